@@ -36,7 +36,7 @@ REFUSED = {
     "a drawing with a script": (lambda: data_url(b"<svg onload='x()'/>", "svg+xml"), 400, "no PNG"),
     "a page": (lambda: "data:text/html;base64,PGI+", 400, "no picture in a data URL"),
     "half of a header": (lambda: data_url(png()[:20]), 400, "no PNG"),
-    "no base64": (lambda: "data:image/png;base64,%%%%", 400, "not proper base64"),
+    "no base64": (lambda: "data:image/png;base64,%%%%", 400, "not valid base64"),
     "no pixels": (lambda: data_url(png(0, 0)), 400, "no PNG"),
 }
 

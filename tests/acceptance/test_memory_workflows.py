@@ -361,7 +361,7 @@ def test_a_chat_is_answered_though_the_summary_before_it_cannot_be_made(server, 
     FAILING.add("FOLD")
     say(server, "first", lines(20), talk)
     assert shown_to_answer(llm) == SUMMED_UP
-    assert "not brought up to date" in json.dumps(nodes_of(newest_run(server))["Fold in"]["notes"])
+    assert "was not updated" in json.dumps(nodes_of(newest_run(server))["Fold in"]["notes"])
     FAILING.clear()
     say(server, "first", lines(20), talk)
     assert shown_to_answer(llm).startswith(f"{SUMMED_UP}<<about ")

@@ -9,12 +9,12 @@ from mnemoir.core.clock import to_text
 from mnemoir.core.memories import Memory, Provenance, SourceTurn
 from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import Passage
-from mnemoir.ports.memory_store import Visible, Wanted
+from mnemoir.ports.memory_store import ListFilter, Visible
 from mnemoir.search import Indexing, Question, Recall
 from tests.contracts.words import ASKED, MIRA, NOW, fact, message, within
 from tests.search.hashed_words import HashedWords
 
-ALL = Wanted(visible=Visible(now=NOW, horizon=NOW - timedelta(days=30)))
+ALL = ListFilter(visible=Visible(now=NOW, horizon=NOW - timedelta(days=30)))
 BOATS = Provenance(reason="extracted", turns=(SourceTurn(role="user", text="Boats."),), session="boats")
 CONDITIONS = [
     replace(ALL, kind="message"),
@@ -52,7 +52,7 @@ async def written(store, model):
 
 
 async def scores(
-    store, model: HashedWords, among: Wanted | None, *, limit: int = 100, scope: Scope = MIRA, text: str = "boat"
+    store, model: HashedWords, among: ListFilter | None, *, limit: int = 100, scope: Scope = MIRA, text: str = "boat"
 ) -> dict[str, float]:
     """By id, best first."""
     visible = ALL.visible if among is None else among.visible
@@ -61,7 +61,7 @@ async def scores(
     return {hit.memory.id: hit.score for hit in found.hits}
 
 
-async def ids(store, wanted: Wanted) -> list[str]:
+async def ids(store, wanted: ListFilter) -> list[str]:
     listed: list[Memory] = await store.select(MIRA, wanted, limit=1000)
     return [memory.id for memory in listed]
 

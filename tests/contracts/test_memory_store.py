@@ -10,7 +10,7 @@ from mnemoir.core.clock import to_text
 from mnemoir.core.errors import Conflict, InvalidRequest
 from mnemoir.core.memories import Applied, Provenance
 from mnemoir.core.text import content_hash
-from mnemoir.ports.memory_store import Receipt, Redeemed, StaleChange
+from mnemoir.ports.memory_store import Receipt, RedeemedReceipt, StaleChange
 from tests.contracts.words import ALL, ASKED, MIRA, NOW, SAID, fact, keep, message, remove, rewrite, texts, within
 
 LATER = to_text(NOW + timedelta(hours=1))
@@ -203,7 +203,7 @@ async def test_a_receipt_gives_back_what_was_done_for_a_day(store_factory, clock
     store = await store_factory()
     done = await store.commit(MIRA, [fact("Likes tea", metadata={"a": [1]})], ASKED, receipt=KEY)
     store = await store_factory()
-    assert await store.redeem(MIRA, "k1") == Redeemed(request_hash="h1", reason="extracted", applied=done)
+    assert await store.redeem(MIRA, "k1") == RedeemedReceipt(request_hash="h1", reason="extracted", applied=done)
     clock.move(hours=24, seconds=1)
     assert await store.redeem(MIRA, "k1") is None
 
@@ -241,7 +241,7 @@ async def test_a_key_of_one_user_says_nothing_to_another(store):
 async def test_a_commit_of_nothing_still_leaves_its_receipt(store):
     nothing = Provenance(reason="nothing_found")
     assert await store.commit(MIRA, [], nothing, receipt=KEY) == []
-    assert await store.redeem(MIRA, "k1") == Redeemed(request_hash="h1", reason="nothing_found", applied=[])
+    assert await store.redeem(MIRA, "k1") == RedeemedReceipt(request_hash="h1", reason="nothing_found", applied=[])
 
 
 async def test_a_refused_commit_leaves_no_receipt(store):

@@ -7,14 +7,14 @@ import pytest
 
 from mnemoir.core.clock import from_text, to_text
 from mnemoir.core.memories import Provenance, SourceTurn
-from mnemoir.ports.memory_store import Owned, Place, Visible, Wanted
+from mnemoir.ports.memory_store import ListCursor, ListFilter, OwnerSummary, Visible
 from tests.contracts.words import ALL, MIRA, NOW, fact, keep, message, rewrite, within
 
-EVERYTHING = Wanted(visible=ALL)
+EVERYTHING = ListFilter(visible=ALL)
 SIX_DAYS = Visible(now=NOW, horizon=NOW - timedelta(days=6))
 
 
-async def listed(store, wanted: Wanted, scope=MIRA) -> list[str]:
+async def listed(store, wanted: ListFilter, scope=MIRA) -> list[str]:
     """The texts, which the count and what a search may find must agree with."""
     found = await store.select(scope, wanted, limit=1000)
     assert await store.select_count(scope, wanted) == len(found)
@@ -49,9 +49,9 @@ CONDITIONS = [
     (replace(EVERYTHING, ids=()), []),
     (replace(EVERYTHING, since=NOW - timedelta(days=8), until=NOW - timedelta(days=5)), ["I row."]),
     (replace(EVERYTHING, by="updated", since=NOW - timedelta(days=2)), ["Likes tea", "Over"]),
-    (Wanted(visible=SIX_DAYS), ["Owns a Fähre", "Likes tea", "Timeless"]),
-    (Wanted(visible=SIX_DAYS, hidden="only"), ["Over", "I row."]),
-    (Wanted(visible=SIX_DAYS, hidden="with"), ["Over", "Owns a Fähre", "I row.", "Likes tea", "Timeless"]),
+    (ListFilter(visible=SIX_DAYS), ["Owns a Fähre", "Likes tea", "Timeless"]),
+    (ListFilter(visible=SIX_DAYS, hidden="only"), ["Over", "I row."]),
+    (ListFilter(visible=SIX_DAYS, hidden="with"), ["Over", "Owns a Fähre", "I row.", "Likes tea", "Timeless"]),
 ]
 
 
@@ -72,7 +72,7 @@ async def test_pages_of_one_make_up_the_whole_list(store, by, ascending):
     while page := await store.select(MIRA, wanted, limit=1, after=place):
         paged += page
         time = from_text(page[0].updated_at or page[0].created_at if by == "updated" else page[0].created_at)
-        place = Place(at=None if time is None else time.timestamp(), memory_id=page[0].id)
+        place = ListCursor(at=None if time is None else time.timestamp(), memory_id=page[0].id)
     assert paged == whole
     assert len(whole) == 7
 
@@ -108,7 +108,7 @@ async def test_owners_are_the_users_of_all_projects_of_one_tenant(store):
     await keep(store, fact("Likes gin", scope=foreign), scope=foreign)
     changed_at = (NOW + timedelta(days=1)).timestamp()
     assert await store.owners("default") == [
-        Owned(project=project, user=user, memories=2, changed_at=changed_at)
+        OwnerSummary(project=project, user=user, memories=2, changed_at=changed_at)
         for project, user in (("atlas", "mira"), ("demo", "mira"), ("demo", "noah"))
     ]
     assert await store.owners("nobody") == []

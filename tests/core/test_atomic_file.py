@@ -1,4 +1,4 @@
-"""The one writer of files on a disk that fails at any call, and the way to the disk that each of its users takes."""
+"""The file writer on a disk that fails at any call, and the system calls that each of its users makes."""
 
 import errno
 import os
@@ -126,14 +126,14 @@ def test_an_append_that_fails_at_any_call_is_taken_back_or_cut_off_by_the_next(p
 
 
 @pytest.mark.parametrize("write", [*REPLACING, append])
-def test_a_disk_that_is_full_half_way_leaves_the_old_file_and_nothing_beside_it(place, write):
+def test_a_full_disk_leaves_the_old_file_and_no_temporary_file(place, write):
     (place / "file").write_bytes(b"")
     with files_up_to(2000), pytest.raises(OSError, match="File too large"):
         write(place, b"x" * 100_000)
     assert {each.name: each.read_bytes() for each in place.iterdir()} == {"file": b""}
 
 
-def test_a_block_that_raises_leaves_the_old_file_and_nothing_beside_it(place):
+def test_a_block_that_raises_leaves_the_old_file_and_no_temporary_file(place):
     def broken_off():
         with replacing(place / "file") as target:
             target.write(b"half")
@@ -158,7 +158,7 @@ def test_the_next_writer_removes_what_a_killed_one_left(place, write):
     assert {each.name: each.read_bytes() for each in place.iterdir()} == {"file": b"new"}
 
 
-def test_a_link_in_place_of_the_temporary_file_is_not_followed(place, tmp_path):
+def test_a_link_with_the_temporary_files_name_is_not_followed(place, tmp_path):
     (tmp_path / "elsewhere").write_bytes(b"theirs")
     (place / "file.tmp").symlink_to(tmp_path / "elsewhere")
     replace(place, b"new")

@@ -1,4 +1,4 @@
-"""Discussion tags, and the file names of what they name."""
+"""Discussion tags, and the directory names of discussions."""
 
 import os
 import re
@@ -63,13 +63,13 @@ def test_a_tag_is_the_shortest_match_within_a_line(text, found):
 
 
 @pytest.mark.parametrize("id", [".", "..", "../x", "a/b", "a\\b", "C:x"])
-def test_an_id_that_looks_like_a_path_names_nothing_and_is_warned_of(id):
+def test_an_id_that_looks_like_a_path_is_ignored_with_a_warning(id):
     with capture_logs() as lines:
         assert discussion_of([user(f"[DiscussionId]{id}[/DiscussionId]")]) is None
     assert [line["log_level"] for line in lines] == ["warning"]
 
 
-def test_tags_are_cut_out_and_nothing_else_is_trimmed():
+def test_tags_are_removed_and_nothing_else_is_trimmed():
     assert without_tags(user(TAGGED)) == user("U2 ")
     assert without_tags(user(f"{TAGGED}\n {TAGGED}")) == user("U2 \n U2 ")
 
@@ -117,7 +117,7 @@ def test_ids_that_differ_by_case_or_unicode_form_have_different_names():
 
 
 @given(st.text())
-def test_every_name_is_one_step_that_a_file_system_takes(id):
+def test_every_name_is_one_valid_step_of_a_path(id):
     name = directory_name(id)
     assert os.path.basename(name) == name not in ("", ".", "..")
     assert len(name.encode()) <= 100

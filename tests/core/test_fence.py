@@ -13,7 +13,7 @@ def test_without_lines_the_message_stays_as_it_is():
     assert put_up([], MESSAGE) == MESSAGE
 
 
-def test_what_was_put_up_can_be_read_and_taken_down():
+def test_a_fence_can_be_read_and_removed():
     fenced = put_up(LINES, MESSAGE)
     assert fenced_lines(fenced) == LINES
     assert take_down(fenced) == MESSAGE
@@ -35,6 +35,6 @@ def test_text_without_a_fence_is_not_touched():
 
 
 @given(st.lists(st.text(), max_size=4), st.text())
-def test_whatever_is_recalled_only_the_message_is_left(texts, message):
+def test_removing_the_fence_leaves_only_the_message(texts, message):
     fenced = put_up([RecalledLine(text=text) for text in texts], message)
     assert take_down(fenced) == take_down(message)

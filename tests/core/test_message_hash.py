@@ -1,4 +1,4 @@
-"""The hashes a message is known by."""
+"""The hashes that identify a message."""
 
 import hashlib
 

@@ -1,4 +1,4 @@
-"""Names that may select data, and names that may not."""
+"""Valid and invalid names of projects and users."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def test_a_plain_project_name_is_kept(name):
         "٣",
     ],
 )
-def test_any_other_project_name_is_refused_by_its_code(name):
+def test_any_other_project_name_is_refused_with_its_code(name):
     with pytest.raises(InvalidRequest) as caught:
         project_name(name)
     assert caught.value.code == "invalid_project"
@@ -47,7 +47,7 @@ def test_a_user_name_is_data_trimmed(given, kept):
 
 
 @pytest.mark.parametrize("given", ["", "   ", "x" * 257, "a\0b", "\ud800", None, True, 1.5, ["a"], {"ne": "x"}])
-def test_what_is_no_user_name_is_refused_naming_the_field(given):
+def test_an_invalid_user_name_is_refused_with_its_field(given):
     with pytest.raises(InvalidRequest) as caught:
         entity_name(given, "user_id")
     assert caught.value.field == "user_id"

@@ -1,4 +1,4 @@
-"""Texts made comparable."""
+"""The normal form of texts, and its hash."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from mnemoir.core.text import content_hash, estimate_tokens, normalise
 @pytest.mark.parametrize(
     "text", ["Lives in Graz", "lives in graz.", "  Lives\n in   GRAZ ", "“Lives in Graz”", "Ｌives in Graz"]
 )
-def test_letter_for_letter_the_same_statement_has_one_hash(text):
+def test_the_same_statement_letter_for_letter_has_one_hash(text):
     assert content_hash(text) == content_hash("Lives in Graz")
 
 

@@ -1,4 +1,4 @@
-"""Thinking cut out of answers, whole and in pieces."""
+"""Removal of thinking from answers, whole and in pieces."""
 
 import tracemalloc
 
@@ -42,12 +42,12 @@ ROWS = [
 
 
 @pytest.mark.parametrize(("rule", "said", "shown"), ROWS)
-def test_thinking_is_cut_out_of_a_whole_answer(rule, said, shown):
+def test_thinking_is_removed_from_a_whole_answer(rule, said, shown):
     assert remove_thinking(said, rule) == shown
 
 
 @pytest.mark.parametrize(("rule", "said", "shown"), ROWS)
-def test_thinking_is_cut_out_however_the_answer_is_cut_into_pieces(rule, said, shown):
+def test_thinking_is_removed_from_an_answer_in_any_pieces(rule, said, shown):
     for parts in pieces(said):
         assert joined(ThinkingFilter(rule), parts) == shown, parts
 
@@ -57,7 +57,7 @@ def test_thinking_is_cut_out_however_the_answer_is_cut_into_pieces(rule, said, s
     st.integers(-2, 20),
     st.booleans(),
 )
-def test_pieces_show_what_the_whole_answer_shows(parts, grace, closing):
+def test_pieces_give_the_same_text_as_the_whole_answer(parts, grace, closing):
     rule = ThinkingRule(start_tag="<think>", end_tag="</think>", grace_characters=grace, only_closing_tag=closing)
     assert joined(ThinkingFilter(rule), parts) == remove_thinking("".join(parts), rule)
 
@@ -69,7 +69,7 @@ def test_tags_are_no_patterns(tag):
     assert remove_thinking("a 12 x b", rule) == "a 12 x b"
 
 
-def test_words_before_a_possible_tag_are_passed_on_at_once():
+def test_text_before_a_possible_tag_is_passed_on_at_once():
     stream = ThinkingFilter(ThinkingRule(start_tag="<think>", end_tag="</think>"))
     shown = [stream.feed(part) for part in ["Hello", " <t", ">you", "<", "think>why"]]
     assert shown == ["Hello", " ", "<t>you", "", ""]
@@ -87,7 +87,7 @@ def test_the_answer_passes_behind_the_thinking():
     assert (stream.feed("<think>"), stream.end()) == ("<think>", "")
 
 
-def test_what_passes_is_the_same_object():
+def test_text_passed_on_is_the_same_object():
     stream, piece = ThinkingFilter(RULE), "a piece that is longer than any tag may be away"
     stream.feed(piece)
     assert stream.feed(piece) is piece
@@ -120,7 +120,7 @@ def test_thinking_without_an_end_is_held_once():
         ("x" * 200 + "<think>why</think>", "x" * 200 + "<think>why</think>"),
     ],
 )
-def test_the_usual_thinking_in_front_of_an_answer_goes_without_any_setting(written, answer):
+def test_the_usual_thinking_before_an_answer_is_removed_without_a_setting(written, answer):
     assert without_thinking(written) == answer
 
 

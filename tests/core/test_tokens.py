@@ -17,5 +17,5 @@ from mnemoir.core.text import estimate_prompt_tokens
         ("日本語" * 7, 6),
     ],
 )
-def test_a_prompt_has_as_many_tokens_as_its_words_or_its_characters_say(text, tokens):
+def test_prompt_tokens_are_the_larger_estimate_by_words_or_characters(text, tokens):
     assert estimate_prompt_tokens(text) == tokens

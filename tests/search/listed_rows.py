@@ -9,7 +9,7 @@ from mnemoir.core.clock import from_text
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_store import Wanted
+from mnemoir.ports.memory_store import ListFilter
 from mnemoir.ports.search_rows import MOST_CHANGES, Revision, SearchRow
 
 T = TypeVar("T")
@@ -81,7 +81,7 @@ class ListedRows:
     def live(self, scope: Scope) -> Sequence[int]:
         return sorted(self._user(scope).stored)
 
-    def selected(self, scope: Scope, wanted: Wanted) -> Sequence[int]:
+    def selected(self, scope: Scope, wanted: ListFilter) -> Sequence[int]:
         raise NotImplementedError("lists with conditions are for real stores")
 
     def token_codes(self, scope: Scope, seqs: Sequence[int]) -> dict[int, bytes]:

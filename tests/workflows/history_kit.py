@@ -1,4 +1,4 @@
-"""Chats that are stored, over a config tree whose nodes remember: clients that send their whole history each time."""
+"""Stored chats over a config tree with node memories, and clients that send their whole history each time."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -47,7 +47,7 @@ TEXT_ENDPOINT = {
 
 
 def text_endpoint(url: str, **members: object) -> dict[str, object]:
-    """The files of an endpoint `Text` that completes a text."""
+    """The files of a text completion endpoint `Text`."""
     said = {"endpoint": url, "apiTypeConfigFileName": "Text", "promptTemplate": "Marks"}
     return {**TEXT_ENDPOINT, "Endpoints/Text.json": {**said, **members}}
 
@@ -59,7 +59,7 @@ def remembering(memory: Mapping[str, object], title: str = "Answer", prompt: str
 
 @dataclass(kw_only=True)
 class KeepingDesk(Desk):
-    """A desk whose nodes find the stored conversations."""
+    """A desk with stored conversations for its nodes."""
 
     conversations: Conversations
 
@@ -70,7 +70,7 @@ class KeepingDesk(Desk):
 
 @dataclass(kw_only=True)
 class Talks:
-    """A server's stored chats. `restart` lets go of all files and begins anew over them."""
+    """A server's stored chats. `restart` closes all files and opens them again."""
 
     desk: KeepingDesk
     root: Path
@@ -80,7 +80,7 @@ class Talks:
     options: dict[str, Any] = field(default_factory=dict)
 
     def serve(self, *nodes: Mapping[str, Any], **options: Any) -> "Talks":
-        """Let Ann's workflow have these nodes."""
+        """Set the nodes of Ann's workflow."""
         self.nodes, self.options = nodes, options
         workflows = self.desk.tree(*nodes, **options)
         conversations, jobs = self.desk.conversations, Background(SqlJobQueue(self.database), {})
@@ -102,13 +102,13 @@ class Talks:
         return sorted(path for path in (self.root / "kitchen" / user / "objects").rglob("*") if path.is_file())
 
     async def trace(self) -> list[NodeTrace]:
-        """The nodes at the top of the next run that is over."""
+        """The top-level nodes of the next finished run."""
         return nodes_of(await self.desk.runs.next())
 
 
 @dataclass(kw_only=True)
 class Client:
-    """A client with a history of its own, which it sends whole."""
+    """A client with its own history, which it sends whole."""
 
     talks: Talks
     scope: Scope
@@ -116,27 +116,27 @@ class Client:
     history: list[Message] = field(default_factory=list)
 
     async def says(self, text: str | Message, *, stream: bool = True) -> str:
-        """The answer, which joins the history."""
+        """Send a text; the answer, which is added to the history."""
         self.history.append(text_message("user", text) if isinstance(text, str) else text)
         return await self.asks(stream=stream)
 
     async def asks(self, *, stream: bool = True) -> str:
-        """The answer to the history as it is."""
+        """Send the history as it is; the answer."""
         answer = text_of(await self.events(stream=stream))
         self.history.append(text_message("assistant", answer))
         return answer
 
     async def again(self) -> str:
-        """Another answer in place of the last one."""
+        """Request another answer in place of the last one."""
         self.history.pop()
         return await self.asks()
 
     async def events(self, *, stream: bool = True, **request: Any) -> list[Event]:
-        """All that is said to the history as it is."""
+        """Send the history as it is; all events of the answer."""
         return await self.run(await self.begin(stream=stream, **request))
 
     async def begin(self, *, stream: bool = True, **request: Any) -> Recorded:
-        """Have the history stored, and nothing asked yet."""
+        """Store the history without asking yet."""
         assert self.talks.recorder is not None
         caller = Caller(scope=self.scope, request_id="r1", **self.members)
         return await self.talks.recorder.begin(chat(*self.history, stream=stream, **request), caller)

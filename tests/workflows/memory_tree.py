@@ -1,4 +1,4 @@
-"""A config tree whose workflow keeps the memory of a discussion, and conversations that belong to one."""
+"""A config tree with a workflow that makes discussion memories, and conversations of a discussion."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -50,7 +50,7 @@ def said(count: int, *, first: int = 1) -> list[Message]:
 
 
 def of(discussion: str, *messages: Message, stream: bool = False) -> ChatRequest:
-    """A request of the discussion; its tag stands in the system prompt."""
+    """A request of the discussion, with its tag in the system prompt."""
     return chat(
         text_message("system", f"Be brief.[DiscussionId]{discussion}[/DiscussionId]"), *messages, stream=stream
     )

@@ -1,4 +1,4 @@
-"""What of a client's messages the nodes of a config tree read."""
+"""A client's conversation in the form that nodes of a config tree read."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def said(*messages, **given):
 USER, ASSISTANT = text_message("user", "U1"), text_message("assistant", "A1")
 
 
-def test_a_conversation_is_read_as_it_was_sent():
+def test_a_conversation_is_read_as_sent():
     assert said(text_message("system", "S"), USER, ASSISTANT) == [
         ("system", "S"),
         ("user", "U1"),
@@ -115,5 +115,5 @@ def test_a_short_last_message_with_a_colon_asks_for_a_speaker(last, speaker):
     assert asked_speaker(chat(USER, text_message("user", last))) == speaker
 
 
-def test_a_blank_message_behind_it_does_not_hide_who_is_asked_to_speak():
+def test_a_blank_message_at_the_end_does_not_hide_the_requested_speaker():
     assert asked_speaker(chat(USER, text_message("system", "Bob:"), text_message("assistant", ""))) == "Bob:"

@@ -1,4 +1,4 @@
-"""What models are sent, over HTTP, by every kind of endpoint, and what of their answers comes through."""
+"""Requests to models over HTTP for every kind of endpoint, and the cleaned answers."""
 
 import pytest
 
@@ -54,7 +54,7 @@ def node(endpoint_name="There", **members):
 
 
 def asking(desk, kind="Chat", *, of_endpoint=None, files=None, settings=None, **members):
-    """A workflow of one node of these members that asks an endpoint of that kind."""
+    """A workflow with one node of these properties that asks an endpoint of that kind."""
     types = {
         f"ApiTypes/{name}.json": {
             "type": wire,
@@ -92,7 +92,7 @@ MESSAGES = [
 SAMPLING = {"temperature": 0.5, "custom": "x"}
 
 
-async def test_a_chat_endpoint_gets_the_last_messages_and_what_the_preset_says(desk, llm):
+async def test_a_chat_endpoint_gets_the_last_messages_and_the_preset(desk, llm):
     body = await sent(asking(desk), llm)
     assert body == {"model": "m1", "messages": MESSAGES, **SAMPLING, "stream": False, "max_tokens": 50}
 
@@ -159,7 +159,7 @@ TURN, OPEN = {"addUserTurnTemplate": True}, {"addOpenEndedAssistantTurnTemplate"
     ],
 )
 @FLAT
-async def test_a_nodes_own_prompt_is_written_as_it_says(desk, llm, kind, members, prompt):
+async def test_a_nodes_own_prompt_has_the_turns_of_its_properties(desk, llm, kind, members, prompt):
     assert await flat(asking(desk, kind, prompt="Q", **members), llm) == prompt
 
 
@@ -195,13 +195,13 @@ async def test_variables_follow_the_kind_of_the_endpoint(desk, llm, text, chat_k
 _PREFIXES = ("promptTemplateUserPrefix", "promptTemplateAssistantPrefix")
 
 
-async def test_messages_show_as_a_list_of_what_was_said(desk, llm):
+async def test_messages_are_shown_as_a_list(desk, llm):
     body = await sent(asking(desk, prompt="{messages}"), llm)
     shown = "[{'role': 'system', 'content': 'S1'}, {'role': 'user', 'content': 'U1 {brace}'}, "
     assert body["messages"][1]["content"].startswith(shown)
 
 
-async def test_a_prompt_that_comes_to_nothing_is_still_a_turn(desk, llm):
+async def test_a_prompt_that_is_filled_to_an_empty_text_is_still_a_turn(desk, llm):
     files = {"Workflows/Ann/Chat.json": {"nodes": [node(prompt="{empty}")], "empty": ""}}
     body = await sent(asking(desk, files=files), llm)
     assert body["messages"] == [{"role": "system", "content": "SYS"}, {"role": "user", "content": ""}]
@@ -235,7 +235,7 @@ async def test_counts_of_variables_may_be_texts_too(desk, llm):
     assert body["messages"][1]["content"] == "mid\nU2 "
 
 
-async def test_a_number_that_is_none_is_replaced_by_the_default_with_a_note(desk, llm):
+async def test_an_invalid_number_is_replaced_by_the_default_with_a_note(desk, llm):
     assert (await sent(asking(desk, maxResponseSizeInTokens="many"), llm))["max_tokens"] == 400
     (asked,) = nodes_of(await desk.runs.next())
     assert asked.notes == ["maxResponseSizeInTokens is 'many', which is no number; 400 was taken."]
@@ -260,7 +260,7 @@ SEEING = [
 
 
 @pytest.mark.parametrize(("members", "passed"), [({}, None), ({"allowTools": True}, TOOLS)])
-async def test_tools_of_the_client_go_along_where_the_node_allows_it(desk, llm, members, passed):
+async def test_tools_of_the_client_are_sent_if_the_node_allows_it(desk, llm, members, passed):
     request = chat(text_message("user", "Hi"), stream=False, tools=TOOLS, tool_choice="auto")
     await events(asking(desk, **members), request)
     body = llm.requests[0].body
@@ -278,7 +278,7 @@ async def test_calls_of_tools_come_back_with_their_reason(desk, llm, stream):
 
 
 @ALL
-async def test_pictures_stay_where_no_node_asks_for_them(desk, llm, kind):
+async def test_pictures_are_not_sent_unless_a_node_asks_for_them(desk, llm, kind):
     await sent(asking(desk, kind), llm, *SEEING)
     assert "AAA" not in llm.requests[0].prompt
 
@@ -333,7 +333,7 @@ async def test_every_kind_of_endpoint_answers(desk, llm, kind, stream):
 
 @ALL
 @WAYS
-async def test_an_answer_is_cleaned_as_the_endpoint_and_the_node_say(desk, llm, kind, stream):
+async def test_an_answer_is_cleaned_by_the_rules_of_endpoint_and_node(desk, llm, kind, stream):
     think = {"removeThinking": True, "startThinkTag": "<think>", "endThinkTag": "</think>"}
     cut = {"removeCustomTextFromResponseStart": True, "responseStartTextToRemove": ["Sure: "]}
     llm.reply("<think>Let me see.</think> Sure: Soup is good.")
@@ -341,7 +341,7 @@ async def test_an_answer_is_cleaned_as_the_endpoint_and_the_node_say(desk, llm, 
 
 
 @WAYS
-async def test_what_the_model_thinks_apart_from_its_answer_is_not_passed_on(desk, llm, stream):
+async def test_separate_thinking_of_the_model_is_not_passed_on(desk, llm, stream):
     llm.queue(Answer(text="Soup.", thinking="Let me see."))
     happened = await events(asking(desk), chat(*TALK, stream=stream))
     assert [event for event in happened if isinstance(event, Thinking)] == []
@@ -376,13 +376,13 @@ async def test_the_assistants_name_is_cut_off_where_the_conversation_was_opened_
         ({"Endpoints/There.json": {"endpoint": "nonsense", "apiTypeConfigFileName": "Chat"}}, "There"),
     ],
 )
-async def test_an_endpoint_that_cannot_be_asked_is_told_with_its_name(desk, llm, files, told):
+async def test_an_endpoint_that_cannot_be_asked_is_named_in_the_error(desk, llm, files, told):
     with pytest.raises(SettingsError, match=told):
         await reply(asking(desk, files=files))
     assert llm.requests == []
 
 
-async def test_a_change_of_a_file_counts_from_the_next_request_on(desk, llm):
+async def test_a_change_of_a_file_takes_effect_at_the_next_request(desk, llm):
     workflows = asking(desk)
     await reply(workflows)
     asking(desk, systemPrompt="A much longer one")

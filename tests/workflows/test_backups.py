@@ -1,4 +1,4 @@
-"""Endpoints with a backup: asked when the first fails before its first word, and never after it."""
+"""Backups of endpoints, which are asked when an endpoint fails before its first token, and never after it."""
 
 import pytest
 
@@ -40,12 +40,12 @@ async def test_the_backup_answers_when_the_first_endpoint_fails_at_once(desk, ll
 
 
 @WAYS
-async def test_the_backup_answers_when_nobody_listens_at_the_first(desk, spare, stream):
+async def test_the_backup_answers_when_the_first_endpoint_cannot_be_reached(desk, spare, stream):
     workflows = backed(desk, spare.url, url=closed_port_url())
     assert await reply(workflows, talk("Hi", stream=stream)) == "Understood."
 
 
-async def test_the_trace_tells_why_and_who_answered(desk, llm, spare):
+async def test_the_trace_has_the_failure_and_the_answering_endpoint(desk, llm, spare):
     llm.queue(failure(500, "overheated"))
     await reply(backed(desk, spare.url))
     (node,) = nodes_of(await desk.runs.next())
@@ -56,7 +56,7 @@ async def test_the_trace_tells_why_and_who_answered(desk, llm, spare):
 
 
 @pytest.mark.parametrize("fault", [{"cut_after": 1}, {"end_after": 1}])
-async def test_after_the_first_word_no_other_answer_is_put_behind_it(desk, llm, spare, fault):
+async def test_after_the_first_token_no_other_answer_is_appended(desk, llm, spare, fault):
     llm.reply("one two", **fault)
     heard: list[Event] = []
 
@@ -69,12 +69,12 @@ async def test_after_the_first_word_no_other_answer_is_put_behind_it(desk, llm, 
     assert spare.requests == []
 
 
-async def test_a_stream_that_breaks_before_its_first_word_is_answered_by_the_backup(desk, llm, spare):
+async def test_a_stream_that_breaks_before_its_first_token_is_answered_by_the_backup(desk, llm, spare):
     llm.reply("one two", cut_after=0)
     assert await reply(backed(desk, spare.url)) == "Understood."
 
 
-async def test_a_stream_that_breaks_in_what_was_not_shown_is_answered_by_the_backup(desk, llm, spare):
+async def test_a_stream_that_breaks_in_its_thinking_is_answered_by_the_backup(desk, llm, spare):
     think = {"removeThinking": True, "startThinkTag": "<think>", "endThinkTag": "</think>"}
     files = {"Endpoints/Main.json": endpoint(llm.url, "Spare", **think), "Endpoints/Spare.json": endpoint(spare.url)}
     llm.reply("<think> Let me see", cut_after=2)
@@ -89,7 +89,7 @@ async def test_nodes_in_front_of_the_answer_have_the_backup_too(desk, llm, spare
     assert llm.requests[1].body["messages"][1]["content"] == "plan"
 
 
-async def test_when_the_backup_fails_too_its_failure_is_told(desk, llm, spare):
+async def test_when_the_backup_fails_too_its_failure_is_raised(desk, llm, spare):
     llm.queue(failure(500, "first"))
     spare.queue(failure(500, "second"))
     with pytest.raises(ProviderError, match=r"Spare.*second"):

@@ -1,4 +1,4 @@
-"""A workflow file made ready to run: which node answers, and what is said of one that cannot run."""
+"""Compiled workflows: the answering node, and the errors of faulty nodes."""
 
 import gc
 
@@ -41,7 +41,7 @@ def compiled(compiler):
         ((), -1),
     ],
 )
-def test_the_first_node_that_says_so_answers_else_the_last(compiled, said, responder):
+def test_the_first_node_marked_as_responder_answers_else_the_last(compiled, said, responder):
     assert compiled(*({**STATIC, **node} for node in said)).responder == responder
 
 
@@ -78,12 +78,12 @@ def test_a_type_that_is_not_known_asks_its_endpoint_with_a_warning(compiled):
         ({"type": "WorkflowLock"}, "workflowLockId: field required"),
     ],
 )
-def test_what_is_wrong_with_a_node_is_told_with_its_place(compiled, node, told):
+def test_a_fault_of_a_node_is_reported_with_its_position(compiled, node, told):
     with pytest.raises(SettingsError, match=told):
         compiled(node)
 
 
-def test_keys_that_mean_nothing_are_no_mistake(compiled):
+def test_unknown_keys_are_no_mistake(compiled):
     assert compiled({**STATIC, "id": 7, "displayOnlyComment": ["x"], "isResponder": "maybe"}).responder == 0
 
 

@@ -49,7 +49,7 @@ async def test_a_conversation_becomes_chunk_summaries_behind_the_answer(desk, ll
     assert await texts(desk) == [f"about {chunk[0][:7]}" for chunk in chunks]
 
 
-async def test_what_is_known_already_is_not_summarised_again(desk, llm):
+async def test_summarised_messages_are_not_summarised_again(desk, llm):
     workflows = memory_tree(desk, RESPONDER, QUALITY)
     for count in (8, 8, 12):
         llm.reply("the answer")
@@ -72,7 +72,7 @@ async def test_each_chunk_sees_the_summaries_before_it(desk, llm):
     assert prompts[1] == "SUMMARISE about line 01|about line 01|There is not yet a summary file"
 
 
-async def test_an_edited_message_has_its_chunk_made_anew_and_no_other(desk, llm):
+async def test_after_an_edit_only_the_chunk_of_the_message_is_made_again(desk, llm):
     workflows = memory_tree(desk, RESPONDER, QUALITY)
     llm.reply("the answer")
     await reply(workflows, of("d1", *said(10)))
@@ -92,7 +92,7 @@ async def test_an_edited_message_has_its_chunk_made_anew_and_no_other(desk, llm)
     assert any("marked stale" in note for note in nodes_of(run)[-1].notes)
 
 
-async def test_thinking_is_no_part_of_a_memory(desk, llm):
+async def test_thinking_is_not_stored_in_a_memory(desk, llm):
     workflows = memory_tree(desk, RESPONDER, QUALITY, memory={**SUMMARIES, "systemPrompt": "QUIETLY"})
     llm.rule(lambda asked: "QUIETLY" in asked.prompt, "<think>Let me see.</think>\n\nAnn spoke.")
     llm.reply("the answer")
@@ -102,7 +102,7 @@ async def test_thinking_is_no_part_of_a_memory(desk, llm):
     assert set(await texts(desk)) == {"Ann spoke."}
 
 
-async def test_a_sub_workflow_is_given_the_chunk_and_what_came_before(desk, llm):
+async def test_a_sub_workflow_gets_the_chunk_and_the_earlier_summaries(desk, llm):
     summariser = [
         {"title": "Draft", "type": "Standard", "endpointName": "Main", "systemPrompt": "DRAFT", "prompt": prompt}
         for prompt in ("<{agent1Input}>{agent2Input}|{agent3Input}|{agent4Input}",)
@@ -125,7 +125,7 @@ async def test_a_sub_workflow_is_given_the_chunk_and_what_came_before(desk, llm)
     assert prompts[1].endswith(">draft line 01|draft line 01|There is not yet a summary file")
 
 
-async def test_records_are_made_where_the_settings_say_so(desk, llm):
+async def test_records_are_made_if_the_settings_say_so(desk, llm):
     workflows = memory_tree(desk, RESPONDER, QUALITY, memory=RECORDS)
     llm.rule(lambda asked: "conversation_excerpt" in asked.prompt, f"Here: ```json\n{json.dumps([RECORD])}\n```")
     llm.reply("the answer")
@@ -136,7 +136,7 @@ async def test_records_are_made_where_the_settings_say_so(desk, llm):
     assert {record.text for record in found} == {"Ann drinks green tea."}
 
 
-async def test_a_failing_model_leaves_what_was_made_and_the_rest_for_the_next_time(desk, llm):
+async def test_after_a_failure_of_the_model_the_next_run_makes_the_remaining_chunks(desk, llm):
     workflows = memory_tree(desk, RESPONDER, QUALITY, memory={**SUMMARIES, "systemPrompt": "FAILING"})
     answers = iter(["first", None, "second", "third", "fourth"])
 
@@ -156,7 +156,7 @@ async def test_a_failing_model_leaves_what_was_made_and_the_rest_for_the_next_ti
     assert len(kept) > 1
 
 
-async def test_without_a_discussion_nothing_is_made(desk, llm):
+async def test_without_a_discussion_no_memories_are_made(desk, llm):
     workflows = memory_tree(desk, RESPONDER, QUALITY)
     llm.reply("the answer")
     await reply(workflows, chat(*said(8), stream=False))
@@ -166,7 +166,7 @@ async def test_without_a_discussion_nothing_is_made(desk, llm):
     assert nodes_of(run)[-1].output == ""
 
 
-async def test_a_missing_settings_file_is_told_in_the_trace_and_spoils_no_answer(desk, llm):
+async def test_a_missing_settings_file_is_noted_in_the_trace_and_fails_no_answer(desk, llm):
     workflows = memory_tree(desk, RESPONDER, QUALITY, discussionIdMemoryFileWorkflowSettings="Missing")
     llm.reply("the answer")
 
@@ -176,7 +176,7 @@ async def test_a_missing_settings_file_is_told_in_the_trace_and_spoils_no_answer
     assert "discussionIdMemoryFileWorkflowSettings" in run.error
 
 
-async def test_a_settings_file_without_an_endpoint_is_told(desk, llm):
+async def test_a_settings_file_without_an_endpoint_is_an_error_with_the_remedy(desk, llm):
     workflows = memory_tree(desk, RESPONDER, QUALITY, memory={**SUMMARIES, "endpointName": ""})
     llm.reply("the answer")
     await reply(workflows, of("d1", *said(8)))
@@ -217,7 +217,7 @@ class TestSummarising:
         latest = asked.body["messages"][-1]["content"].split("\n------------\n")
         return f"{'' if so_far.startswith('There is') else so_far + '+'}{'+'.join(text[-2:] for text in latest)}"
 
-    async def test_chunk_summaries_are_folded_into_the_summary_once(self, desk, llm):
+    async def test_chunk_summaries_are_added_to_the_summary_once(self, desk, llm):
         workflows = self.tree(desk, llm, RESPONDER, self.FULL)
         for count in (12, 12):
             llm.reply("the answer")
@@ -228,7 +228,7 @@ class TestSummarising:
         summary = await desk.discussions.summaries.load(place(desk, "d1"))
         assert summary.text == numbers == nodes_of(run)[-1].output
 
-    async def test_nobody_makes_or_forgets_a_chunk_while_a_plain_prompt_is_answered(self, desk, llm):
+    async def test_no_chunk_is_made_or_forgotten_while_a_plain_prompt_is_answered(self, desk, llm):
         free = []
 
         async def is_free():
@@ -251,13 +251,13 @@ class TestSummarising:
         assert nodes_of(run)[-1].output == "All about lines."
         assert free == [False]
 
-    async def test_a_summary_that_is_not_written_is_told(self, desk, llm):
+    async def test_a_summary_that_is_not_written_is_noted(self, desk, llm):
         llm.rule(lambda asked: "PLAINLY" in asked.prompt, "<think>Nothing to say.</think>")
         plain = {"title": "Fold", "type": "chatSummarySummarizer", "endpointName": "Main", "prompt": "PLAINLY"}
         await reply(self.tree(desk, llm, RESPONDER, QUALITY, plain), of("d1", *said(12)))
-        assert "said nothing" in nodes_of(await desk.runs.next())[-1].notes[-1]
+        assert "was empty" in nodes_of(await desk.runs.next())[-1].notes[-1]
 
-    async def test_a_replaced_chunk_is_folded_in_again(self, desk, llm):
+    async def test_a_replaced_chunk_is_added_to_the_summary_again(self, desk, llm):
         workflows = self.tree(desk, llm, RESPONDER, self.FULL)
         llm.reply("the answer")
         await reply(workflows, of("d1", *said(12)))
@@ -270,7 +270,7 @@ class TestSummarising:
 
         assert "99" in (await desk.discussions.summaries.load(place(desk, "d1"))).text
 
-    async def test_by_hand_it_only_reads(self, desk, llm):
+    async def test_with_manual_config_the_summary_is_only_read(self, desk, llm):
         workflows = self.tree(desk, llm, {**self.FULL, "isManualConfig": True, "returnToUser": True})
         assert await reply(workflows, of("d1", *said(12))) == "No summary found"
         assert llm.requests == []
@@ -281,7 +281,7 @@ class TestSummarising:
         assert await reply(workflows, of("d1", *said(8))) == "All about {Tea}."
         assert (await desk.discussions.summaries.load(place(desk, "d1"))).text == "All about {Tea}."
 
-    async def test_a_summary_without_anything_it_sums_up_is_an_error(self, desk, llm):
+    async def test_a_summary_without_any_chunk_summary_is_an_error(self, desk, llm):
         write = {"title": "Keep", "type": "WriteCurrentSummaryToFileAndReturnIt", "input": "All."}
         workflows = memory_tree(desk, {**write, "returnToUser": True})
         with pytest.raises(Exception, match="summar"):

@@ -1,4 +1,4 @@
-"""Which discussion a turn belongs to: the tag's, else the session's; a client's own task belongs to none."""
+"""The discussion of a turn: that of the tag, else of the session; a task of an app has none."""
 
 import json
 from dataclasses import replace
@@ -77,7 +77,7 @@ async def test_a_temporary_chat_belongs_to_no_discussion(desk):
     assert folders(desk) == []
 
 
-async def test_a_message_is_known_by_all_of_what_was_sent_with_its_documents(desk):
+async def test_a_message_is_hashed_with_its_documents(desk):
     framed = rag(DOCUMENT, QUESTION)
     await told(desk, framed, asker("tea"))
     (times,) = desk.public.rglob("timestamps.json")

@@ -1,4 +1,4 @@
-"""Where the discussions of a user are kept, and that two users of one tree never share one by accident."""
+"""The directories of users' discussions, which two users of one tree never share by accident."""
 
 import pytest
 
@@ -40,7 +40,7 @@ async def test_two_users_have_a_folder_each(public, tmp_path):
     assert all((public / "DiscussionIds") in root.parents for root in roots)
 
 
-async def test_what_was_kept_in_the_common_folder_is_gone_on_with_there(public, tmp_path):
+async def test_discussions_in_the_common_folder_continue_there(public, tmp_path):
     common = Discussion(root=public / "DiscussionIds", id="d1", legacy=public)
     await FileChunkLedger().append(common, "Before.", SOURCE)
     finder = places(tmp_path, several_users=True)
@@ -64,6 +64,6 @@ async def test_a_directory_of_the_settings_wins_over_that_of_a_user_and_keeps_us
     assert all((tmp_path / "all") in root.parents for root in roots)
 
 
-async def test_without_a_tree_discussions_are_among_the_server_s_own_data(tmp_path):
+async def test_without_a_tree_discussions_are_in_the_data_directory(tmp_path):
     found = await places(tmp_path, several_users=False).of(None, "d1")
     assert found == Discussion(root=tmp_path / "data/discussions", id="d1")

@@ -1,4 +1,4 @@
-"""The built-in workflow: order, the responder's stream, what runs behind it, and failures."""
+"""The built-in workflow: order, the responder's stream, nodes behind it, and failures."""
 
 import asyncio
 from functools import partial
@@ -35,7 +35,7 @@ async def test_the_turn_is_kept_before_the_answer_ends(desk, llm, memory):
     assert kept[-1] == 1
 
 
-async def test_the_first_word_is_out_before_the_model_has_said_the_last(desk, llm):
+async def test_the_first_token_is_sent_before_the_model_has_finished(desk, llm):
     llm.reply("one two three", stall_after=1)
     happened: list[Event] = []
 
@@ -55,7 +55,7 @@ async def test_without_memory_nothing_but_the_model_is_asked(desk, memory):
     assert (memory.asked, memory.kept) == ([], [])
 
 
-async def test_what_an_app_asks_for_itself_is_neither_recalled_for_nor_remembered(desk, memory):
+async def test_a_task_of_an_app_neither_recalls_nor_remembers(desk, memory):
     await events(desk.workflows(), who=caller(client_task="title_generation"))
     assert (memory.asked, memory.kept) == ([], [])
 
@@ -102,7 +102,7 @@ async def test_nodes_behind_the_responder_run_when_the_client_has_its_answer(des
     assert len(memory.kept) == 1
 
 
-async def test_a_client_that_leaves_with_the_end_of_its_answer_takes_nothing_with_it(desk, memory):
+async def test_a_client_that_disconnects_at_the_end_of_its_answer_cancels_no_nodes(desk, memory):
     workflows = desk.workflows(read_workflow("behind", LATE_MEMORY))
     await leave_when(partial(workflows.answer, chat(), caller()), Finished)
     assert (await desk.runs.next()).status == "finished"
@@ -113,7 +113,7 @@ async def test_an_empty_workflow_answers_with_nothing(desk):
     assert await events(desk.workflows(read_workflow("empty", [])), who=caller(memory=False)) == [Finished()]
 
 
-async def test_a_node_before_the_end_that_fails_stops_no_answer(desk, llm, memory):
+async def test_a_failing_node_before_the_end_does_not_end_the_answer(desk, llm, memory):
     nodes = [
         {"type": "Respond", "returnToUser": True},
         {"type": "PythonModule", "module_path": "gone", "beforeClose": True},
@@ -125,7 +125,7 @@ async def test_a_node_before_the_end_that_fails_stops_no_answer(desk, llm, memor
     assert nodes_of(run)[1].error
 
 
-async def test_a_node_marked_for_the_end_that_stands_before_the_responder_runs_once(desk, llm):
+async def test_a_node_marked_for_the_end_but_before_the_responder_runs_once(desk, llm):
     nodes = [{"type": "StaticResponse", "content": "a", "beforeClose": True}, {"type": "Respond"}]
     await events(desk.workflows(read_workflow("early", nodes)))
     assert [node.type for node in nodes_of(await desk.runs.next())] == ["StaticResponse", "Respond"]

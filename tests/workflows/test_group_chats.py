@@ -28,7 +28,7 @@ def times(desk):
 
 
 @WAYS
-async def test_an_answer_in_a_group_chat_bears_its_speakers_name_and_keeps_its_time(desk, llm, stream):
+async def test_an_answer_in_a_group_chat_has_its_speakers_name_and_its_time(desk, llm, stream):
     llm.reply("It is me.")
     answer = await reply(desk.tree(answers("Say", **GROUP)), chat(*ASKED, stream=stream))
     assert answer == "Bob: It is me."
@@ -71,17 +71,17 @@ async def test_the_answer_to_a_text_prompt_is_kept_as_markers_will_bring_it_back
 
 
 @pytest.mark.parametrize("members", [{}, TIMED, {"useGroupChatTimestampLogic": True}])
-async def test_elsewhere_an_answer_is_left_as_it_is(desk, llm, members):
+async def test_outside_group_chats_an_answer_is_not_changed(desk, llm, members):
     llm.reply("It is me.")
     assert await reply(desk.tree(answers("Say", **members)), chat(*ASKED)) == "It is me."
 
 
-async def test_without_a_discussion_an_answer_is_left_as_it_is(desk, llm):
+async def test_without_a_discussion_an_answer_is_not_changed(desk, llm):
     llm.reply("It is me.")
     assert await reply(desk.tree(answers("Say", **GROUP)), chat(*ASKED[1:])) == "It is me."
 
 
-async def test_without_somebody_asked_to_speak_an_answer_only_keeps_its_time(desk, llm):
+async def test_without_a_requested_speaker_only_the_answers_time_is_stored(desk, llm):
     llm.reply("It is me.")
     assert await reply(desk.tree(answers("Say", **GROUP)), chat(*ASKED[:2])) == "It is me."
     assert key("It is me.") in times(desk)
@@ -92,7 +92,7 @@ async def test_a_call_of_a_tool_gets_no_speaker(desk, llm):
     assert await reply(desk.tree(answers("Say", allowTools=True, **GROUP)), chat(*ASKED)) == ""
 
 
-async def test_a_node_that_is_not_the_answer_speaks_in_nobodys_name(desk, llm):
+async def test_a_node_that_does_not_answer_gets_no_speaker(desk, llm):
     llm.reply("plan")
     await reply(desk.tree(asks("Plan", **GROUP), answers("Say", "{agent1Output}")), chat(*ASKED))
     assert llm.requests[1].body["messages"][1]["content"] == "plan"

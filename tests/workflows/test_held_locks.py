@@ -1,4 +1,4 @@
-"""Workflow locks over whole runs: what a held one ends, and when one is let go of."""
+"""Workflow locks over whole runs: the effect of a held lock, and the release of locks."""
 
 from functools import partial
 
@@ -29,7 +29,7 @@ def calling(workflow, **members):
 
 
 async def is_free(desk):
-    """Whether the lock can be had; asked of the locks themselves, and given back."""
+    """True when the lock can be acquired; it is released at once."""
     database = desk.public / "data" / "WilmerDb.Ann.sqlite"
     taken = await desk.locks.acquire(database, "one", run="probe")
     await desk.locks.release(run="probe")
@@ -63,7 +63,7 @@ async def test_a_lock_that_is_held_in_an_inner_workflow_ends_its_parent_too(desk
     assert llm.requests == []
 
 
-async def test_a_lock_that_is_held_behind_an_inner_answer_ends_what_its_parent_has_left(desk, llm, held):
+async def test_a_lock_that_is_held_behind_an_inner_answer_ends_its_parents_remaining_nodes(desk, llm, held):
     files = {"Workflows/Ann/Inner.json": [answers("Say"), LOCK]}
     workflows = desk.tree(calling("Inner", returnToUser=True), asks("Keep", "x"), files=files)
     assert await reply(workflows) == "Understood."
@@ -82,7 +82,7 @@ async def test_a_lock_is_held_until_the_last_node_behind_the_answer(desk, llm):
     assert await is_free(desk)
 
 
-async def test_the_lock_of_an_inner_workflow_is_free_for_what_its_parent_has_left(desk):
+async def test_the_lock_of_an_inner_workflow_is_free_for_its_parents_remaining_nodes(desk):
     inner = [LOCK, {"type": "StaticResponse", "content": "x", "title": "x"}]
     workflows = desk.tree(
         calling("Inner", returnToUser=True), calling("Inner"), files={"Workflows/Ann/Inner.json": inner}
@@ -130,7 +130,7 @@ async def test_a_client_that_leaves_in_the_middle_frees_the_lock(desk, llm, inne
     assert await is_free(desk)
 
 
-async def test_a_server_that_stops_frees_the_lock_of_what_still_runs(desk, llm):
+async def test_a_server_that_stops_frees_the_locks_of_running_nodes(desk, llm):
     workflows = desk.tree(LOCK, answers("Say"), asks("Keep", "x"), asks("Later", "x"))
     llm.rule(asked_by("Say"), "first")
     llm.reply("kept", silent=True)

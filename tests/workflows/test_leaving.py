@@ -1,4 +1,4 @@
-"""Clients that leave and servers that stop: what ends with them, and what does not."""
+"""Clients that disconnect and servers that stop: which nodes and calls end, and which continue."""
 
 import asyncio
 from functools import partial
@@ -36,7 +36,7 @@ async def test_leaving_while_a_node_in_front_of_the_answer_thinks_ends_its_call(
     run = await desk.runs.next()
     assert (run.status, run.error) == ("cancelled", None)
     (node,) = nodes_of(run)
-    assert node.error == "It was stopped: the client left or asked for the end, or the server is stopping."
+    assert node.error == "It was stopped: the client disconnected or cancelled, or the server is stopping."
     assert asked_titles(llm) == ["Plan"]
 
 
@@ -81,7 +81,7 @@ async def test_a_server_that_stops_lets_a_call_behind_an_answer_finish_and_begin
     assert [node.output for node in nodes_of(run)][:2] == ["The answer.", "kept"]
 
 
-async def test_a_server_that_stops_cancels_what_does_not_finish(desk, llm):
+async def test_a_server_that_stops_cancels_nodes_that_do_not_finish(desk, llm):
     llm.rule(asked_by("Say"), "The answer.")
     llm.reply("kept", silent=True)
     workflows = desk.tree(answers("Say"), asks("Keep", "x"), grace_s=0.01)

@@ -1,4 +1,4 @@
-"""Each memory of a discussion names who wrote it: the endpoint that answered and its model, or the workflow."""
+"""Each memory of a discussion names its maker: the endpoint that answered and its model, or the workflow."""
 
 import json
 
@@ -20,7 +20,7 @@ def endpoint(url, **members):
 
 
 async def remembered(desk, llm, *nodes, answer="A memory.", **tree):
-    """A turn of a discussion, and what the nodes behind the answer make of it."""
+    """Run a turn of a discussion with the nodes behind its answer, and return the memories made."""
     llm.rule(lambda asked: "ANSWER" not in asked.prompt, answer)
     llm.reply("the answer")
     workflows = memory_tree(desk, RESPONDER, *(nodes or (QUALITY,)), **tree)

@@ -1,4 +1,4 @@
-"""What recall puts into a prompt, and what remember takes out of a turn."""
+"""The memories that Recall puts into a prompt, and the turns that Remember queues."""
 
 import pytest
 
@@ -22,7 +22,7 @@ async def run(workflows, *messages):
     return await events(workflows, chat(*messages))
 
 
-async def test_recalled_text_goes_next_to_the_last_message_and_all_before_stays_the_same(desk, llm):
+async def test_recalled_text_goes_before_the_last_message_and_earlier_messages_stay_the_same(desk, llm):
     await run(desk.workflows(), *HISTORY, QUESTION)
     sent = llm.requests[0].body["messages"]
     assert [message["content"] for message in sent[:3]] == ["Be kind.", "Hello.", "Hello Alex."]
@@ -35,19 +35,19 @@ async def test_recalled_text_never_goes_into_a_system_message(desk, llm):
     assert [m["role"] for m in llm.requests[0].body["messages"] if "Is vegetarian" in m["content"]] == ["user"]
 
 
-async def test_without_hits_the_prompt_is_what_the_client_sent(desk, llm, memory):
+async def test_without_hits_the_prompt_is_the_clients_request(desk, llm, memory):
     memory.lines = []
     await run(desk.workflows(), *HISTORY, QUESTION)
     assert llm.requests[0].body["messages"][3]["content"] == QUESTION.text
 
 
-async def test_a_turn_that_is_no_memory_yet_is_recalled_as_it_was_said(desk, llm, memory):
+async def test_a_queued_turn_is_recalled_word_for_word(desk, llm, memory):
     memory.unread = [ChatTurn(user_text="I hate peas.", answer="Noted.", said_at="2026-03-05T10:00:00.000Z")]
     await run(desk.workflows(), QUESTION)
     assert "- [2026-03-05] Said: I hate peas." in llm.requests[0].body["messages"][0]["content"]
 
 
-async def test_a_turn_of_this_very_chat_is_not_recalled_into_it(desk, llm, memory):
+async def test_a_queued_turn_of_the_same_chat_is_not_recalled(desk, llm, memory):
     memory.unread = [ChatTurn(user_text="Hello.", answer="Hello Alex.", said_at="2026-03-05T10:00:00.000Z")]
     await run(desk.workflows(), *HISTORY, QUESTION)
     assert "Said:" not in llm.requests[0].body["messages"][3]["content"]
@@ -73,7 +73,7 @@ async def test_a_turn_that_is_no_answer_is_not_kept(desk, llm, memory, answer):
     assert memory.kept == []
 
 
-async def test_a_project_that_switched_memory_off_vetoes_it(desk, memory):
+async def test_a_project_can_switch_memory_off(desk, memory):
     memory.limit = None
     await run(desk.workflows(), QUESTION)
     assert (memory.asked, memory.kept) == ([], [])
@@ -87,7 +87,7 @@ def test_pictures_of_the_message_stay_with_it():
     assert changed.parts[1:] == (picture,)
 
 
-def test_without_a_user_message_nothing_is_put_anywhere():
+def test_without_a_user_message_nothing_is_added():
     assert with_recalled(HISTORY[:1], [VEGETARIAN]) == HISTORY[:1]
 
 

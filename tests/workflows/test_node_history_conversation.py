@@ -1,4 +1,4 @@
-"""Nodes that are shown the turns of the stored conversation."""
+"""Node memory in mode `conversation`: the turns of the stored conversation."""
 
 import pytest
 from structlog.testing import capture_logs
@@ -27,7 +27,7 @@ def answering(llm, *texts):
         llm.reply(text)
 
 
-async def test_finished_turns_stand_between_the_system_prompt_and_the_prompt(talks, llm):
+async def test_finished_turns_are_sent_between_the_system_prompt_and_the_prompt(talks, llm):
     talks.serve(remembering(WHOLE, prompt="Reply to: {chat_user_prompt_last_one}"))
     answering(llm, "a1", "a2")
     client = talks.client()
@@ -38,7 +38,7 @@ async def test_finished_turns_stand_between_the_system_prompt_and_the_prompt(tal
     assert sent(llm) == [SYSTEM, *said("q1", "a1", "q2", "a2"), ("user", "Reply to: q3")]
 
 
-async def test_a_node_without_a_prompt_is_asked_what_the_user_said_last(talks, llm):
+async def test_a_node_without_a_prompt_is_sent_the_last_user_message(talks, llm):
     talks.serve(remembering(WHOLE, lastMessagesToSendInsteadOfPrompt=1))
     answering(llm, "a1")
     client = talks.client()
@@ -47,7 +47,7 @@ async def test_a_node_without_a_prompt_is_asked_what_the_user_said_last(talks, l
     assert sent(llm) == [SYSTEM, *said("q1", "a1", "q2")]
 
 
-async def test_the_history_is_the_stored_one_even_when_the_client_sends_its_last_message_alone(talks, llm):
+async def test_the_stored_history_is_used_even_when_the_client_sends_only_its_last_message(talks, llm):
     talks.serve(remembering(WHOLE))
     answering(llm, "a1")
     await talks.client().says("q1")
@@ -65,7 +65,7 @@ async def test_a_window_holds_so_many_finished_turns(talks, llm):
 
 
 @pytest.mark.parametrize("window", [{"enabled": False, "size": 1}, {"enabled": True}, {"size": 0}, None])
-async def test_a_window_that_says_nothing_holds_all(window, talks, llm):
+async def test_a_window_without_a_size_holds_all_turns(window, talks, llm):
     talks.serve(remembering({"window": window}))
     answering(llm, "a1", "a2")
     client = talks.client()
@@ -110,7 +110,7 @@ async def test_an_endpoint_of_unknown_size_is_shown_two_thousand_tokens(talks, l
     assert len(sent(llm)) == 2 + 2 * 2  # an answer takes 785 tokens
 
 
-async def test_a_replaced_answer_drops_out(talks, llm):
+async def test_a_replaced_answer_is_left_out(talks, llm):
     talks.serve(remembering(WHOLE))
     answering(llm, "a1", "a2", "another a2")
     client = talks.client()
@@ -122,7 +122,7 @@ async def test_a_replaced_answer_drops_out(talks, llm):
     assert sent(llm) == [SYSTEM, *said("q1", "a1", "q2", "another a2", "q3")]
 
 
-async def test_an_earlier_message_said_otherwise_begins_a_thread_of_its_own(talks, llm):
+async def test_an_edited_earlier_message_begins_a_new_thread(talks, llm):
     talks.serve(remembering(WHOLE))
     answering(llm, "a1", "a2", "other a2")
     client = talks.client()
@@ -165,7 +165,7 @@ async def test_a_turn_that_failed_is_left_out_of_the_history(talks, llm):
     assert sent(llm) == [SYSTEM, *said("q2", "a2", "q3")]
 
 
-async def test_a_chat_without_a_conversation_is_answered_as_without_memory_and_told_once(talks, llm):
+async def test_a_chat_without_a_conversation_is_answered_without_memory_and_noted_once(talks, llm):
     nodes = (asks("First", "one", memory=WHOLE), remembering(WHOLE, "Second", lastMessagesToSendInsteadOfPrompt=3))
     talks.serve(*nodes)
     client = talks.client(None)
@@ -180,7 +180,7 @@ async def test_a_chat_without_a_conversation_is_answered_as_without_memory_and_t
         assert NO_CONVERSATION not in second.notes
 
 
-async def test_what_an_app_asks_for_itself_has_no_memory_and_nobody_is_warned(talks, llm):
+async def test_a_task_of_an_app_has_no_memory_and_no_warning(talks, llm):
     talks.serve(remembering(WHOLE))
     with capture_logs() as logs:
         await talks.client(client_task="title_generation").says("Make a title.")
@@ -188,7 +188,7 @@ async def test_what_an_app_asks_for_itself_has_no_memory_and_nobody_is_warned(ta
     assert [log for log in logs if "memory" in log["event"]] == []
 
 
-async def test_a_node_may_say_otherwise_what_it_is_asked(talks, llm):
+async def test_a_node_may_replace_the_users_message(talks, llm):
     memory = {"query_prompt_template": "About {topic}: #sys.query#"}
     talks.serve(remembering(memory), settings={"userWideWorkflowVariables": {"topic": "tea"}})
     answering(llm, "a1")
@@ -198,19 +198,19 @@ async def test_a_node_may_say_otherwise_what_it_is_asked(talks, llm):
     assert sent(llm) == [SYSTEM, *said("q1", "a1", "About tea: q2")]
 
 
-async def test_a_prompt_says_where_the_users_message_belongs(talks, llm):
+async def test_a_mark_in_a_prompt_is_replaced_by_the_users_message(talks, llm):
     talks.serve(remembering({"query_prompt_template": "[#sys.query#]"}, prompt="Q: #sys.query# A: #histories#"))
     await talks.client().says("#histories# {topic}")
     assert sent(llm) == [SYSTEM, ("user", "Q: [#histories# {topic}] A: ")]
 
 
-async def test_marks_that_a_person_wrote_are_no_marks(talks, llm):
+async def test_marks_in_text_of_a_person_are_not_replaced(talks, llm):
     talks.serve(remembering(WHOLE, prompt="{chat_user_prompt_last_one}"))
     await talks.client().says("Show me #histories# and #sys.query#.")
     assert sent(llm) == [SYSTEM, ("user", "Show me #histories# and #sys.query#.")]
 
 
-async def test_a_parents_prompt_may_hold_the_marks_and_what_it_was_filled_with_may_not(talks, llm):
+async def test_marks_are_replaced_in_a_parents_prompt_but_not_in_its_filled_values(talks, llm):
     parent = {
         "title": "Parent",
         "type": "CustomWorkflow",

@@ -1,4 +1,4 @@
-"""Nodes that remember what they were sent and what they answered themselves."""
+"""Node memory in mode `node`: the node's own prompts and answers."""
 
 import asyncio
 import json
@@ -42,13 +42,13 @@ def records(path: Path):
 
 
 def of(llm, title):
-    """What the node of that title was sent each time, without its system prompt."""
+    """The messages sent for the node of that title in each run, without its system prompt."""
     fits = asked_by(title)
     return [sent(llm, at)[1:] for at, request in enumerate(llm.requests) if fits(request)]
 
 
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
-async def test_a_node_is_shown_what_it_was_sent_and_what_it_answered_and_nothing_else(stream, talks, llm):
+async def test_a_node_is_shown_only_its_own_prompts_and_answers(stream, talks, llm):
     first = asks("Think", "Think about {chat_user_prompt_last_one}", memory=OWN)
     talks.serve(first, remembering(OWN, prompt="{agent1Output}"))
     answering(llm, "thought 1", "a1", "thought 2", "a2")
@@ -59,7 +59,7 @@ async def test_a_node_is_shown_what_it_was_sent_and_what_it_answered_and_nothing
     assert of(llm, "Answer")[1] == said("thought 1", "a1", "thought 2")
 
 
-async def test_the_words_that_are_kept_are_cleaned_and_rendered(talks, llm):
+async def test_stored_texts_are_cleaned_and_rendered(talks, llm):
     thinks = {"removeThinking": True, "startThinkTag": "<think>", "endThinkTag": "</think>"}
     endpoint = {"endpoint": llm.url, "apiTypeConfigFileName": "Open-AI-API", "maxContextTokenSize": 8192, **thinks}
     memory = {**OWN, "query_prompt_template": "Again: #sys.query#"}
@@ -79,7 +79,7 @@ async def test_a_window_holds_so_many_rounds(talks, llm):
     assert sent(llm) == [SYSTEM, *said("q2", "a2", "q3")]
 
 
-async def test_what_led_to_a_replaced_answer_drops_out(talks, llm):
+async def test_rounds_of_a_replaced_answer_are_left_out(talks, llm):
     talks.serve(asks("Think", "#sys.query#", memory=OWN), remembering(OWN, prompt="#sys.query#"))
     answering(llm, "t1", "a1", "t2", "a2", "other t2", "other a2")
     client = talks.client()
@@ -168,7 +168,7 @@ HOSTILE = ["../../etc/x", "..\\x", "%2e%2e%2f", "/etc/x", "C:x", ".", "..", "CON
 NO_CONVERSATIONS = {".", "..", "\u202eevil"}  # a node may have these ids, a conversation may not
 
 
-async def test_ids_from_anywhere_stay_in_the_folder_and_apart(talks, llm, tmp_path):
+async def test_untrusted_ids_stay_in_the_folder_and_apart(talks, llm, tmp_path):
     for at, name in enumerate(HOSTILE):
         talks.serve(remembering(OWN, prompt="#sys.query#", id=name))
         await talks.client("tea" if name in NO_CONVERSATIONS else name).says(f"q{at}")
@@ -188,7 +188,7 @@ async def test_an_id_keeps_the_memory_of_a_node_that_is_renamed(talks, llm):
     assert sent(llm) == [("system", "New"), *said("q1", "a1", "q2")]
 
 
-async def test_nodes_of_one_title_are_told_apart_by_their_numbers(talks, llm):
+async def test_nodes_of_one_title_are_distinguished_by_their_numbers(talks, llm):
     talks.serve(asks("Twin", "one", memory=OWN), asks("Twin", "two", memory=OWN), NEVER)
     answering(llm, "r1", "r2")
     client = talks.client()
@@ -246,7 +246,7 @@ async def test_an_answer_that_ends_at_its_limit_is_remembered_and_one_withheld_i
     assert len(talks.objects()) == kept
 
 
-async def test_an_answer_without_end_is_not_remembered_and_that_is_told(talks, llm):
+async def test_an_endless_answer_is_not_remembered_and_a_note_says_so(talks, llm):
     talks.serve(remembering(OWN, prompt="#sys.query#"))
     llm.queue(Answer(text="", pieces=["a", "b" * MOST_KEPT_CHARACTERS, "c"]))
     await talks.client().says("q1")
@@ -272,7 +272,7 @@ async def test_a_memory_that_cannot_be_read_fails_no_chat(talks, llm):
     assert trace.error is None
 
 
-async def test_a_damaged_memory_begins_anew_and_its_bytes_are_kept(talks, llm):
+async def test_a_damaged_memory_starts_empty_and_its_bytes_are_kept(talks, llm):
     talks.serve(remembering(OWN, prompt="#sys.query#"))
     memory_of(talks).parent.mkdir(parents=True)
     memory_of(talks).write_bytes(b"not a document")
@@ -296,7 +296,7 @@ async def test_a_memory_of_a_later_version_is_left_as_it_is(talks, llm):
     assert ["later version" in note for note in trace.notes] == [True, True]
 
 
-async def test_what_a_cleared_context_hides_is_hidden_from_nodes_too(talks, llm):
+async def test_turns_before_a_cleared_context_are_hidden_from_nodes_too(talks, llm):
     talks.serve(remembering(OWN, prompt="#sys.query#"))
     client = talks.client()
     await client.says("q1")
@@ -337,14 +337,14 @@ async def test_a_branched_off_conversation_can_take_the_memories_along(talks, ll
     await client.says("q1")
     await client.says("q2")
     async with talks.desk.conversations.of(client.scope) as own:
-        first_answer = (await asyncio.to_thread(own.manager.thread, "tea", 3))[-1].id
+        first_answer = (await asyncio.to_thread(own.manager.storage.thread_messages, "tea", 3))[-1].id
         await asyncio.to_thread(own.manager.branch_session, "tea", first_answer, "side")
         assert copy_node_memories(own.node_parts.objects, "tea", "side") == 1
     await talks.client("side").says("q3")
     assert sent(llm) == [SYSTEM, *said("q1", "a1", "q3")]
 
 
-async def test_pictures_are_remembered_by_what_they_are_stored_as(talks, llm):
+async def test_pictures_are_remembered_by_their_stored_file(talks, llm):
     talks.serve(remembering(OWN, prompt="#sys.query#", acceptImages=True))
     client = talks.client()
     await client.says(Message(role="user", parts=(TextPart(text="q1"), ImagePart(url=IMAGE))))

@@ -1,4 +1,4 @@
-"""The page about memory of nodes holds to the code."""
+"""The documentation page on node memory agrees with the code."""
 
 import pytest
 
@@ -11,11 +11,11 @@ SHAPES = (NodeMemory, NodeWindow, NodeRolePrefix)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_every_member_is_told_with_its_default(shape):
+def test_every_member_is_documented_with_its_default(shape):
     assert wrong(shape, page(PAGE)) == []
 
 
-def test_no_member_is_told_that_is_not_there():
+def test_no_unknown_member_is_documented():
     assert set(rows(page(PAGE))) == {key for shape in SHAPES for key in keys(shape)}
 
 

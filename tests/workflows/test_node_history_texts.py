@@ -1,4 +1,4 @@
-"""Histories for endpoints that complete a text, and the check of what nodes say of their memory."""
+"""Histories for text completion endpoints, and the check of the `memory` of nodes."""
 
 import pytest
 
@@ -19,7 +19,7 @@ async def talks(desk, tmp_path):
 
 
 def completing(talks, llm, memory, prompt="#sys.query#", **members):
-    """One node that asks the endpoint of texts."""
+    """A node that asks the text completion endpoint."""
     endpoint = {"maxContextTokenSize": 8192, **members.pop("of_endpoint", {})}
     node = remembering(memory, prompt=prompt, endpointName="Text", **members)
     return talks.serve(node, files=text_endpoint(llm.url, **endpoint))
@@ -30,7 +30,7 @@ def prompt_of(llm):
 
 
 @pytest.mark.parametrize("mode", ["conversation", "node"])
-async def test_a_history_stands_as_text_in_front_of_the_prompt(mode, talks, llm):
+async def test_a_history_is_written_as_text_in_front_of_the_prompt(mode, talks, llm):
     completing(talks, llm, {**NAMED, "mode": mode})
     llm.reply("a1")
     client = talks.client()
@@ -43,7 +43,7 @@ async def test_a_history_stands_as_text_in_front_of_the_prompt(mode, talks, llm)
     )
 
 
-async def test_a_mark_says_where_it_belongs(talks, llm):
+async def test_a_mark_in_the_prompt_is_replaced_by_the_history(talks, llm):
     completing(talks, llm, NAMED, prompt="<histories>\n#histories#\n</histories>\n#sys.query#")
     client = talks.client()
     await client.says("q1 #histories#")
@@ -53,7 +53,7 @@ async def test_a_mark_says_where_it_belongs(talks, llm):
     assert prompt_of(llm) == f"<S>Answer</S><histories>\n{told}\n</histories>\nq2"
 
 
-async def test_the_mark_may_stand_in_the_system_prompt(talks, llm):
+async def test_the_mark_may_be_in_the_system_prompt(talks, llm):
     completing(talks, llm, NAMED, systemPrompt="Before: #histories#")
     client = talks.client()
     await client.says("q1")
@@ -108,7 +108,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("told", "place"), [*WRONG, ("node", ""), (True, "")])
-async def test_a_memory_of_another_shape_ends_the_run_with_its_place(told, place, talks, llm):
+async def test_a_memory_of_the_wrong_shape_ends_the_run_with_its_position(told, place, talks, llm):
     talks.serve(remembering(told))
     named = rf"Workflow Chat: node 1 \(Answer\): memory{'.' if place else ''}{place}: "
     with pytest.raises(SettingsError, match=named):
@@ -117,7 +117,7 @@ async def test_a_memory_of_another_shape_ends_the_run_with_its_place(told, place
 
 
 def problems(tmp_path, *nodes, **files):
-    """What the check says of Ann's workflow of these nodes, by the place in it."""
+    """The problems of Ann's workflow with these nodes, by position."""
     public = tmp_path / "Public"
     tree = {
         "Users/ann.json": user(),
@@ -136,19 +136,19 @@ def test_the_check_finds_nothing_wrong_with_a_sound_memory(memory, tmp_path):
 
 
 @pytest.mark.parametrize(("memory", "place"), WRONG)
-def test_the_check_tells_a_memory_of_another_shape_with_its_place_and_what_to_do(memory, place, tmp_path):
+def test_the_check_reports_a_memory_of_the_wrong_shape_with_position_and_remedy(memory, place, tmp_path):
     ((path, problem),) = problems(tmp_path, remembering(memory)).items()
     assert path == f"$[0].memory.{place}"
     assert problem.level == "error"
     assert problem.fix
 
 
-def test_the_check_tells_unknown_members_by_name(tmp_path):
+def test_the_check_reports_unknown_members_by_name(tmp_path):
     (problem,) = problems(tmp_path, remembering({"windw": {}})).values()
     assert (problem.cause, problem.fix) == ("There is no member 'windw' here.", "Remove it, or correct its name.")
 
 
-def test_the_check_tells_that_an_endpoint_of_texts_or_a_backup_needs_prefixes(tmp_path):
+def test_the_check_reports_text_endpoints_and_backups_without_prefixes(tmp_path):
     backed = {"endpoint": "http://127.0.0.1:8", "apiTypeConfigFileName": "Open-AI-API", "backupEndpointName": "Text"}
     nodes = (asks("One", memory=OWN, endpointName="Text"), asks("Two", memory=OWN, endpointName="Backed"))
     sound = asks("Three", memory=NAMED, endpointName="Text")
@@ -160,7 +160,7 @@ def test_the_check_tells_that_an_endpoint_of_texts_or_a_backup_needs_prefixes(tm
     assert "Endpoint Text completes a text" in found["$[1].memory.role_prefix"].cause
 
 
-def test_the_check_warns_of_what_has_no_effect(tmp_path):
+def test_the_check_warns_of_members_without_effect(tmp_path):
     template = remembering({"query_prompt_template": "Q: #sys.query#"}, "One", prompt="Something else.")
     window = remembering({"window": {"enabled": True, "size": 0}}, "Two")
     variable = remembering({"query_prompt_template": "{nobody}"}, "Three")
@@ -174,7 +174,7 @@ def test_the_check_warns_of_what_has_no_effect(tmp_path):
     }
 
 
-def test_the_check_warns_of_nodes_that_have_one_memory(tmp_path):
+def test_the_check_warns_of_nodes_that_share_one_memory(tmp_path):
     inner = {"Workflows/Ann/Inner.json": [asks("Inner", memory=OWN, id="7"), asks("Whole", memory=WHOLE, id=7)]}
     call = {"title": "Call", "type": "CustomWorkflow", "workflowName": "Inner", "id": 7}
     public = tmp_path / "Public"

@@ -1,4 +1,4 @@
-"""Whatever a client does with its history: nodes are shown what led to the message that is being answered."""
+"""Nodes are shown the thread of the message being answered, for any edits and branches of a client's history."""
 
 import random
 

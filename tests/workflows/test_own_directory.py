@@ -1,4 +1,4 @@
-"""Where the files of a discussion are kept."""
+"""The directory of discussions that a configuration names."""
 
 from pathlib import Path
 
@@ -23,5 +23,5 @@ BASE, DEFAULT = Path("/tree/Public"), Path("/tree/Public/DiscussionIds")
         ("\\\\server\\share", DEFAULT),
     ],
 )
-def test_a_directory_is_the_one_that_is_named_where_it_can_be(named, place):
+def test_the_named_directory_is_used_if_it_is_usable(named, place):
     assert own_directory(named, BASE, DEFAULT) == place

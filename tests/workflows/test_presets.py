@@ -1,4 +1,4 @@
-"""Presets: samplers of an endpoint before a preset file, in the words of the endpoint that is asked."""
+"""Presets: samplers of an endpoint before a preset file, by the names of the endpoint that is asked."""
 
 import pytest
 from structlog.testing import capture_logs
@@ -76,7 +76,7 @@ async def test_a_node_asks_with_the_samplers_of_its_endpoint(desk, llm, stream):
 
 
 @WAYS
-async def test_the_endpoint_that_is_asked_gives_the_names_whichever_lends_the_samplers(desk, llm, stream):
+async def test_samplers_of_any_endpoint_get_the_names_of_the_asked_endpoint(desk, llm, stream):
     files = {
         "Endpoints/Lender.json": endpoint("http://127.0.0.1:9", presetSamplers=SAMPLERS),
         "Endpoints/Main.json": endpoint(llm.url, "Ollama", presetSamplers={"temperature": 2}),
@@ -86,7 +86,7 @@ async def test_the_endpoint_that_is_asked_gives_the_names_whichever_lends_the_sa
 
 
 @WAYS
-async def test_what_is_left_out_stands_once_in_the_trace_and_once_in_the_log(desk, llm, stream):
+async def test_left_out_samplers_are_once_in_the_trace_and_once_in_the_log(desk, llm, stream):
     files = {"Endpoints/Main.json": endpoint(llm.url, "Ollama", presetSamplers=SAMPLERS | {"wamth": 1})}
     llm.reply("many words in one answer")
     with capture_logs() as logs:
@@ -164,14 +164,14 @@ async def test_a_null_among_the_samplers_leaves_the_limit_to_the_server(desk, ll
     assert "n_predict" not in llm.requests[0].body
 
 
-async def test_a_preset_that_is_nowhere_is_told_with_every_place(desk, llm):
+async def test_a_missing_preset_is_an_error_with_all_searched_folders(desk, llm):
     files = {"Endpoints/Main.json": endpoint(llm.url), "Endpoints/Mainly.json": endpoint(llm.url)}
     places = r"no Presets/Llama/Ann/Mainl.json nor Presets/Llama/Mainl.json .* endpoint 'Mainl' with presetSamplers"
     with pytest.raises(SettingsError, match=places):
         await events(asking(desk, "Mainl", files))
 
 
-async def test_a_missing_appended_preset_is_told(desk, llm):
+async def test_a_missing_appended_preset_is_an_error(desk, llm):
     files = {"Endpoints/Main.json": endpoint(llm.url, presetSamplers={}, appendPresetName="On top")}
     with pytest.raises(SettingsError, match="preset 'On top' was not found"):
         await events(asking(desk, "Main", files))

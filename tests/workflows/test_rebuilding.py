@@ -1,4 +1,4 @@
-"""Memories of a discussion made anew: from the words kept with them, or from a conversation."""
+"""Rebuilding the memories of a discussion, from the messages stored with them or from a given conversation."""
 
 import pytest
 
@@ -62,7 +62,7 @@ async def live(desk):
     return [summary for summary in await desk.discussions.ledger.all(place(desk, "d1")) if not summary.stale_since]
 
 
-async def test_all_chunks_are_made_anew_by_the_settings_as_they_are_now(rebuilding, desk, llm):
+async def test_all_chunks_are_made_again_by_the_present_settings(rebuilding, desk, llm):
     memory(desk, chunkEstimatedTokenSize=10_000)
     progress = await rebuilt(rebuilding, desk)
 
@@ -72,13 +72,13 @@ async def test_all_chunks_are_made_anew_by_the_settings_as_they_are_now(rebuildi
     assert [summary.text for summary in await live(desk)] == ["about line 01"]
 
 
-async def test_the_summary_of_the_old_memories_goes_with_them(rebuilding, desk, llm):
+async def test_the_summary_of_the_old_memories_is_deleted_with_them(rebuilding, desk, llm):
     await save_summary(desk.discussions, place(desk, "d1"), Written(text="Old."))
     await rebuilt(rebuilding, desk)
     assert await desk.discussions.summaries.load(place(desk, "d1")) is None
 
 
-async def test_a_plan_asks_nobody_and_changes_nothing(rebuilding, desk, llm):
+async def test_a_plan_asks_no_model_and_changes_nothing(rebuilding, desk, llm):
     before = await live(desk)
     memory(desk, chunkEstimatedTokenSize=10_000)
     plan = await rebuilding.plan(caller(), tree_user(desk), place(desk, "d1"), None)
@@ -89,7 +89,7 @@ async def test_a_plan_asks_nobody_and_changes_nothing(rebuilding, desk, llm):
     assert await live(desk) == before
 
 
-async def test_a_rebuild_that_fails_leaves_the_old_memories_and_goes_on_when_asked_again(rebuilding, desk, llm):
+async def test_a_failed_rebuild_leaves_the_old_memories_and_continues_when_started_again(rebuilding, desk, llm):
     before = await live(desk)
     memory(desk, systemPrompt="AGAIN")
     answers = iter(["one", None])
@@ -109,14 +109,14 @@ async def test_a_rebuild_that_fails_leaves_the_old_memories_and_goes_on_when_ask
     assert len(asked) == 10 + len(chunk_of(llm.requests[1]))  # only the chunk that failed was asked about twice
 
 
-async def test_a_conversation_that_is_given_is_read_in_place_of_the_kept_words(rebuilding, desk, llm):
+async def test_a_given_conversation_replaces_the_stored_messages(rebuilding, desk, llm):
     await rebuilt(rebuilding, desk, said(6, first=50))
     assert [line[:7] for request in llm.requests for line in chunk_of(request)] == [
         f"line {number}" for number in range(50, 54)
     ]
 
 
-async def test_words_that_were_not_kept_are_asked_for(rebuilding, desk, llm):
+async def test_missing_messages_are_asked_for(rebuilding, desk, llm):
     with pytest.raises(InvalidRequest, match="Give the conversation's messages"):
         await rebuilding.plan(caller(), tree_user(desk), place(desk, "unheard of"), None)
 
@@ -128,7 +128,7 @@ async def test_nothing_is_rebuilt_while_memories_are_being_made(rebuilding, desk
             await rebuilt(rebuilding, desk)
 
 
-async def test_a_rebuild_that_nobody_waits_for_is_told_as_cancelled(rebuilding, desk, llm):
+async def test_a_rebuild_left_by_its_caller_is_traced_as_cancelled(rebuilding, desk, llm):
     before = await live(desk)
     steps = rebuilding.rebuild(caller(), tree_user(desk), place(desk, "d1"), None)
     await anext(steps)
@@ -137,7 +137,7 @@ async def test_a_rebuild_that_nobody_waits_for_is_told_as_cancelled(rebuilding, 
     assert await live(desk) == before
 
 
-async def test_a_picture_without_words_keeps_its_place(rebuilding, desk, llm):
+async def test_a_picture_without_a_text_keeps_its_position(rebuilding, desk, llm):
     picture = Message(role="user", parts=(ImagePart(url="data:image/png;base64,AAAA"),))
     conversation = [*said(4, first=50), picture, *said(7, first=60)]
     workflows = memory_tree(desk, RESPONDER, QUALITY, memory={**SUMMARIES, "chunkEstimatedTokenSize": 60})

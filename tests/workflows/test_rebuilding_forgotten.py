@@ -1,4 +1,4 @@
-"""A rebuild makes no memory of what was forgotten, and leaves it forgotten."""
+"""A rebuild makes no memories of forgotten chunks, which stay forgotten."""
 
 import asyncio
 import json
@@ -42,7 +42,7 @@ def store(desk, kind):
 
 
 async def chat(desk, count=12):
-    """Another turn of the discussion, and what is made of it behind the answer."""
+    """Run another turn of the discussion with the nodes behind its answer."""
     await reply(desk.made[-1], of("d1", *said(count)))
     await desk.runs.next()
 
@@ -81,7 +81,7 @@ def kind(request):
 
 @pytest.fixture
 def broken(llm):
-    """Words; of an excerpt that holds any of them the model makes nothing."""
+    """Words; for an excerpt that contains any of them the model fails."""
     words = []
     llm.rule(lambda asked: "ANSWER" not in asked.prompt and any(word in asked.prompt for word in words), failure(400))
     return words
@@ -105,13 +105,13 @@ def messages(request):
 
 
 def larger(desk, kind):
-    """Chunks so large that one would reach across what was forgotten."""
+    """Chunks so large that one would extend across the forgotten messages."""
     tokens = {"chunkEstimatedTokenSize": 10_000, "vectorMemoryChunkEstimatedTokenSize": 10_000}
     settings = {**(RECORDS if kind == "records" else SUMMARIES), **tokens}
     write_json(desk.public / "Configs/Workflows/Ann/Memory.json", settings)
 
 
-async def test_no_model_reads_it_and_it_is_forgotten_afterwards(desk, llm, kind, forgotten, messages):
+async def test_no_model_reads_a_forgotten_chunk_and_it_stays_forgotten(desk, llm, kind, forgotten, messages):
     larger(desk, kind)
     progress = await rebuilt(desk, messages)
     assert progress[-1].finished
@@ -120,7 +120,7 @@ async def test_no_model_reads_it_and_it_is_forgotten_afterwards(desk, llm, kind,
     assert [block.is_forgotten for block in await blocks(desk, kind)] == [False, True, False]
 
 
-async def test_the_next_turn_finds_all_places_and_makes_nothing_anew(desk, llm, kind, forgotten, messages):
+async def test_the_next_turn_locates_all_chunks_and_makes_none_again(desk, llm, kind, forgotten, messages):
     larger(desk, kind)
     await rebuilt(desk, messages)
     before = await blocks(desk, kind)
@@ -130,7 +130,7 @@ async def test_the_next_turn_finds_all_places_and_makes_nothing_anew(desk, llm, 
     assert await blocks(desk, kind) == before
 
 
-async def test_a_rebuild_that_goes_on_begins_anew_when_more_was_forgotten_meanwhile(desk, kind, forgotten, broken):
+async def test_an_interrupted_rebuild_starts_again_when_more_was_forgotten(desk, kind, forgotten, broken):
     broken.append("line 04 has")
     assert (await rebuilt(desk))[-1].notes
     made = aside(place(desk, "d1"), "rebuild")
@@ -143,7 +143,7 @@ async def test_a_rebuild_that_goes_on_begins_anew_when_more_was_forgotten_meanwh
     assert [block.is_forgotten for block in await blocks(desk, kind)][:3] == [True, True, False]
 
 
-async def test_where_all_was_forgotten_there_is_nothing_to_rebuild(desk, llm, kind, forgotten):
+async def test_a_discussion_with_all_chunks_forgotten_has_nothing_to_rebuild(desk, llm, kind, forgotten):
     for block in await blocks(desk, kind):
         await forget_chunk(desk.discussions, place(desk, "d1"), block.key, kind=kind)
     with pytest.raises(InvalidRequest, match="Nothing is remembered"):
@@ -157,7 +157,7 @@ async def test_nothing_is_forgotten_between_the_reading_of_the_words_and_their_r
     refused = []
 
     class Runs:
-        """Somebody asks to forget a chunk when the run begins, which is after the words were read."""
+        """Forget a chunk when the run begins, which is after the messages were read."""
 
         def begun(self, trace):
             somebody = Thread(target=asyncio.run, args=(self.forget(),))
@@ -165,7 +165,7 @@ async def test_nothing_is_forgotten_between_the_reading_of_the_words_and_their_r
             somebody.join()
 
         def moved(self, trace, node):
-            """Nobody follows."""
+            """Nothing: there are no subscribers."""
 
         async def forget(self):
             try:
@@ -184,7 +184,7 @@ async def test_nothing_is_forgotten_between_the_reading_of_the_words_and_their_r
 
 @pytest.fixture
 async def of_another_program(desk, llm):
-    """Two chunks that WilmerAI made, up to line 5 and up to line 10; the first one is forgotten."""
+    """Two chunks made by WilmerAI, up to line 5 and up to line 10; the first one is forgotten."""
     await remembered(desk, llm, SUMMARIES)
     discussion = place(desk, "d1")
     async with desk.discussions.files.making(discussion):
@@ -197,7 +197,7 @@ async def of_another_program(desk, llm):
     return discussion.root / "d1_memories.json"
 
 
-async def test_a_chunk_of_another_program_gets_its_place_from_the_conversation(desk, llm, of_another_program):
+async def test_a_chunk_of_another_program_is_located_in_the_conversation(desk, llm, of_another_program):
     await rebuilt(desk, said(12))
     assert asked_about(llm) == {6, 7, 8, 9, 10}
     entries = json.loads(of_another_program.read_text())
@@ -208,7 +208,7 @@ async def test_a_chunk_of_another_program_gets_its_place_from_the_conversation(d
 
 
 @pytest.mark.usefixtures("of_another_program")
-async def test_without_a_conversation_its_place_is_not_known(desk):
+async def test_without_a_conversation_its_position_is_unknown(desk):
     user = ConfigTree.open(desk.public).user("Ann")
     with pytest.raises(InvalidRequest, match="2 of the 2 chunks"):
         await Rebuilding(Engineless(), desk.services, desk.runs).plan(caller(), user, place(desk, "d1"), None)

@@ -1,4 +1,4 @@
-"""Prompt routing: what a categoriser reads, what its answer means, and which workflow then runs."""
+"""Prompt routing: the categoriser's variables, the category in its answer, and the chosen workflow."""
 
 import pytest
 
@@ -97,14 +97,14 @@ async def test_the_categoriser_reads_the_categories_and_the_conversation(desk, l
     assert asked.body["stream"] is False
 
 
-async def test_the_trace_tells_the_category_and_both_workflows(desk, llm):
+async def test_the_trace_has_the_category_and_both_workflows(desk, llm):
     llm.reply("my_cat")
     await reply(routed(desk))
     run = await desk.runs.next()
     assert (run.category, [workflow.name for workflow in run.workflows]) == ("MY_CAT", ["Sort", "Cat"])
 
 
-async def test_what_fits_no_category_runs_the_default_workflow(desk, llm):
+async def test_a_message_without_a_category_runs_the_default_workflow(desk, llm):
     llm.reply("nothing of the kind")
     assert await reply(routed(desk)) == "default"
     run = await desk.runs.next()
@@ -119,7 +119,7 @@ async def test_the_categoriser_is_asked_as_often_as_the_user_wants(desk, llm):
     assert [shape(workflow) for workflow in (await desk.runs.next()).workflows] == [["Sort"]] * 3 + [["code"]]
 
 
-async def test_the_whole_workflow_of_the_categoriser_runs_and_says_nothing_to_the_client(desk, llm):
+async def test_the_whole_workflow_of_the_categoriser_runs_and_sends_nothing_to_the_client(desk, llm):
     sorting = [asks("First", returnToUser=True), asks("Second")]
     llm.reply("CODING")
     happened = await events(routed(desk, {"Workflows/Ann/Sort.json": sorting}))
@@ -136,7 +136,7 @@ async def test_categories_are_not_seen_in_workflows_that_the_categoriser_runs(de
     assert llm.requests[0].body["messages"][1]["content"] == "{categoriesSeparatedByOr}"
 
 
-async def test_a_categoriser_that_meets_a_lock_has_named_nothing(desk):
+async def test_a_categoriser_that_ends_at_a_held_lock_names_no_category(desk):
     lock = {"type": "WorkflowLock", "workflowLockId": "one"}
     sorting = [lock, lock, asks("Sort")]
     assert await reply(routed(desk, {"Workflows/Ann/Sort.json": sorting})) == "default"
@@ -151,7 +151,7 @@ async def test_a_user_with_a_workflow_for_everything_needs_no_routing(desk, llm)
     ("settings", "missing"),
     [({"routingConfig": "gone"}, "routing 'gone'"), ({"categorizationWorkflow": "gone"}, "workflow 'gone'")],
 )
-async def test_what_routing_needs_and_does_not_find_is_named(desk, settings, missing):
+async def test_missing_files_of_routing_are_named(desk, settings, missing):
     with pytest.raises(SettingsError, match=missing):
         await reply(routed(desk, **settings))
 
@@ -190,7 +190,7 @@ TWO_SHARED = SHARED | {"Workflows/_shared/Bake/_DefaultWorkflow.json": static("b
 
 
 @pytest.mark.parametrize("model", ["Ann", "gpt-4", "Ann:gone", None])
-async def test_a_user_of_shared_workflows_alone_says_which_there_are(desk, model):
+async def test_a_user_with_only_shared_workflows_names_them_in_the_error(desk, model):
     workflows = desk.tree(files=TWO_SHARED, settings=ONLY_SHARED)
     with pytest.raises(InvalidRequest, match=r"choose one of Ann:Bake, Ann:Cook\.") as refused:
         await reply(workflows, chat(text_message("user", "Hi"), model=model))
@@ -199,19 +199,19 @@ async def test_a_user_of_shared_workflows_alone_says_which_there_are(desk, model
         workflows.answerer(chat(model=model))
 
 
-async def test_a_user_of_shared_workflows_alone_answers_by_each_of_them(desk):
+async def test_a_user_with_only_shared_workflows_answers_by_each_of_them(desk):
     workflows = desk.tree(files=TWO_SHARED, settings=ONLY_SHARED)
     assert workflows.model_names() == ["Ann:Bake", "Ann:Cook"]
     assert await reply(workflows, chat(text_message("user", "Hi"), model="Ann:Bake")) == "bake"
 
 
-async def test_a_user_of_shared_workflows_without_any_says_where_they_belong(desk):
+async def test_a_user_without_any_shared_workflow_names_their_folder_in_the_error(desk):
     workflows = desk.tree(settings=ONLY_SHARED)
     with pytest.raises(InvalidRequest, match="the folders you add to Workflows/_shared"):
         await reply(workflows)
 
 
-async def test_a_user_with_half_a_routing_is_asked_for_the_rest(desk):
+async def test_incomplete_routing_of_a_user_is_an_error_that_names_the_missing_part(desk):
     workflows = desk.tree(files=TWO_SHARED, settings=ONLY_SHARED | {"routingConfig": "Mine"})
     with pytest.raises(SettingsError, match="routing 'Mine' was not found"):
         await reply(workflows)

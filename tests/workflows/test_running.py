@@ -1,4 +1,4 @@
-"""Workflows of a config tree: which node answers, what runs when, and what inner workflows are given."""
+"""Workflows of a config tree: the answering node, the order of nodes, and the inputs of inner workflows."""
 
 import pytest
 
@@ -42,7 +42,7 @@ async def test_nodes_run_in_order_and_the_last_one_answers(desk, llm, stream):
 
 
 @WAYS
-async def test_what_is_behind_the_responder_runs_when_the_client_has_its_answer(desk, llm, stream):
+async def test_nodes_behind_the_responder_run_when_the_client_has_its_answer(desk, llm, stream):
     workflows = desk.tree(answers("Say", "Say it."), asks("Keep", "Keep: {agent1Output}"))
     llm.rule(asked_by("Say"), "The answer.")
     llm.reply("kept", silent=True)
@@ -55,12 +55,12 @@ async def test_what_is_behind_the_responder_runs_when_the_client_has_its_answer(
     assert run.status == "finished"
 
 
-async def test_the_end_is_told_once_and_last(desk):
+async def test_the_end_is_sent_once_and_last(desk):
     happened = await events(desk.tree(answers("Say")))
     assert [event for event in happened if isinstance(event, Finished)] == [happened[-1]]
 
 
-async def test_steps_in_front_of_the_answer_are_told_and_the_answer_is_not(desk, llm):
+async def test_nodes_before_the_answer_are_announced_and_the_responder_is_not(desk, llm):
     happened = await events(desk.tree(asks("Plan", "x"), answers("Say", "x")))
     told = [event for event in happened if isinstance(event, NodeStarted | NodeFinished)]
     assert [(type(event), event.node) for event in told] == [(NodeStarted, "Plan"), (NodeFinished, "Plan")]
@@ -91,7 +91,7 @@ async def test_a_failure_before_the_answer_is_raised_and_ends_the_run(desk, llm,
     assert "no such model" in run.error
 
 
-async def test_a_failure_behind_the_answer_is_told_in_the_trace_alone(desk, llm):
+async def test_a_failure_behind_the_answer_is_only_in_the_trace(desk, llm):
     llm.rule(asked_by("Keep"), failure(400, "no such model"))
     workflows = desk.tree(answers("Say"), asks("Keep", "x"), static("never"))
     assert await reply(workflows) == "Understood."
@@ -104,7 +104,7 @@ async def test_a_failure_behind_the_answer_is_told_in_the_trace_alone(desk, llm)
 
 
 @WAYS
-async def test_an_inner_workflow_in_the_responders_place_answers_the_client(desk, llm, stream):
+async def test_an_inner_workflow_run_by_the_responder_answers_the_client(desk, llm, stream):
     files = {"Workflows/Ann/Inner.json": [static("before"), answers("Inner", "x"), static("behind")]}
     llm.reply("one two")
     workflows = desk.tree(calling("Inner", returnToUser=True), static("{agent1Output}!"), files=files)
@@ -115,7 +115,7 @@ async def test_an_inner_workflow_in_the_responders_place_answers_the_client(desk
     assert workflow.nodes[1].output == "one two!"
 
 
-async def test_what_an_inner_workflow_has_left_runs_before_what_its_parent_has(desk, llm):
+async def test_remaining_nodes_of_an_inner_workflow_run_before_those_of_its_parent(desk, llm):
     files = {"Workflows/Ann/Inner.json": [answers("Inner"), asks("Inner behind", "x")]}
     workflows = desk.tree(calling("Inner", returnToUser=True), asks("Outer behind", "x"), files=files)
     await reply(workflows)
@@ -123,7 +123,7 @@ async def test_what_an_inner_workflow_has_left_runs_before_what_its_parent_has(d
     assert asked_titles(llm) == ["Inner", "Inner behind", "Outer behind"]
 
 
-async def test_a_silent_inner_workflow_runs_whole_before_its_parent_goes_on(desk, llm):
+async def test_a_silent_inner_workflow_runs_to_its_end_before_its_parent_continues(desk, llm):
     files = {"Workflows/Ann/Inner.json": [answers("Inner", "x"), asks("Inner behind", "x")]}
     llm.rule(asked_by("Inner"), "from within")
     workflows = desk.tree(calling("Inner"), answers("Say", "{agent1Output}"), files=files)
@@ -178,7 +178,7 @@ async def test_an_override_may_name_variables_of_the_inner_workflow(desk, llm):
     assert sent_to(llm, "Inner") == "T"
 
 
-async def test_an_inner_workflow_is_looked_for_in_the_folder_a_node_names(desk):
+async def test_an_inner_workflow_is_looked_up_in_the_folder_a_node_names(desk):
     files = {"Workflows/_common/Inner.json": [static("common")], "Workflows/Ann/Inner.json": [static("own")]}
     workflows = desk.tree(calling("Inner", workflowUserFolderOverride="_common"), files=files)
     assert await reply(workflows) == "common"
@@ -225,20 +225,20 @@ async def test_a_text_chooses_the_workflow(desk, key, members, answer):
     assert await reply(desk.tree(static(key), choosing("{agent1Output}", **members), files=CHOICES)) == answer
 
 
-async def test_a_text_without_a_route_is_told_with_the_routes_there_are(desk):
+async def test_a_text_without_a_route_is_an_error_with_the_known_routes(desk):
     with pytest.raises(SettingsError, match=r"no workflow for 'else'\. Its routes are: Code,"):
         await reply(desk.tree(choosing("else"), files=CHOICES))
 
 
 @pytest.mark.parametrize("spelling", ["promptOverride", "firstNodePromptOverride"])
-async def test_only_the_overrides_of_the_chosen_route_count(desk, llm, spelling):
+async def test_only_the_overrides_of_the_chosen_route_apply(desk, llm, spelling):
     over = {"CODE": {spelling: "for code"}, "chat": {spelling: "for chat"}}
     files = {"Workflows/Ann/InnerCode.json": [asks("Inner", "own")]}
     await reply(desk.tree(choosing("code", routeOverrides=over, firstNodePromptOverride="never"), files=files))
     assert sent_to(llm, "Inner") == "for code"
 
 
-async def test_what_falls_to_the_default_keeps_the_prompts_of_its_workflow(desk, llm):
+async def test_the_default_route_keeps_the_prompts_of_its_workflow(desk, llm):
     routes = {"Default": "InnerRest"}
     files = {"Workflows/Ann/InnerRest.json": [asks("Inner", "own")]}
     over = {"Default": {"promptOverride": "never"}}
@@ -274,13 +274,13 @@ async def test_a_node_that_takes_too_long_is_stopped_and_its_call_ended(desk, ll
 
 
 @pytest.mark.real_time
-async def test_a_node_may_have_a_time_of_its_own(desk, llm):
+async def test_a_node_may_have_a_time_limit_of_its_own(desk, llm):
     llm.reply("one", silent=True)
     with pytest.raises(WorkflowStopped, match=r"took more than 0\.05 s"):
         await reply(desk.tree(answers("Say", timeoutSeconds=0.05)))
 
 
-async def test_the_limit_of_a_node_is_none_for_a_workflow_of_nodes_with_limits(desk, llm):
+async def test_a_node_that_runs_nodes_with_limits_has_no_limit_itself(desk, llm):
     files = {"Workflows/Ann/Inner.json": [asks("Inner", timeoutSeconds=20)]}
     workflows = desk.tree(calling("Inner"), files=files, limits=Limits(node_timeout_s=1e-9))
     assert await reply(workflows) == "Understood."

@@ -1,4 +1,4 @@
-"""When messages were said: what is worked out, stored and shown."""
+"""Times of messages: assigned, stored and shown."""
 
 from datetime import datetime, timedelta, timezone
 
@@ -52,7 +52,7 @@ def test_a_distance_names_days_hours_and_minutes_that_are_not_zero(span, words):
     assert distance(NOW - timedelta(**span), NOW) == words
 
 
-def test_the_first_look_at_a_history_dates_it_back_second_by_second():
+def test_a_new_history_is_dated_back_second_by_second():
     times = {}
     settle(times, [text_message("system", "S"), *talk("U1", "A1", "U2"), text_message("systemMes", "M")], NOW)
     assert times == {key("U2"): ago(), key("A1"): ago(seconds=1), key("U1"): ago(seconds=2)}
@@ -70,7 +70,7 @@ def test_the_placeholder_dates_the_last_reply_even_when_it_was_edited():
     assert times == {key("U1"): ago(minutes=9), key("A1 edited"): ago(minutes=8), key("U2"): ago()}
 
 
-def test_the_placeholder_of_a_reply_that_was_thrown_away_goes():
+def test_the_placeholder_of_a_discarded_reply_is_removed():
     times = {key("A1"): ago(minutes=9), PLACEHOLDER: ago(minutes=1)}
     settle(times, talk("U1", "A1", "U2"), NOW)
     assert PLACEHOLDER not in times
@@ -101,7 +101,7 @@ def test_an_unreadable_time_is_left_and_dates_nothing():
 
 
 @given(st.lists(st.text(min_size=1, max_size=3)))
-def test_settling_twice_changes_nothing_and_everything_said_has_a_time(texts):
+def test_settling_twice_changes_nothing_and_every_message_has_a_time(texts):
     messages, times = talk(*texts), {}
     settle(times, messages, NOW)
     once = dict(times)
@@ -122,7 +122,7 @@ def test_times_are_shown_in_front_of_a_copy():
     assert messages == talk("U1", "A1")
 
 
-def test_system_messages_tool_results_and_what_has_no_time_stay_as_they_are():
+def test_system_messages_tool_results_and_messages_without_a_time_stay_as_they_are():
     call = ToolCall(id="c1", name="look", arguments="{}")
     messages = [
         text_message("system", "U1"),
@@ -163,7 +163,7 @@ def test_the_time_of_a_picture_stands_before_it():
         ),
     ],
 )
-def test_the_time_context_tells_the_first_and_the_last_time(times, words):
+def test_the_time_context_has_the_first_and_the_last_time(times, words):
     assert time_context(times, NOW) == words
 
 
@@ -176,7 +176,7 @@ async def test_a_turn_is_dated_from_its_question_to_the_reply_that_comes_back(tm
     assert await store.load(tmp_path, "d1") == known
 
 
-async def test_a_group_chat_dates_its_reply_right_away(tmp_path):
+async def test_a_group_chat_dates_its_reply_at_once(tmp_path):
     store = FileTimestamps()
     await timestamps.mark_reply(store, tmp_path, "d1", now=NOW - timedelta(minutes=1))
     await timestamps.commit_reply(store, tmp_path, "d1", "Bob: Hello.", now=NOW)

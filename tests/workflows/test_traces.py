@@ -1,4 +1,4 @@
-"""What the trace of a run tells: its nodes, what they were asked and said, how long and how much it took."""
+"""Traces of runs: nodes, prompts, outputs, times and token counts."""
 
 from contextlib import nullcontext
 
@@ -18,7 +18,7 @@ WAYS = pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"
 
 
 @WAYS
-async def test_a_node_tells_what_it_asked_whom_and_what_came_back(desk, llm, stream):
+async def test_a_node_trace_has_the_prompt_the_endpoint_and_the_answer(desk, llm, stream):
     llm.queue(Answer(text="Soup is good.", usage=(11, 4)))
     await reply(desk.tree(answers("Say")), talk("Hi", stream=stream))
     run = await desk.runs.next()
@@ -67,7 +67,7 @@ async def test_times_follow_each_other(desk, llm, stream):
     assert run.answered_ms <= keep.started_ms + keep.duration_ms <= run.duration_ms
 
 
-async def test_inner_workflows_stand_within_the_node_that_ran_them(desk):
+async def test_inner_workflows_are_children_of_the_node_that_ran_them(desk):
     inner = {"Workflows/_common/Inner.json": [asks("Inner", "x")]}
     call = {"title": "Call", "type": "CustomWorkflow", "workflowName": "Inner"}
     call["workflowUserFolderOverride"] = "_common"
@@ -79,7 +79,7 @@ async def test_inner_workflows_stand_within_the_node_that_ran_them(desk):
 
 
 @WAYS
-async def test_a_failure_is_told_at_its_node_and_at_the_run(desk, llm, stream):
+async def test_a_failure_is_in_the_trace_of_its_node_and_of_the_run(desk, llm, stream):
     llm.queue(failure(400, "no such model"))
     with pytest.raises(ProviderError):
         await reply(desk.tree(answers("Say")), talk("Hi", stream=stream))
@@ -104,7 +104,7 @@ async def test_the_key_of_an_endpoint_is_in_no_trace(desk, llm, stream, fault, a
     assert KEY not in repr(await desk.runs.next())
 
 
-async def test_recalled_memories_are_told(desk, memory):
+async def test_recalled_memories_are_traced(desk, memory):
     respond = {"type": "Respond", "title": "Say"}
     await events(desk.tree({"type": "Recall"}, respond), chat(), caller())
     recall, say = nodes_of(await desk.runs.next())
@@ -127,7 +127,7 @@ def test_one_message_that_is_too_long_is_cut():
     assert len(traced_messages([text_message("user", "a" * 2 * MOST_TRACED_CHARACTERS)])[0]["content"]) == 65536
 
 
-def test_pictures_are_told_by_number():
+def test_pictures_are_counted():
     asked = Message(role="user", parts=(TextPart(text="What?"), ImagePart(url="data:,"), ImagePart(url="data:,")))
     assert traced_messages([asked]) == [{"role": "user", "content": "What?", "images": 2}]
 
@@ -138,7 +138,7 @@ def test_of_a_long_text_the_end_is_shown():
     assert traced_text("short") == "short"
 
 
-async def test_each_node_is_told_of_as_it_begins_speaks_and_ends(desk, llm):
+async def test_subscribers_are_notified_when_a_node_begins_speaks_and_ends(desk, llm):
     llm.queue(Answer(text="plan"), Answer(text="Soup."))
     await reply(desk.tree(asks("Think", "x"), answers("Say")), talk("Hi", stream=True))
     await desk.runs.next()

@@ -1,4 +1,4 @@
-"""What a person says is never read as a variable or a template, however it comes to a model."""
+"""Text of a person is never read as a variable or a template, on any way to a model."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Workflows over real parts: a scripted model, files, locks; a memory and a run store that list what they get."""
+"""Workflows over real parts: a scripted model, files, locks; a memory and a run store with lists of their calls."""
 
 import asyncio
 import copy
@@ -18,7 +18,7 @@ from mnemoir.core.messages import ChatRequest, Message, ModelRequest, text_messa
 from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
 from mnemoir.memory.discussions.parts import DiscussionMemory
-from mnemoir.ports.memory_service import ChatTurn, Learned, Recalled
+from mnemoir.ports.memory_service import ChatTurn, MemoryChange, RecallResult
 from mnemoir.providers.llm.endpoint import Endpoint, Timeouts
 from mnemoir.providers.llm.model_servers import HttpModelServers
 from mnemoir.providers.llm.openai_chat import OpenAIChat
@@ -47,7 +47,7 @@ VEGETARIAN = RecalledLine(text="Is vegetarian", day="2026-03-04")
 
 @dataclass
 class ListedMemory:
-    """A memory service over two lists: a true implementation of the port, without a network."""
+    """A memory service over two lists: an implementation of the port without a network."""
 
     lines: list[RecalledLine] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
@@ -56,13 +56,13 @@ class ListedMemory:
     limit: int | None = 5
     down: bool = False
 
-    async def search(self, scope: Scope, query: str, *, limit: int, credential: str | None) -> Recalled:
+    async def search(self, scope: Scope, query: str, *, limit: int, credential: str | None) -> RecallResult:
         self.asked.append(query)
         if self.down:
             raise ProviderUnavailable("The memory service could not be reached.")
-        return Recalled(lines=self.lines[:limit])
+        return RecallResult(lines=self.lines[:limit])
 
-    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> list[Learned]:
+    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> list[MemoryChange]:
         self.kept.append(turn)
         return []
 
@@ -78,7 +78,7 @@ class ListedMemory:
 
 
 class ListedRuns:
-    """As much of a run store as workflows use: the traces, and each as it was when it ended."""
+    """The part of a run store that workflows use: the traces, and a copy of each at its end."""
 
     def __init__(self) -> None:
         self.begun_runs: list[RunTrace] = []
@@ -97,15 +97,15 @@ class ListedRuns:
         self._ended.put_nowait(run)
 
     async def forget(self, scope: Scope) -> None:
-        """Nothing: every run is looked at."""
+        """Nothing: tests read every run."""
 
     async def next(self) -> RunTrace:
-        """The trace of the next run that is over, also with what runs behind the answer."""
+        """The trace of the next run that has ended, with the nodes behind its answer."""
         async with asyncio.timeout(30):
             return await self._ended.get()
 
     def check(self) -> None:
-        """Every run ended once, and nothing was written into its trace after that."""
+        """Assert that every run ended once, and that its trace did not change after that."""
         ids = [run.id for run in self._as_they_ended]
         assert sorted(ids) == sorted(run.id for run in self.begun_runs)
         ended = {run.id: run for run in self.begun_runs}
@@ -114,7 +114,7 @@ class ListedRuns:
 
 @dataclass(kw_only=True)
 class Desk:
-    """Makes workflows that all use the same parts; `public` is the folder of their config tree."""
+    """Creates workflows that share the same parts; `public` is the folder of their config tree."""
 
     public: Path
     session: aiohttp.ClientSession
@@ -188,7 +188,7 @@ def caller(*, memory: bool = True, client_task: str | None = None) -> Caller:
 
 
 async def events(workflows: Workflows, request: ChatRequest | None = None, who: Caller | None = None) -> list[Event]:
-    """All that is said to a request."""
+    """All events of the answer to a request."""
     return await events_of(partial(workflows.answer, request or chat(), who or caller()))
 
 
@@ -204,12 +204,12 @@ async def events_of(answer: Callable[[Emit], Awaitable[None]]) -> list[Event]:
 
 
 async def leave_when(answer: Callable[[Emit], Awaitable[None]], seen: type[Event]) -> None:
-    """Read an answer until an event of that type comes, then leave."""
+    """Read an answer until an event of that type comes, then disconnect."""
     await read_until(answer, lambda batch: any(isinstance(event, seen) for event in batch))
 
 
 async def read_until(answer: Callable[[Emit], Awaitable[None]], enough: Callable[[Sequence[Event]], bool]) -> None:
-    """Read an answer to its end, or to a batch that is enough, and leave there: what answers is cancelled."""
+    """Read an answer to its end, or until `enough` is True for a batch; then the answering task is cancelled."""
 
     async def take(batch: Sequence[Event]) -> None:
         task = asyncio.current_task()
@@ -232,7 +232,7 @@ async def reply(workflows: Workflows, request: ChatRequest | None = None) -> str
 
 
 async def asked(llm: ScriptedLLM, times: int) -> None:
-    """Wait until that many requests have come to the model."""
+    """Wait until the model has received that many requests."""
     async with asyncio.timeout(30):
         while len(llm.requests) < times:
             llm.arrived.clear()
@@ -240,7 +240,7 @@ async def asked(llm: ScriptedLLM, times: int) -> None:
 
 
 def nodes_of(run: RunTrace | WorkflowTrace) -> list[NodeTrace]:
-    """The nodes at the top of a run or a workflow, in order."""
+    """The top-level nodes of a run or a workflow, in order."""
     if isinstance(run, WorkflowTrace):
         return run.nodes
     return [node for workflow in run.workflows for node in workflow.nodes]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_service import ChatTurn, Learned, MemoryService, Recalled
+from mnemoir.ports.memory_service import ChatTurn, MemoryChange, MemoryService, RecallResult
 
 MINUTES = 24 * 60
 _PER_DOUBLING = 4
@@ -114,7 +114,7 @@ class TimedMemory:
         self._times = times
         self._writes = writes
 
-    async def search(self, scope: Scope, query: str, *, limit: int, credential: str | None) -> Recalled:
+    async def search(self, scope: Scope, query: str, *, limit: int, credential: str | None) -> RecallResult:
         """See the port. A search that failed was waited for as well."""
         began = monotonic()
         try:
@@ -122,7 +122,7 @@ class TimedMemory:
         finally:
             self._times.recall.note(monotonic() - began)
 
-    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Sequence[Learned]:
+    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Sequence[MemoryChange]:
         """See the port."""
         if not self._writes:  # the route that stores them notes it
             return await self._service.remember(scope, turn, key=key)

@@ -1,1 +1,1 @@
-"""Values, ids, time, text, errors and the one writer of files: what every room uses. Imports nothing of Mnemoir."""
+"""Values, ids, time, text, errors and the file writer that every room uses. Imports no other room of Mnemoir."""

@@ -1,9 +1,9 @@
-"""The one writer of files: a file is replaced as a whole or grows by all of a text, durably, or stays as it was.
+"""Atomic, durable writes of files: replace a file, append to it, or remove it. On failure the file stays as it was.
 
-All functions block and raise OSError. Those that take `folder` take an open folder (`Folder.open`), name the file
-relative to it and follow no link. A new content is written to a temporary file beside its target, private to its
-owner, synced, renamed, and then the folder is synced. Writers that hold a lock share the temporary name `<name>.tmp`,
-so a killed one leaves at most one file behind, which the next writer removes.
+All functions block and raise OSError. Functions with a `folder` take the descriptor of an open folder
+(`Folder.open`), name the file relative to it and follow no symbolic link. New content is written to a temporary file
+beside the target with mode 0600 and synced; the file is then renamed and the folder synced. Writers that hold a lock
+share the temporary name `<name>.tmp`, so a killed writer leaves at most one file, which the next writer removes.
 """
 
 import errno
@@ -25,10 +25,10 @@ _PRIVATE_FILE = 0o600
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """Differs between one content of a file and the next; known without reading the file.
+    """Identity of one version of a file, taken from its status without reading the content.
 
-    `ctime_ns` alone tells of an edit in place that sets the old time again. It also moves when the file is renamed or
-    its rights change, so a stamp that differs says that the content may be another.
+    Only `ctime_ns` shows an edit in place that restores the old time. It also changes when the file is renamed or its
+    permissions change, so a different stamp means that the content may be different.
     """
 
     mtime_ns: int
@@ -37,18 +37,21 @@ class Stamp:
     ctime_ns: int
 
     def is_renamed(self, before: "Stamp") -> bool:
-        """Whether the file may be the one of that stamp under another name."""
+        """True when the file may be the file of the stamp `before`, renamed."""
         return (self.mtime_ns, self.size, self.inode) == (before.mtime_ns, before.size, before.inode)
 
 
 def stamp_of(folder: int, name: str) -> Stamp | None:
-    """The stamp of a file; None when it is not there. ELOOP for a link, EINVAL for what is no regular file."""
+    """The stamp of a file; None for a missing file.
+
+    Raises OSError: ELOOP for a symbolic link, EINVAL for anything else that is not a regular file.
+    """
     status = _status(folder, name)
     return None if status is None else _stamp(status)
 
 
 def read_file(folder: int, name: str) -> tuple[bytes, Stamp] | None:
-    """The bytes and their stamp; None when there is no such file."""
+    """The content of a file and its stamp; None for a missing file."""
     try:
         file = os.open(name, _READ, dir_fd=folder)
     except FileNotFoundError:
@@ -66,10 +69,10 @@ def replace_file(
     keep_mode: bool = False,
     before_rename: Callable[[Stamp], None] = lambda stamp: None,
 ) -> Stamp:
-    """Put `content` in place of the file; the stamp of the new file.
+    """Replace the file by `content` durably and return the stamp of the new file.
 
-    `before_rename` gets the stamp that the file has before it is seen, and may raise to leave the old one there.
-    The new file has mode 0600, or with `keep_mode` the mode of the file that it replaces. Callers hold a lock.
+    `before_rename` is called with that stamp before readers can see the new file; if it raises, the old file stays.
+    The new file has mode 0600, or with `keep_mode` the mode of the file it replaces. The caller must hold a lock.
     """
     replaced = _status(folder, name) if keep_mode else None
     temporary = leftover_of(name)
@@ -87,10 +90,10 @@ def replace_file(
 
 @contextmanager
 def replacing(path: Path, *, is_locked: bool = False) -> Iterator[BinaryIO]:
-    """A file to write to that takes the place of `path` when the block ends, private to its owner.
+    """Open a new file, mode 0600, that replaces `path` durably when the block ends.
 
-    When the block raises, `path` stays as it was. Writers of one path at the same time do not disturb each other;
-    with `is_locked` the caller keeps them out, and the temporary file has its one name.
+    When the block raises, `path` stays as it was. Concurrent writers of one path do not disturb each other. With
+    `is_locked` the caller holds a lock against other writers, and the temporary file is named `<name>.tmp`.
     """
     temporary = leftover_of(path.name if is_locked else f".{secrets.token_hex(8)}")
     with _opened(path.parent) as folder, _removed_on_failure(folder, temporary):
@@ -100,9 +103,9 @@ def replacing(path: Path, *, is_locked: bool = False) -> Iterator[BinaryIO]:
 
 
 def append_file(folder: int, name: str, content: bytes, *, end: int | None = None) -> None:
-    """Add all of `content` behind byte `end`, cutting off what follows there; None for the end of the file.
+    """Write `content` at byte `end` durably, truncating whatever follows; None means the end of the file.
 
-    The file is made, private, when it is not there. On failure it is cut back to `end`.
+    A missing file is created with mode 0600. On failure the file is truncated to `end`.
     """
     is_new = _status(folder, name) is None
     file = os.open(name, _APPEND, _PRIVATE_FILE, dir_fd=folder)
@@ -115,25 +118,25 @@ def append_file(folder: int, name: str, content: bytes, *, end: int | None = Non
 
 
 def remove_file(folder: int, name: str) -> None:
-    """Remove the file, if it is there; not yet durably."""
+    """Remove the file, if it exists. Not durable until the folder is synced."""
     with suppress(FileNotFoundError):
         os.unlink(name, dir_fd=folder)
 
 
 def remove_durably(folder: int, *names: str) -> None:
-    """Remove the files that are there, and sync the folder."""
+    """Remove those of the files that exist, and sync the folder."""
     for name in names:
         remove_file(folder, name)
     os.fsync(folder)
 
 
 def leftover_of(name: str) -> str:
-    """The temporary file that a killed writer of `name` leaves beside it."""
+    """The name of the temporary file that a killed writer of `name` leaves beside it."""
     return f"{name}.tmp"
 
 
 def sync_folder(folder: Path) -> None:
-    """Make new names in a folder durable."""
+    """Sync a folder, so that created, renamed and removed names in it are durable."""
     with _opened(folder) as opened:
         os.fsync(opened)
 

@@ -1,4 +1,4 @@
-"""Trees of messages in short: their branches, and a thread in stretches."""
+"""Summaries of message trees: their branches, and the stretches of a thread."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,19 +8,19 @@ from mnemoir.core.conversations import ROOT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchRun:
-    """Messages one behind the other from where a branch begins to the next choice, or to its end."""
+    """Consecutive messages from the beginning of a branch to the next fork, or to the branch's end."""
 
     first: int
     last: int
-    parent_id: int  # of the first one; ROOT at the beginning
+    parent_id: int  # of the first message; ROOT at the beginning
     messages: int
-    on_thread: bool  # the first one
+    on_thread: bool  # True if the first message is on the thread
     ends_on_thread: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branch:
-    """A run in its tree. `of` tells how many begin at the same place, `place` which of them it is, from 1."""
+    """A run in its tree. `of` is the number of runs with the same parent, `place` its number among them, from 1."""
 
     run: BranchRun
     depth: int
@@ -30,9 +30,10 @@ class Branch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stretch:
-    """Messages that stand one behind the other on the thread.
+    """Consecutive messages on the thread.
 
-    `tokens` is an estimate from lengths. System messages, pinned and important ones are counted in all, and `apart`.
+    `tokens` is an estimate from lengths. System, pinned and important messages are included in all counts, and
+    counted separately in those with `apart`.
     """
 
     first: int
@@ -44,7 +45,7 @@ class Stretch:
 
 
 def in_tree_order(runs: Sequence[BranchRun]) -> list[Branch]:
-    """Each behind the one that it branches off, the oldest branch first."""
+    """The runs as branches, each after its parent run, the oldest first."""
     beginning_at: dict[int, list[BranchRun]] = {}
     for run in runs:
         beginning_at.setdefault(run.parent_id, []).append(run)
@@ -60,6 +61,6 @@ def _ordered(beginning_at: Mapping[int, Sequence[BranchRun]]) -> Iterator[Branch
 
 
 def _branches(runs: Sequence[BranchRun], depth: int) -> list[Branch]:
-    """The oldest last: a stack gives it first."""
+    """The branches of these runs, oldest last, so that a stack gives the oldest first."""
     made = [Branch(run=run, depth=depth, of=len(runs), place=at + 1) for at, run in enumerate(runs)]
     return made[::-1]

@@ -1,6 +1,6 @@
-"""Time as text and back: RFC 3339, UTC, milliseconds, `Z`.
+"""Conversion of times to text and back: RFC 3339, UTC, milliseconds, `Z`.
 
-Stored times stay text, exactly as they came: an imported file may hold odd dates, and none is worth losing.
+Stored times stay text, exactly as received, so that an unusual date of an imported file is not lost.
 """
 
 from collections.abc import Callable
@@ -10,24 +10,24 @@ Clock = Callable[[], datetime]
 
 
 def utc_now() -> datetime:
-    """The current instant, with its zone."""
+    """The current time, with zone UTC."""
     return datetime.now(UTC)
 
 
 def now_text() -> str:
-    """The current instant as text."""
+    """The current time as text, as `to_text` writes it."""
     return to_text(utc_now())
 
 
 def to_text(instant: datetime) -> str:
-    """`2026-03-04T09:15:00.000Z`; an instant without a zone is read as UTC."""
+    """The instant as text, like `2026-03-04T09:15:00.000Z`. An instant without a zone is taken as UTC."""
     if instant.tzinfo is not UTC:
         instant = (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).astimezone(UTC)
     return instant.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
 def from_text(text: object) -> datetime | None:
-    """The instant an ISO 8601 text names, in UTC; None when it names none. No offset means UTC."""
+    """The instant of an ISO 8601 text, in UTC; None for anything else. A text without an offset is taken as UTC."""
     if not isinstance(text, str):
         return None
     try:
@@ -38,7 +38,7 @@ def from_text(text: object) -> datetime | None:
 
 
 def from_epoch(seconds: float) -> datetime | None:
-    """The instant so many seconds after 1970; None when no calendar holds it."""
+    """The instant `seconds` after 1970, in UTC; None when it is outside the range of `datetime`."""
     try:
         return datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):

@@ -1,9 +1,9 @@
-"""Sessions and their messages as they are stored: the values and errors of session memory.
+"""The values and errors of stored conversations: sessions and their messages.
 
-A session's system prompt stands in its own row and is never one of its messages. Times are naive UTC, to the
-microsecond. Messages are a tree: each stands behind its parent, and a regenerated answer or an edited question beside
-the one of before. One way through the tree is the session's thread; it ends with the head. Along every way messages
-have one order, by time and then by id.
+A session's system prompt is stored in the session's row and is never one of its messages. Times are naive UTC, to the
+microsecond. Messages form a tree: each is a child of its parent, and a regenerated answer or an edited question is a
+sibling of the earlier one. One path through the tree is the session's thread; it ends with the head. On every path
+messages are ordered by time, then by id.
 """
 
 import json
@@ -18,24 +18,24 @@ from mnemoir.core.errors import StorageBusyError as StorageBusyError  # a public
 
 _LONGEST_ID = 512
 ROOT = 0  # the parent of a message that begins a thread
-HEAD = -1  # in place of a message's id: whichever the thread ends with
+HEAD = -1  # in place of a message's id: the last message of the thread
 
 
 class SessionExistsError(Conflict):
-    """A session of that id is there already."""
+    """There is already a session with that id."""
 
     code = "session_exists"
 
 
 class MessageNotFoundError(NotFound):
-    """The session has no message of that id."""
+    """The session has no message with that id."""
 
     code = "message_not_found"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionMetadata:
-    """What a program notes about a session. `custom.keep` keeps it from being pruned."""
+    """A program's metadata of a session. `custom.keep` protects the session from pruning."""
 
     user: str | None = None
     tags: list[str] = field(default_factory=list)
@@ -44,11 +44,11 @@ class SessionMetadata:
 
     @property
     def is_kept(self) -> bool:
-        """Whether no pruning takes the session, however old."""
+        """True when pruning never deletes the session, at any age."""
         return bool(self.custom.get("keep"))
 
     def to_json(self) -> str:
-        """Its JSON text. Raises InvalidRequest for what JSON cannot say."""
+        """The metadata as JSON text. Raises InvalidRequest for values that JSON cannot represent."""
         members = {member.name: getattr(self, member.name) for member in fields(self)}
         try:
             return json.dumps(members, ensure_ascii=False, allow_nan=False)
@@ -60,9 +60,9 @@ _KNOWN = frozenset(member.name for member in fields(SessionMetadata))
 
 
 def metadata_of(given: SessionMetadata | Mapping[str, Any] | None) -> SessionMetadata:
-    """Metadata as a caller gives it; unknown keys of a mapping go to `custom`.
+    """The metadata given by a caller; unknown keys of a mapping go to `custom`.
 
-    Raises InvalidRequest, naming the member, for one of another type.
+    Raises InvalidRequest naming the member for a value of the wrong type.
     """
     if isinstance(given, SessionMetadata):
         return given
@@ -80,7 +80,7 @@ def metadata_of(given: SessionMetadata | Mapping[str, Any] | None) -> SessionMet
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRecord:
-    """A session. It can be read like a mapping as well: `record["id"]`, `dict(record)`."""
+    """A session. It can also be read like a mapping: `record["id"]`, `dict(record)`."""
 
     id: str
     created_at: datetime
@@ -104,10 +104,9 @@ class SessionRecord:
 class MessageRecord:
     """The row of a message. `tool_calls` and `files` are JSON texts.
 
-    Without a time it gets the moment of its saving. It is never older than its parent. Without a parent it stands
-    behind the head of its session, or where its time belongs on the thread. `finish_reason` tells how an answer
-    ended: as models say it (`stop`, `length`, `tool_calls`, `content_filter`), or `incomplete` for one that was cut
-    off.
+    Without a time it gets the time of saving. It is never older than its parent. Without a parent it is placed after
+    the head of its session, or on the thread by its time. `finish_reason` is the end of an answer as models name it
+    (`stop`, `length`, `tool_calls`, `content_filter`), or `incomplete` for an answer that was cut off.
     """
 
     session_id: str
@@ -130,18 +129,18 @@ class MessageRecord:
 
     @property
     def is_embeddable(self) -> bool:
-        """Whether search by meaning finds it: it says something, and it is no instruction."""
+        """True when semantic search finds the message: it has a text and is no system message."""
         return self.role != "system" and bool(self.content and self.content.strip())
 
 
 @dataclass(slots=True, kw_only=True)  # not frozen: a window makes hundreds, and each would cost half as much again
 class StoredMessage:
-    """A message with its place in the store. The thread is the way from the first message to the head.
+    """A message with its position in the store. The thread is the path from the first message to the head.
 
-    `id` is a number within its file, `uid` names the message anywhere: it goes along with an export.
+    `id` is a number within its file; `uid` identifies the message across files, and is part of exports.
 
-    A strategy may add messages that are stored nowhere, such as a summary: `made` marks them, and `id` is that of the
-    message that they stand behind, or ROOT.
+    A strategy may add messages that are not stored, such as a summary: they are marked by `made`, and their `id` is
+    that of the message before them, or ROOT.
     """
 
     id: int
@@ -161,16 +160,16 @@ class StoredMessage:
 
 
 def messages_of(stored: Iterable[StoredMessage]) -> list[Message]:
-    """The messages without their places."""
+    """The messages without their positions."""
     return [one.message for one in stored]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """What became of a history that a client sent.
+    """The result of aligning a client's history with the tree.
 
-    `ids` are those of its messages, in order; `added` those of them that are new. `parent_id` is the message behind
-    which the first new one stands, or would stand: ROOT at the beginning.
+    `ids` are the ids of its messages, in order; `added` are those that are new. `parent_id` is the parent of the
+    first new message, or of the next one if none is new: ROOT at the beginning.
     """
 
     ids: list[int]
@@ -183,19 +182,19 @@ Resumed = Placed  # its name in `mnemoir.conversations`
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What was said in a session up to and with the message `upto_message_id`, in short."""
+    """The summary of a session's messages up to and including the message `upto_message_id`."""
 
     upto_message_id: int
     text: str
     token_count: int
     model: str
-    created_at: datetime | None = None  # None for the moment of its saving
+    created_at: datetime | None = None  # None means the time of saving
 
 
 def checked_session_id(session_id: str) -> str:
-    """The id itself. Raises InvalidRequest for what is no text, empty, too long, not storable, or "." or "..".
+    """The id itself. Raises InvalidRequest if it is no text, empty, too long, not storable, "." or "..".
 
-    Whoever follows an address takes these two out of its path, so a session called so could not be asked about.
+    Clients remove "." and ".." from the path of a URL, so a session with such an id could not be requested.
     """
     if not isinstance(session_id, str) or not 0 < len(session_id) <= _LONGEST_ID:
         raise InvalidRequest(
@@ -212,7 +211,7 @@ def checked_session_id(session_id: str) -> str:
 
 
 def naive_utc(instant: datetime) -> datetime:
-    """The same instant without its zone; one that has none is read as UTC."""
+    """The instant in UTC without a zone; an instant without a zone is taken as UTC."""
     return instant.astimezone(UTC).replace(tzinfo=None) if instant.tzinfo else instant
 
 

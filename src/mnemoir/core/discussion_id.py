@@ -1,10 +1,10 @@
-"""Discussions: the tag in a conversation that names one, and the name its files get.
+"""Discussion ids: the tag that carries one in a conversation, and the directory name derived from it.
 
-`[DiscussionId]tea-time[/DiscussionId]` anywhere in a conversation says which files belong to it. Whoever writes a
-message chooses the id, so it is foreign text on its way into a path. An id that other programs find under its own
-name keeps that name. One that a file system would change, hide or refuse gets an encoded name, which begins with a
-character no kept name begins with. Ids that differ by case or by Unicode form keep different names; where the file
-system itself does not tell those apart, they are the same discussion.
+`[DiscussionId]tea-time[/DiscussionId]` anywhere in a conversation says which files belong to it. The author of a
+message chooses the id, so it is untrusted text that becomes part of a path. An ordinary id is its own directory name,
+under which other programs find it too. An id that a file system would change, hide or refuse gets an encoded name
+with a first character that no unencoded name has. Ids that differ by case or Unicode form get different names; on a
+file system that does not distinguish them they are the same discussion.
 """
 
 import hashlib
@@ -23,43 +23,44 @@ _MOST_BYTES = 100  # leaves room for the endings of file names below the 255 byt
 _FILE_ENDINGS = (".json", ".jsonl", ".db", ".db-wal", ".db-shm", ".db-journal", ".lock", ".tmp")
 _DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])( *\..*)?", re.IGNORECASE)
 
-_UNSPEAKABLE = re.compile(r"[\x00\ud800-\udfff]")  # what no text of a request may hold
+_FORBIDDEN = re.compile(r"[\x00\ud800-\udfff]")  # characters that no text of a request may contain
 
 _log = structlog.get_logger(__name__)
 
 
 def discussion_of(messages: Sequence[Message]) -> str | None:
-    """The first id tagged in the messages, of whatever role; None without one.
+    """The first id tagged in the messages, of any role; None without a tag.
 
-    None as well, with a warning, for an id that looks like a path: nothing is then kept for the conversation.
+    Also None, with a warning in the log, for an id that looks like a path: the conversation then has no discussion.
     """
     found = next((id for message in messages for id in _ids_in(message)), "")
     if not found.strip():
         return None
     if not is_allowed(found) or any(c in "/\\:" for c in found):
-        _log.warning(
-            "discussion id is not allowed, so nothing is kept of the discussion", cause="it looks like a path"
-        )
+        _log.warning("discussion id not allowed, no memory of the discussion is stored", cause="it looks like a path")
         return None
     return found
 
 
 def is_allowed(id: str) -> bool:
-    """Whether an id may name a discussion, from wherever it comes: one that no URL can name could not be deleted."""
-    return bool(id.strip()) and id not in (".", "..") and not _UNSPEAKABLE.search(id)
+    """True when an id may name a discussion.
+
+    Ids that cannot stand in a URL are refused, because such a discussion could not be deleted.
+    """
+    return bool(id.strip()) and id not in (".", "..") and not _FORBIDDEN.search(id)
 
 
 def without_tags(message: Message) -> Message:
-    """The message with every tag cut out and nothing else trimmed; the same object when it has none."""
+    """The message without its discussion tags, other text untouched; the same object when it has no tag."""
     parts = [_without_tags(part) for part in message.parts]
     changed = any(new is not old for new, old in zip(parts, message.parts, strict=True))
     return replace(message, parts=tuple(parts)) if changed else message
 
 
 def directory_name(discussion: str) -> str:
-    """The one step of a path that stands for the discussion: its id, or an encoded name of 65 ASCII characters.
+    """The directory name of the discussion: its id, or an encoded name of 65 ASCII characters.
 
-    Two ids never have one name.
+    Different ids always have different names.
     """
     if _keeps_its_name(discussion):
         return discussion
@@ -69,11 +70,11 @@ def directory_name(discussion: str) -> str:
 def _keeps_its_name(name: str) -> bool:
     return (
         name not in ("", ".", "..")
-        and name.isprintable()  # no control, no mark of direction, no lone surrogate, no space but the plain one
+        and name.isprintable()  # no controls, direction marks, lone surrogates or spaces other than the plain one
         and not any(c in "/\\:" for c in name)
         and not name.startswith(_ENCODED)
-        and not name.endswith((".", " "))  # Windows drops them
-        and not name.lower().endswith(_FILE_ENDINGS)  # where a file of another discussion may belong
+        and not name.endswith((".", " "))  # Windows drops these characters
+        and not name.lower().endswith(_FILE_ENDINGS)  # a file of another discussion may have this name
         and not _DEVICE.fullmatch(name)
         and len(name.encode()) <= _MOST_BYTES
     )
@@ -97,9 +98,9 @@ def _without_tags(part: Part) -> Part:
 
 
 def _tags(text: str) -> Iterator[tuple[int, int]]:
-    """Where tags begin and end; one does not reach beyond its line.
+    """Start and end index of each tag. A tag must close on the line it opens on.
 
-    By hand, because a pattern would look through the rest of the line again for every opening mark that stays open.
+    Written as a loop, because a regular expression would rescan the rest of the line for every unclosed opening mark.
     """
     start = text.find(_OPEN)
     while start >= 0:
@@ -109,5 +110,5 @@ def _tags(text: str) -> Iterator[tuple[int, int]]:
         line = text.rfind("\n", start, close)
         if line < 0:
             yield start, close + len(_CLOSE)
-        # every opening mark before the last line break ahead of `close` is broken by it as well
+        # the last line break before `close` also invalidates every earlier opening mark
         start = text.find(_OPEN, close + len(_CLOSE) if line < 0 else line)

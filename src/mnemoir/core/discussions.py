@@ -1,8 +1,8 @@
-"""What is kept of a discussion: summaries of its chunks, one rolling summary, records to search.
+"""Values of discussion memory: chunk summaries, one rolling summary, and searchable records.
 
-A *discussion* is a conversation under a name that a client chose. A *chunk* is a run of its messages that a model
-read at once. What was made of a chunk knows the chunk's messages by their digests, so that it can be found again in a
-conversation that was edited since, and holds them word for word, so that it can be traced and made anew.
+A *discussion* is a conversation under an id that a client chose. A *chunk* is a series of consecutive messages that a
+model read in one call. Memories made of a chunk store the digests of its messages, by which the chunk is found in a
+conversation that was edited since, and the messages word for word, for tracing and for rebuilding the memories.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,17 +12,17 @@ from typing import Any
 
 from mnemoir.core.memories import IndexEntry
 
-DIGEST_CHARACTERS = 16  # of a message hash: 64 bits tell the messages of one conversation apart
+DIGEST_CHARACTERS = 16  # hex digits of a message hash: 64 bits distinguish the messages of one conversation
 
-BlockKey = str  # names a chunk within its store
+BlockKey = str  # id of a chunk within its store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discussion:
-    """A discussion and where its files are.
+    """A discussion and the location of its files.
 
-    `root` is the directory of the user's discussions, `id` the name as the client sent it. `legacy` is where WilmerAI
-    kept the databases of records in 2025, beside its configuration; None where there is no such place.
+    `root` is the directory of the user's discussions, `id` the id as the client sent it. `legacy` is the directory
+    beside its configuration in which WilmerAI stored the record databases in 2025; None without such a directory.
     """
 
     root: Path
@@ -32,21 +32,21 @@ class Discussion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceMessage:
-    """A message word for word; `uid` names it where the conversation is kept."""
+    """A message word for word; `uid` is the uid of its stored message, None if it is not stored."""
 
     role: str
     text: str
     uid: str | None = None
 
     def as_json(self) -> dict[str, str]:
-        """As files and answers hold it."""
-        told = {"role": self.role, "content": self.text}
-        return told if self.uid is None else {**told, "uid": self.uid}
+        """The message as JSON, for files and answers; without `uid` if that is None."""
+        message = {"role": self.role, "content": self.text}
+        return message if self.uid is None else {**message, "uid": self.uid}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkSource:
-    """The messages of a chunk: `hash` is that of the last one (`core.message_hash`), `digests` are those of all."""
+    """The messages a chunk memory is made of: `hash` of the last one (`core.message_hash`), `digests` of all."""
 
     hash: str
     digests: Sequence[str]
@@ -55,11 +55,11 @@ class ChunkSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """A chunk as its place is looked for: what was made of it does not matter.
+    """A stored chunk as used to locate it in a conversation, without the memories made of it.
 
-    Without `digests` another program made it, and `hash`, that of its last message, is all that is known. A stale
-    block is of text that the conversation does not hold any more. What was made of a forgotten one is gone for good,
-    and it only keeps its place, so that it is not made again.
+    A block of another program has no `digests`, only the `hash` of its last message. The text of a stale block is no
+    longer in the conversation. The memories of a forgotten block are deleted for good; the block itself remains, so
+    that they are not made again.
     """
 
     key: BlockKey
@@ -71,7 +71,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockChanges:
-    """What a look at the conversation changes: digests for blocks that had none, blocks stale or no longer so."""
+    """Updates of blocks after comparing them with the conversation.
+
+    `placed` gives digests to blocks that had none; `stale` and `revived` are the blocks whose text left the
+    conversation or came back.
+    """
 
     placed: Mapping[BlockKey, Sequence[str]] = field(default_factory=dict)
     stale: frozenset[BlockKey] = frozenset()
@@ -83,17 +87,17 @@ class BlockChanges:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkSummary:
-    """What a model wrote about a chunk. `number` grows with every one written, whatever its place.
+    """A model's summary of one chunk. `number` grows with each summary written, in the order of writing.
 
-    `made_by` names the endpoint and its model, or the workflow; "" where that is not known. A forgotten one has no
-    text; `forgotten_at` is "" where the time is not known.
+    `made_by` names the endpoint and its model, or the workflow; "" when unknown. A forgotten summary has no text; its
+    `forgotten_at` is "" when the time is unknown.
     """
 
     id: BlockKey
     text: str
     hash: str
     number: int
-    created_at: str = ""  # "" where another program wrote it
+    created_at: str = ""  # "" when another program wrote it
     digests: Sequence[str] = ()
     stale_since: str | None = None
     made_by: str = ""
@@ -101,7 +105,7 @@ class ChunkSummary:
 
     @property
     def is_read(self) -> bool:
-        """Whether prompts are to hold it: it is neither stale nor forgotten."""
+        """True when prompts include the summary: it is neither stale nor forgotten."""
         return self.stale_since is None and self.forgotten_at is None
 
 
@@ -109,8 +113,8 @@ class ChunkSummary:
 class RollingSummary:
     """The summary of a whole discussion so far.
 
-    `hash` is that of the newest chunk summary in it; `number` the highest number among those in it, None where
-    another program wrote it. `made_by` is as in ChunkSummary, of the last update.
+    `hash` is the hash of the newest chunk summary included, `number` the highest `number` included, None when another
+    program wrote it. `made_by` describes the last update, as in ChunkSummary.
     """
 
     text: str
@@ -122,10 +126,10 @@ class RollingSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRecord:
-    """A structured record to be stored: an object with `title`, `summary`, `entities` and `key_phrases` at least.
+    """A structured record to store. `metadata` has at least `title`, `summary`, `entities` and `key_phrases`.
 
-    `entry` is what hybrid search needs; None leaves the record to words alone until it is made. `created_at` is ""
-    for one that is made now.
+    `entry` is the entry for hybrid search; until it is added, a record without one is found by keywords only.
+    `created_at` is "" for now.
     """
 
     metadata: Mapping[str, Any]
@@ -135,7 +139,7 @@ class NewRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """A stored record; `text` is its summary, `chunk` the block it came from, None where another program made it.
+    """A stored record. `text` is its summary; `chunk` is the block it was made of, None when another program made it.
 
     `made_by` is as in ChunkSummary.
     """
@@ -150,7 +154,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiscussionListed:
-    """A discussion in a list. None for a number that is not known without reading everything."""
+    """A discussion in a list. `updated_at` is the last change of its files, as in `core.clock`, or "" if unknown."""
 
     id: str
     updated_at: str

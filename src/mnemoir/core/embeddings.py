@@ -1,6 +1,6 @@
-"""A client's own request for vectors, and the answer to it, in no protocol's words.
+"""A client's request for embedding vectors and the reply to it, independent of the protocol.
 
-Vectors of memories are another matter: they are made by `ports.embedding` alone, always of one length.
+Vectors of memories are not requested this way: `ports.embedding` makes them, all of one length.
 """
 
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ from mnemoir.core.messages import Extra
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingRequest:
-    """Texts to embed, or lists of `tokens` in their place; one of the two is empty.
+    """Texts to embed, or lists of `tokens` instead; one of the two is empty.
 
-    `is_single` marks one text or one list of tokens that was not sent inside a list. `dimension` is the length of
-    vectors asked for, None for the model's own. `encoding` is how the client wants them written.
+    `is_single` marks one text, or one list of tokens, that the client did not wrap in a list. `dimension` is the
+    requested length of the vectors, None for the model's own. `encoding` is the format of vectors in the reply.
     """
 
     model: str = ""
@@ -31,16 +31,17 @@ class EmbeddingRequest:
 
     @property
     def count(self) -> int:
-        """How many vectors are asked for."""
+        """The number of vectors requested."""
         return len(self.texts) or len(self.tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingReply:
-    """One row of `vectors` per text, in their order. `tokens` were read; None where the model's server did not count.
+    """One row of `vectors` per text, in the order of the request.
 
-    `extra` are the members of that server's answer that Mnemoir does not read, `dropped` the names of the client's
-    that it did not get.
+    `tokens` is the number of tokens read, None when the model's server reported none. `extra` holds the members of
+    that server's answer that Mnemoir does not read; `dropped` names members of the client's request that were not
+    sent to it.
     """
 
     vectors: NDArray[np.floating[Any]]

@@ -1,28 +1,28 @@
-"""Everything Mnemoir raises on purpose.
+"""The exceptions that Mnemoir raises on purpose.
 
 MnemoirError
 ├── InvalidRequest        the caller's input is at fault: 4xx
 │   ├── NotFound          no such thing in the caller's scope
-│   ├── Conflict          it clashes with what is there, or with a request under way
+│   ├── Conflict          it conflicts with stored data or with a running request
 │   ├── TooLarge          over a size limit
-│   └── NotSupported      known, and not offered here
+│   └── NotSupported      known to the protocol, not offered by this server
 ├── Unauthorized          no key, or a wrong one
-├── Forbidden             the caller may not do this from here
-├── Overloaded            no room for one more request; try again later
-├── Cancelled             the client had the request ended
+├── Forbidden             the caller may not do this, or not from its address
+├── Overloaded            the server handles as many requests as it may; try again later
+├── Cancelled             the client cancelled the request by another one
 ├── StorageUnavailable    the store cannot be read or written now
-│   └── StorageBusyError  others hold it for longer than all tries together waited
+│   └── StorageBusyError  another writer held the lock through all retries
 ├── SettingsError         a setting or a configuration file is wrong
-├── WorkflowStopped       a limit on workflows was reached: depth, nodes, calls, time
-├── ModuleFailed          a Python module of a workflow took its process down, or too long
-└── ProviderError         a model's server is at fault
-    ├── ProviderUnavailable   not reached, or broken off
+├── WorkflowStopped       a workflow reached a limit: depth, nodes, calls, time
+├── ModuleFailed          a Python module of a workflow crashed its process or exceeded a limit
+└── ProviderError         a model's server failed
+    ├── ProviderUnavailable   not reachable, or the answer broke off
     ├── ProviderTimeout       no answer in time
-    ├── ProviderRefused       it refused: key, request or rate
-    ├── ProviderInvalidOutput it answered with something unusable
-    └── ProviderNotConfigured no model to ask
+    ├── ProviderRefused       it refused the key, the request or the rate
+    ├── ProviderInvalidOutput its answer is unusable
+    └── ProviderNotConfigured no model is configured
 
-Each error carries a `code` for programs and a message that names the thing, the cause and the next step.
+Each error has a `code` for programs, and a message that names the object, the cause and the next step.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from typing import ClassVar
 
 
 class MnemoirError(Exception):
-    """Base of all; `code` is the machine-readable name sent to clients."""
+    """Base class of all errors; `code` is the machine-readable name sent to clients."""
 
     code: str = "internal_error"
 
@@ -42,7 +42,7 @@ class MnemoirError(Exception):
 
 
 class InvalidRequest(MnemoirError):
-    """The request was understood and its meaning is wrong. `field` names the member at fault."""
+    """The request is readable, but a value in it is wrong. `field` names the member at fault."""
 
     code = "invalid_request"
 
@@ -52,43 +52,43 @@ class InvalidRequest(MnemoirError):
 
 
 class NotFound(InvalidRequest):
-    """Nothing of that id in the caller's scope; a foreign id answers the same."""
+    """The caller's scope has no object of that id; an id of another scope gets the same answer."""
 
     code = "not_found"
 
 
 class Conflict(InvalidRequest):
-    """What is stored, or a request under way, stands against it."""
+    """Stored data or a running request conflicts with the request."""
 
     code = "conflict"
 
 
 class TooLarge(InvalidRequest):
-    """Over a size limit that the message names."""
+    """The request exceeds a size limit, which the message names."""
 
     code = "payload_too_large"
 
 
 class NotSupported(InvalidRequest):
-    """Known to the protocol and not offered by this server."""
+    """The protocol has this feature, but this server does not offer it."""
 
     code = "not_supported"
 
 
 class Unauthorized(MnemoirError):
-    """No key was sent, or one that is not ours."""
+    """The request has no key, or one that this server does not accept."""
 
     code = "unauthorized"
 
 
 class Forbidden(MnemoirError):
-    """The caller may not do this, or not from where it calls."""
+    """The caller may not do this, or not from its address."""
 
     code = "forbidden"
 
 
 class Overloaded(MnemoirError):
-    """All places are taken; `retry_after_s` says when to come back."""
+    """The server handles as many requests as it may; `retry_after_s` is the number of seconds to wait."""
 
     code = "overloaded"
 
@@ -98,47 +98,47 @@ class Overloaded(MnemoirError):
 
 
 class Cancelled(MnemoirError):
-    """The client had the request ended by another one."""
+    """The client cancelled this request by another request."""
 
     code = "cancelled"
 
 
 class StorageUnavailable(MnemoirError):
-    """The store cannot be read or written: disk full, file damaged, closed."""
+    """The store cannot be read or written: the disk is full, a file is damaged, or the store is closed."""
 
     code = "storage_unavailable"
 
 
 class StorageBusyError(StorageUnavailable):
-    """Others held the file for longer than all tries together waited."""
+    """Another writer held the lock of the file through all retries."""
 
     code = "storage_busy"
 
 
 class SettingsError(MnemoirError):
-    """A setting or a configuration file is wrong; the message names file, key, value and what is allowed."""
+    """A setting or a configuration file is wrong; the message names file, key, value and the allowed values."""
 
     code = "invalid_settings"
 
 
 class WorkflowStopped(MnemoirError):
-    """A run went over a limit; the message names the workflow, the node and the setting."""
+    """A workflow run exceeded a limit; the message names the workflow, the node and the setting."""
 
     code = "workflow_stopped"
 
 
 class ModuleFailed(MnemoirError):
-    """A Python module of a workflow did not return: time, memory, or the end of its process."""
+    """A Python module of a workflow did not return: it exceeded its time or memory, or its process ended."""
 
     code = "module_failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamNames:
-    """What a model's server calls its error, for programs; None for what it did not name.
+    """Machine-readable names that a model's server gave its error; None for each that it did not give.
 
-    `code` and `type` are those of OpenAI's error object, such as `context_length_exceeded`; `param` is the member of
-    the request at fault.
+    `code` and `type` are the members of OpenAI's error object, such as `context_length_exceeded`; `param` is the
+    member of the request at fault.
     """
 
     code: str | None = None
@@ -150,10 +150,10 @@ NO_NAMES = UpstreamNames()
 
 
 class ProviderError(MnemoirError):
-    """A model's server failed. The message keeps that server's own words, never a key.
+    """A model's server failed. The message quotes that server's own message, never a key.
 
-    `status` is its HTTP status if it gave one; `retry_after_s` what it asked us to wait; `names` what it calls the
-    error.
+    `status` is its HTTP status, if any; `retry_after_s` is the wait it requested, in seconds; `names` are its own
+    names of the error.
     """
 
     code = "llm_unavailable"
@@ -175,30 +175,33 @@ class ProviderError(MnemoirError):
 
 
 class ProviderUnavailable(ProviderError):
-    """It could not be reached, answered 5xx, or broke off."""
+    """The model's server could not be reached, answered 5xx, or broke off its answer."""
 
     code = "llm_unavailable"
 
 
 class ProviderTimeout(ProviderError):
-    """It gave no answer, or no further part of one, in the time allowed."""
+    """The model's server sent no answer, or no further part of one, within the time limit."""
 
     code = "llm_timeout"
 
 
 class ProviderRefused(ProviderError):
-    """It answered 4xx: `code` tells key (`llm_auth_failed`), rate (`llm_rate_limited`) and request apart."""
+    """The model's server answered 4xx.
+
+    `code` is `llm_auth_failed` for a refused key, `llm_rate_limited` for a rate limit, else that of a wrong request.
+    """
 
     code = "llm_bad_request"
 
 
 class ProviderInvalidOutput(ProviderError):
-    """It answered with something that is not what was asked for."""
+    """The model's server answered with something other than the requested output."""
 
     code = "llm_invalid_output"
 
 
 class ProviderNotConfigured(ProviderError):
-    """A model is needed and none is set up."""
+    """A model is needed, but none is configured."""
 
     code = "llm_not_configured"

@@ -1,7 +1,7 @@
-"""The one stream: what a model, a node or a whole workflow says, as it says it.
+"""Events of an answer: the one stream type of models, nodes and whole workflows.
 
-A complete answer ends with exactly one Finished. A stream that ends without one was cut, and whoever reads it
-must not present it as complete.
+A complete answer ends with exactly one Finished. A stream that ends without one was cut off, and its reader must not
+present it as complete.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ FinishReason = Literal["stop", "length", "tool_calls", "content_filter"]
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A piece of the answer, as it came."""
+    """A piece of the answer, as received."""
 
     text: str
 
@@ -30,14 +30,14 @@ class Thinking:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A piece of the model's refusal to answer, in its own words; it stands where an answer would."""
+    """A piece of the model's refusal to answer, in its own words, in place of an answer."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallPart:
-    """A piece of the call at `index`. `id` and `name` come with the first piece, `arguments` piecewise."""
+    """A piece of the tool call at `index`. The first piece has `id` and `name`; `arguments` come in pieces."""
 
     index: int
     id: str | None = None
@@ -49,10 +49,10 @@ class ToolCallPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passed:
-    """Members of an answer that Mnemoir does not read, as they came, for a client of the same protocol.
+    """Members of an answer that Mnemoir does not read, passed on unchanged to a client of the same protocol.
 
-    `answer` are those of the whole object, `choice` those beside the message or delta, `message` those inside it. In
-    a stream they belong to the event right behind this one, and `answer` to all that follow until another one comes.
+    `answer` are members of the whole object, `choice` those beside the message or delta, `message` those inside it.
+    In a stream, `choice` and `message` belong to the next event, and `answer` to all events until the next Passed.
     """
 
     route: Route
@@ -63,9 +63,9 @@ class Passed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alternative:
-    """A further answer to the same request, or a piece of it in a stream: OpenAI's choice object, as it came.
+    """A further answer to the same request, or a piece of one in a stream: OpenAI's choice object, unchanged.
 
-    Nothing is remembered of it.
+    No memories are derived from it.
     """
 
     choice: Mapping[str, Any]
@@ -73,7 +73,7 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one model call, as its server counted them; `extra` is its usage object, with all its details."""
+    """Tokens of one model call, as counted by its server; `extra` is that server's whole usage object."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -82,7 +82,7 @@ class Usage:
     extra: Extra | None = None
 
     def __add__(self, other: "Usage") -> "Usage":
-        """The counts of both calls together. Details are those of the one call that has any."""
+        """The sum of both counts. `extra` is kept only where the other usage is empty."""
         if other == _NO_USAGE:
             return self
         if self == _NO_USAGE:
@@ -107,7 +107,7 @@ class Finished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeStarted:
-    """A workflow node begins."""
+    """A workflow node has begun."""
 
     node: str
     type: str
@@ -115,7 +115,7 @@ class NodeStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeFinished:
-    """A workflow node is done; `error` says why it failed, None that it did not."""
+    """A workflow node has ended; `error` is the reason of a failure, None after success."""
 
     node: str
     type: str
@@ -125,7 +125,7 @@ class NodeFinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoriesRecalled:
-    """How many memories went into the prompt; `degraded` names what was missing, "" when nothing was."""
+    """The number of memories put into the prompt; `degraded` names search stages that failed, "" for none."""
 
     count: int
     degraded: str = ""
@@ -133,14 +133,14 @@ class MemoriesRecalled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemorySkipped:
-    """Memory takes no part in the answer, or only a part of it, and why."""
+    """Memory was not used for the answer, or only partly; `reason` says why."""
 
     reason: MemorySkip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembersDropped:
-    """Names of members of the client's request that the model asked has no place for, or is not to get."""
+    """Names of members of the client's request that were not sent to the model, as unsupported or not allowed."""
 
     names: Sequence[str]
 
@@ -149,14 +149,14 @@ ModelEvent = Text | Thinking | Refusal | ToolCallPart | Passed | Alternative | U
 Event = ModelEvent | NodeStarted | NodeFinished | MemoriesRecalled | MemorySkipped | MembersDropped
 
 Emit = Callable[[Sequence[Event]], Awaitable[None]]
-"""Takes one batch of events on its way to the client; returns when the client's connection has room for more."""
+"""Sends one batch of events to the client; returns when the client's connection can take more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """A whole, complete answer of a model; `tool_calls` pieces are joined.
+    """A complete answer of a model, its pieces joined.
 
-    A `refusal` is what the model said in place of an answer. `alternatives` are further choices, as they came.
+    `refusal` is the text a model gave in place of an answer. `alternatives` are further choices, unchanged.
     """
 
     text: str
@@ -170,12 +170,12 @@ class Reply:
 
     @property
     def words(self) -> str:
-        """What a person reads: the text, or the refusal in its place."""
+        """The text, or the refusal when there is no text."""
         return self.text or self.refusal
 
 
 def as_events(reply: Reply) -> list[ModelEvent]:
-    """A whole reply as the one batch a stream would have come to."""
+    """The reply as one batch of the events that a stream of it would have had."""
     events: list[ModelEvent] = [Thinking(reply.thinking)] if reply.thinking else []
     if reply.passed is not None:
         events.append(reply.passed)

@@ -1,12 +1,12 @@
-"""The fence around recalled text: put up before the model call, recognised ever after.
+"""The fence around recalled memories in a prompt: adding it, finding it, and removing it.
 
-What was recalled is background, not something the user said. It goes into the prompt between two marks that no
-text inside can forge, and it is taken out again before anything is remembered, so that a memory is never derived
+Recalled memories are background, not words of the user. They stand in the prompt between two marks that no text
+inside can forge. The fenced block is removed before memories are derived from a message, so that no memory is derived
 from a memory.
 
-Characters that carry words nobody sees are left out of it: a reader would not know that a model was told them. Left
-alone are those that writing needs: joiners, marks of direction that only lean (LRM, RLM, ALM), soft hyphens, and a
-selector of a variant behind its character.
+Invisible characters are removed, because they can hide text from a person that a model still reads. Those that
+writing needs are kept: joiners, the implicit direction marks (LRM, RLM, ALM), soft hyphens, and a variation selector
+behind its character.
 """
 
 import re
@@ -16,9 +16,9 @@ from dataclasses import dataclass
 _UNSEEN = re.compile(
     "["
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters
-    "\u200b\u2060-\u2064\ufeff\u034f\u180e"  # no width
-    "\u202a-\u202e\u2066-\u2069\u206a-\u206f"  # overrides and isolates of direction
-    "\U000e0000-\U000e0fff"  # tags, and selectors of variants that hardly any font has
+    "\u200b\u2060-\u2064\ufeff\u034f\u180e"  # characters without width
+    "\u202a-\u202e\u2066-\u2069\u206a-\u206f"  # direction overrides and isolates
+    "\U000e0000-\U000e0fff"  # tags, and variation selectors that hardly any font has
     "\ue000-\uf8ff\U000f0000-\U0010fffd"  # private use
     "]+"
     "|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]+"
@@ -38,7 +38,7 @@ _MARK = re.compile(r"<(?=/?recalled_memories\b)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecalledLine:
-    """One recalled memory as the prompt shows it; `day` is a date or empty, `id` empty for what is no memory yet."""
+    """One recalled memory as prompts show it. `day` is a date or ""; `id` is "" for text not stored as a memory."""
 
     text: str
     day: str = ""
@@ -46,7 +46,7 @@ class RecalledLine:
 
 
 def put_up(lines: Sequence[RecalledLine], message: str) -> str:
-    """`message` with the fenced `lines` in front; `message` itself for no lines."""
+    """`message` with the fenced `lines` in front; `message` unchanged for no lines."""
     if not lines:
         return message
     bullets = "\n".join(_bullet(line) for line in lines)
@@ -59,13 +59,13 @@ def take_down(text: str) -> str:
 
 
 def fence_in(text: str) -> tuple[int, int] | None:
-    """Where the first fenced block begins and ends; None without one."""
+    """Start and end index of the first fenced block; None without one."""
     block = _BLOCK.search(text) if OPENING in text else None
     return None if block is None else block.span()
 
 
 def fenced_lines(text: str) -> list[RecalledLine]:
-    """What stands inside the fences of `text`, in order."""
+    """The lines inside the fenced blocks of `text`, in order; their `id` is ""."""
     return [
         RecalledLine(text=bullet["text"], day=bullet["day"] or "")
         for block in _BLOCK.finditer(text)
@@ -74,12 +74,12 @@ def fenced_lines(text: str) -> list[RecalledLine]:
 
 
 def _bullet(line: RecalledLine) -> str:
-    """One line, whatever the memory holds: no newline, no forged mark, nothing that nobody sees."""
+    """The memory as a single line, without newlines, forged marks and invisible characters."""
     text = _MARK.sub("‹", without_unseen(" ".join(line.text.split())))
     day = line.day.replace("]", "").replace("\n", " ")
     return f"- [{day}] {text}" if day else f"- {text}"
 
 
 def without_unseen(text: str) -> str:
-    """`text` without characters that nobody sees."""
+    """`text` without invisible characters."""
     return text if text.isascii() and text.isprintable() else _UNSEEN.sub("", text)

@@ -1,4 +1,4 @@
-"""Events put together again into one whole reply."""
+"""Joining the events of a stream into one reply."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ from mnemoir.core.messages import ToolCall
 
 
 class Gathering:
-    """Takes batches as they come; `reply` is what they come to."""
+    """Collects batches of events and joins them into a Reply."""
 
     def __init__(self) -> None:
         self._text: list[str] = []
@@ -33,22 +33,22 @@ class Gathering:
         self._finished: Finished | None = None
 
     def take(self, batch: Sequence[Event]) -> bool:
-        """Add a batch; whether anything in it was a part of the answer."""
-        return sum(map(self._take, batch)) > 0  # all of them, so not `any`
+        """Add a batch. True when any of its events is part of the answer."""
+        return sum(map(self._take, batch)) > 0  # not `any`: every event must be taken
 
     def reply(self) -> Reply:
-        """The whole answer. Raises ProviderUnavailable when it was never finished."""
+        """The complete answer. Raises ProviderUnavailable when no Finished was taken."""
         if self._finished is None:
             raise ProviderUnavailable("The model's answer ended before it was complete. Ask again.")
         return self.so_far()
 
     @property
     def is_finished(self) -> bool:
-        """Whether the answer is complete."""
+        """True when the answer is complete."""
         return self._finished is not None
 
     def so_far(self) -> Reply:
-        """What there is of the answer, complete or not."""
+        """The answer received so far, complete or not."""
         return Reply(
             text="".join(self._text),
             reason=self._finished.reason if self._finished else "stop",
@@ -75,7 +75,7 @@ class Gathering:
             case Finished():
                 self._finished = event
             case Passed():
-                self._passed = event  # of a whole answer there is one; of a stream nothing but the newest is kept
+                self._passed = event  # a whole answer has one; of a stream only the newest is kept
             case Alternative():
                 self._alternatives.append(event.choice)
             case _:

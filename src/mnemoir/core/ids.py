@@ -1,4 +1,4 @@
-"""Ids: opaque, URL-safe, made here. Nothing may parse one."""
+"""Generation of ids: random, opaque and URL-safe. No code may parse an id."""
 
 import os
 from typing import NewType
@@ -6,16 +6,16 @@ from typing import NewType
 MemoryId = NewType("MemoryId", str)
 JobId = NewType("JobId", str)
 
-_DRAWN_BYTES = 4096  # at a time: a call of the system for each id costs a chat as much as reading its body
+_DRAWN_BYTES = 4096  # per system call: one call for each id costs a chat as much as reading its body
 
 
 def new_memory_id() -> MemoryId:
-    """`mem_` and 32 random hex digits: the entropy comes first because some clients print eight characters."""
+    """`mem_` and 32 random hex digits. They are random from the first on, because some clients show only eight."""
     return MemoryId(f"mem_{_hex(16)}")
 
 
 def new_message_uid() -> str:
-    """`msg_` and 32 random hex digits: names a stored message in any file."""
+    """`msg_` and 32 random hex digits: identifies a stored message across files."""
     return f"msg_{_hex(16)}"
 
 
@@ -35,13 +35,13 @@ def new_run_id() -> str:
 
 
 class _Randomness:
-    """Random bytes of the system, drawn many at a time. Threads may share it; a forked process draws its own."""
+    """Random bytes of the operating system, read in large pieces. Thread-safe; a forked process reads its own."""
 
     def __init__(self) -> None:
         self._left: list[bytes] = []
 
     def take(self) -> bytes:
-        """16 bytes that nothing else is given."""
+        """16 random bytes, never returned twice."""
         try:
             return self._left.pop()
         except IndexError:
@@ -50,7 +50,7 @@ class _Randomness:
             return drawn[:16]
 
     def forget(self) -> None:
-        """Give away nothing that was drawn so far."""
+        """Discard all bytes read so far."""
         self._left = []
 
 

@@ -1,4 +1,4 @@
-"""Locks by key: one asyncio lock for each key in use, freed with its last user."""
+"""Locks by key: one asyncio lock for each key in use, removed after its last user."""
 
 import asyncio
 from collections.abc import AsyncIterator, Hashable
@@ -7,7 +7,7 @@ from weakref import WeakValueDictionary
 
 
 class KeyedLock:
-    """Callers with equal keys run one after the other, in the order they came."""
+    """A set of locks: holders of equal keys run one at a time, in the order of their calls."""
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()

@@ -1,4 +1,4 @@
-"""Memories, what may happen to them, and what did."""
+"""Values of memory: a memory, changes to memories, their history, and search hits."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,13 +11,13 @@ Kind = Literal["fact", "message"]
 ChangeEvent = Literal["ADD", "UPDATE", "DELETE"]
 
 
-class Kept(Enum):
-    """Stands for "as it is", where None would mean "none"."""
+class Unchanged(Enum):
+    """Type of UNCHANGED, which leaves a value as it is where None would remove it."""
 
-    KEPT = "kept"
+    UNCHANGED = "unchanged"
 
 
-KEPT: Final = Kept.KEPT
+UNCHANGED: Final = Unchanged.UNCHANGED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,10 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceTurn:
-    """A turn that a memory was derived from, word for word; `message_uid` names the message that is stored of it."""
+    """A turn that a memory was derived from, word for word. `said_at` is as in `core.clock`.
+
+    `message_uid` is the uid of its stored message, None without one.
+    """
 
     role: str
     text: str
@@ -60,10 +63,10 @@ class SourceTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """Where a change came from: the turns, the model that decided, and why.
+    """The origin of a change: its source turns, the model that decided it, and the reason.
 
-    `reason` is one of ours (`extracted`, `verbatim`, `exact_duplicate_revived`, `request`, …). `session` is where the
-    turns were said, as the caller calls it.
+    `reason` is a word of Mnemoir (`extracted`, `verbatim`, `exact_duplicate_revived`, `request`, …). `session` is the
+    caller's id of the conversation that the turns belong to.
     """
 
     reason: str
@@ -74,11 +77,12 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexEntry:
-    """What a text looks like to search, as stored beside it (`search.indexing` makes and reads it).
+    """The search index data of a text, stored beside it (`search.indexing` writes and reads it).
 
-    `terms` are the words of the text: one 64-bit hash a word, little endian, in order, repeats kept. `vector` is
-    float16 of unit length; `token_ids` uint16; `token_codes` one bit a dimension, rows of dimension / 8 bytes.
-    `model` names the vector space; None, and no vector, while the embedding model is out of reach.
+    `terms` are the words of the text: one 64-bit hash per word, little endian, in order, with repetitions. `vector`
+    is float16 of unit length; `token_ids` are uint16; `token_codes` have one bit per dimension, in rows of
+    dimension / 8 bytes. `model` names the vector space; it is None, and there is no vector, while the embedding model
+    cannot be reached.
     """
 
     terms: bytes
@@ -90,7 +94,7 @@ class IndexEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Add:
-    """Store `memory`. A fact whose text the scope holds already is not stored twice (no Applied for it)."""
+    """Store `memory`. A fact with a text that the scope already has is not stored again, and gets no Applied."""
 
     memory: Memory
     entry: IndexEntry
@@ -99,10 +103,10 @@ class Add:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
-    """Replace the text of `target`, if it still reads `expected`; created_at stays, and metadata unless it is given.
+    """Replace the text of `target` if it still is `expected`; `created_at` stays, and metadata unless given.
 
-    `text == expected` only renews `updated_at`, which brings a decayed memory back. With `as_of`, the target must
-    also have been renewed last at that time, as text.
+    `text == expected` only renews `updated_at`, which makes a decayed memory visible again. With `as_of`, the time of
+    the last renewal of the target, as text, must equal it too.
     """
 
     target: MemoryId
@@ -110,15 +114,15 @@ class Update:
     text: str
     entry: IndexEntry
     reason: str = "extracted"
-    metadata: Mapping[str, Any] | Kept | None = KEPT
+    metadata: Mapping[str, Any] | Unchanged | None = UNCHANGED
     as_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remove:
-    """Take `target` out of reads, if it still reads `expected`, because a newer fact replaced it.
+    """Hide `target` from reads if its text still is `expected`, because a newer fact replaced it.
 
-    `replaced_by` is the index, in the same commit, of the change whose memory replaced it.
+    `replaced_by` is the index, within the same commit, of the change with the newer fact.
     """
 
     target: MemoryId
@@ -129,7 +133,7 @@ class Remove:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restore:
-    """Take back `target`, which was removed while it read `expected`, as it was then: id, times, metadata and all."""
+    """Restore `target`, which was removed with the text `expected`, with the same id, times and metadata."""
 
     target: MemoryId
     expected: str
@@ -141,13 +145,13 @@ Change = Add | Update | Remove | Restore
 
 
 def lacks_vector(changes: Sequence[Change]) -> bool:
-    """Whether a text comes without a vector."""
+    """True when any of the changes has a text without a vector."""
     return any(not isinstance(change, Remove) and change.entry.model is None for change in changes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
-    """A change as it happened. For a Remove, `memory` is what was removed."""
+    """A change that was made. For a Remove, `memory` is the removed memory."""
 
     event: ChangeEvent
     memory: Memory
@@ -156,7 +160,7 @@ class Applied:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryEntry:
-    """One row of a memory's history, oldest first in a listing. `session` is where the turns were said."""
+    """One row of a memory's history; lists have the oldest first. `session` is the conversation of the turns."""
 
     id: str
     memory_id: MemoryId
@@ -172,9 +176,9 @@ class HistoryEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A memory found for a query. `score` lies in [0, 1], higher is better, comparable within one result.
+    """A memory found for a query. `score` is in [0, 1]; higher is better; comparable only within one result.
 
-    `signals` holds each stage's own figure before weighting.
+    `signals` holds the score of each search stage before weighting.
     """
 
     memory: Memory

@@ -1,8 +1,8 @@
-"""The hash by which files of a discussion know a message again.
+"""The hash that identifies a message in the files of a discussion.
 
-SHA-256 over the message's text as a workflow sees it: with role names in front where the user asked for them, without
-discussion tags, untrimmed. The role is no part of it. WilmerAI hashes a text with its braces escaped, in one way in
-2025 and in another since, so a text with braces is known by three hashes, and all of them are to be looked for.
+SHA-256 over the message's text as a workflow sees it: with role names in front where the user's settings add them,
+without discussion tags, untrimmed. The role is not hashed. WilmerAI hashes a text with its braces escaped, in one way
+in 2025 and in another since, so a text with braces has three hashes, and readers must look for all of them.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ _ESCAPES_2025 = str.maketrans({"{": "|{{|", "}": "|}}|"})
 
 
 def hashes(message: Message) -> Sequence[str]:
-    """Lower-case hex, the one to write down first. One for a text without braces, three for one with."""
+    """The hashes of a message, in lower-case hex: one for a text without braces, else three. The first is stored."""
     content = _content(message)
     if "{" not in content and "}" not in content:
         return (_sha256(content),)
@@ -24,7 +24,7 @@ def hashes(message: Message) -> Sequence[str]:
 
 
 def _content(message: Message) -> str:
-    """The text; where there is none, pictures stand for it, whatever their order."""
+    """The text to hash; for a message without text its pictures, independent of their order."""
     if message.text.strip():
         return message.text
     return message.text + "".join(sorted(part.url for part in message.parts if isinstance(part, ImagePart)))

@@ -1,14 +1,14 @@
-"""What was said: messages, their parts, and calls of tools."""
+"""Messages, their parts, tool calls, and requests to models."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-# `systemMes` is a later system message of a marked text prompt: a model gets it as a system message, and no variable
-# that speaks of the system prompt means it
+# `systemMes` is a later system message of a text prompt with role markers: models get it as a system message, and the
+# variables for the system prompt leave it out
 Role = Literal["system", "developer", "user", "assistant", "tool", "systemMes"]
 
-# a protocol that clients and model servers share, or that Mnemoir asks by
+# a protocol of clients, of model servers, or of both
 Route = Literal[
     "openai-chat",
     "openai-completions",
@@ -22,9 +22,9 @@ Route = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extra:
-    """Members of a JSON object that Mnemoir does not use, as they came: names and JSON values.
+    """Members of a JSON object that Mnemoir does not use, unchanged: names and JSON values.
 
-    Only a server or client that speaks the protocol of `route` knows what they mean, so they are written to no other.
+    Their meaning belongs to the protocol `route`, so they are sent only to servers and clients of that protocol.
     """
 
     route: Route
@@ -41,7 +41,7 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImagePart:
-    """A picture: `url` is an https or data URL, `detail` what OpenAI calls low, high or auto."""
+    """A picture: `url` is an http(s) or data URL, `detail` is OpenAI's low, high or auto."""
 
     url: str
     detail: str | None = None
@@ -61,9 +61,9 @@ Part = TextPart | ImagePart | OpaquePart
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """A call the model asks for; `arguments` is JSON text, as the model wrote it.
+    """A tool call requested by a model; `arguments` is JSON text as the model wrote it.
 
-    A `custom` call is of a tool that takes free text: `arguments` is that text.
+    A `custom` call is for a tool that takes free text: `arguments` is that text.
     """
 
     id: str
@@ -75,9 +75,9 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One utterance. `name` is the speaker, `tool_call_id` the call a tool message answers.
+    """One message. `name` is the speaker; `tool_call_id` is the call that a tool message answers.
 
-    `uid` names the stored message that it is, where that is told; it does not make it another message.
+    `uid` is the uid of the stored message, if it is known; it is ignored in comparisons of messages.
     """
 
     role: Role
@@ -92,26 +92,26 @@ class Message:
     def text(self) -> str:
         """All text parts, joined by newlines."""
         if len(self.parts) == 1 and isinstance(self.parts[0], TextPart):
-            return self.parts[0].text  # nearly every message is one, and is asked for its text a dozen times
+            return self.parts[0].text  # nearly every message has one part, and its text is read a dozen times
         return "\n".join(part.text for part in self.parts if isinstance(part, TextPart))
 
 
 def is_all_text(message: Message) -> bool:
-    """Whether the message holds texts and nothing else, none of them with members that Mnemoir does not read."""
+    """True when all parts of the message are texts without members that Mnemoir does not read."""
     if message.extra is not None or message.tool_calls:
         return False
-    if len(message.parts) == 1:  # as nearly every message of a history
+    if len(message.parts) == 1:  # the case of nearly every message of a history
         return message.parts[0].__class__ is TextPart and message.parts[0].extra is None
     return all(part.__class__ is TextPart and part.extra is None for part in message.parts)
 
 
 def text_message(role: Role, text: str) -> Message:
-    """A message of one text part, or of none for an empty text."""
+    """A message of one text part; without parts for an empty text."""
     return Message(role=role, parts=(TextPart(text=text),) if text else ())
 
 
 def with_text_in_front(message: Message, text: str) -> Message:
-    """The message with `text` in front of its first text part, or as its first part where it has none."""
+    """The message with `text` in front of its first text part, or as a new first part without one."""
     for place, part in enumerate(message.parts):
         if isinstance(part, TextPart):
             longer = replace(part, text=text + part.text)
@@ -121,14 +121,14 @@ def with_text_in_front(message: Message, text: str) -> Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonSchema:
-    """The shape an answer must have; `name` matches [A-Za-z0-9_-]{1,64}.
+    """The JSON Schema an answer must follow; `name` matches [A-Za-z0-9_-]{1,64}.
 
-    `strict` is what OpenAI's protocols call so: the server holds the model to a schema that is closed. None leaves it
-    to the server.
+    `strict` is the member of OpenAI's protocols: the server makes the model follow a closed schema exactly. None
+    leaves the choice to the server.
     """
 
     name: str
-    schema: Mapping[str, Any]  # a JSON Schema is open by nature
+    schema: Mapping[str, Any]  # JSON Schema, any JSON
     strict: bool | None = None
     description: str | None = None
     extra: Extra | None = None
@@ -136,7 +136,7 @@ class JsonSchema:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """How the model picks its words; None leaves it to the model's server."""
+    """Sampling settings of a model call; None leaves a setting to the model's server."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -149,21 +149,21 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
-    """One question to a model, in no protocol's words.
+    """One request to a model, independent of the protocol.
 
-    `tools` and `tool_choice` are passed on as OpenAI's chat protocol spells them; `reasoning_effort` is a level such
-    as `low` or `high`, and `think` switches reasoning on or off without one. `output` asks for JSON of that shape.
-    `choices` is how many answers are wanted.
+    `tools` and `tool_choice` are in the form of OpenAI's chat protocol; `reasoning_effort` is a level such as `low`
+    or `high`, and `think` switches reasoning on or off without a level. `output` asks for JSON that follows a schema.
+    `choices` is the number of answers wanted.
 
-    `extra` holds the members of the client's body that Mnemoir does not use. A `raw` request is one that only the
-    protocol of `extra` can express: the prompt is among its members, and the messages only tell traces what it says.
+    `extra` holds the members of the client's body that Mnemoir does not use. A `raw` request can only be expressed in
+    the protocol of `extra`: the prompt is among its members, and `messages` only show it in traces.
 
-    With `options` given, those members of a config tree's preset win over the client's sampling and `extra`. A model
-    of None is then left out. A protocol for text completion takes the prompt, and its pictures, from the one message
-    there is.
+    With `options`, these members of a config tree's preset take precedence over the client's sampling and `extra`,
+    and a `model` of None is not sent. Text completion protocols take the prompt and its pictures from the single
+    message.
 
-    `for_client` marks the call whose failure goes to the client as it is: a client that tries again by itself should
-    not have each of its tries multiplied by ours.
+    `for_client` marks the call whose failure goes to the client directly: failures that clients retry themselves are
+    not retried here, so that their retries are not multiplied by those of the server.
     """
 
     messages: Sequence[Message]
@@ -187,15 +187,15 @@ Loading = Literal["load", "unload"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatRequest:
-    """What a client asked of us: the model request, and how it wants the answer.
+    """A client's chat request: the model request, and the form of the answer.
 
-    `memory` is True only for a JSON `true` in `memoryEnabled`; `user` is the client's own name for a person,
-    unchecked. `is_completion` marks a prompt instead of a list of messages, and `unmarked_prompt` is its whole text
-    when no marker in it told roles apart. `function_calls` marks a request of functions, OpenAI's older word for
-    tools: the client reads calls in their form alone.
+    `memory` is True only for a JSON `true` in `memoryEnabled`; `user` is the client's own name of a person, not
+    verified. `is_completion` marks a prompt instead of a list of messages, and `unmarked_prompt` is its whole text
+    when no marker in it separates roles. `function_calls` marks a request with `functions`, OpenAI's older form of
+    tools: its client reads tool calls in that form only.
 
-    With `loading` nothing is asked: the model is to be made ready, or its memory freed. `names` are names of members
-    that the client's protocol spells unlike OpenAI's chat, by how that spells them.
+    A request with `loading` has no question: it asks to load the model or to free its memory. `names` maps names of
+    members in OpenAI's chat protocol to the client protocol's spelling, where they differ.
     """
 
     request: ModelRequest
@@ -210,5 +210,5 @@ class ChatRequest:
     names: Mapping[str, str] = field(default_factory=dict)
 
     def spelled(self, names: Sequence[str]) -> list[str]:
-        """The names of members as the client wrote them, each once."""
+        """The names of members in the client's spelling, without repetitions."""
         return list(dict.fromkeys(self.names.get(name, name) for name in names))

@@ -1,7 +1,7 @@
-"""The record of a run: what a workflow did for one request, node by node.
+"""The trace of a run: the work of a workflow for one request, node by node.
 
-The values are filled in while the run goes on and written down when it ends; nothing but the run itself changes them.
-Times are milliseconds since the run began.
+Only the run itself changes these values; they are filled in while it goes on and stored when it ends. Times are
+milliseconds since the run began.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,15 +17,15 @@ from mnemoir.core.scope import Scope
 RunStatus = Literal["running", "finished", "failed", "cancelled"]
 WrittenKind = Literal["turn", "chunk_summary", "chunk_records", "rolling_summary", "node_memory"]
 
-# a side task of an app, a temporary chat, memory not switched on, a workflow that has no node of memory
+# a side task of an app, a temporary chat, memory not switched on, a workflow without a memory node
 MemorySkip = Literal["task", "temporary", "raw", "off", "workflow"]
 
-MOST_TRACED_CHARACTERS = 64 * 1024  # of one prompt or output: more would be a second copy of the log
+MOST_TRACED_CHARACTERS = 64 * 1024  # of one prompt or output: more would make traces a second copy of the chat log
 
 
 @dataclass(slots=True, kw_only=True)
 class RecalledMemory:
-    """A memory that was read; `id` is "" for what is none yet, such as a turn that waits to be looked into."""
+    """A memory read by a node; `id` is "" for text not stored as a memory, such as a turn waiting for extraction."""
 
     text: str
     id: str = ""
@@ -33,9 +33,9 @@ class RecalledMemory:
 
 @dataclass(slots=True, kw_only=True)
 class WrittenMemory:
-    """Something that was written to be remembered, `count` of its kind.
+    """Memories that a node wrote: `count` of one kind.
 
-    A `turn` is written down for facts to be derived from it behind the answer; `id` is that of its job.
+    A `turn` is a turn queued for the extraction of facts after the answer; `id` is the id of its job.
     """
 
     kind: WrittenKind
@@ -45,9 +45,9 @@ class WrittenMemory:
 
 @dataclass(slots=True, kw_only=True)
 class FilledVariable:
-    """Where a variable stands in a prompt: characters `start` to `end` of an entry of a list of messages.
+    """The position of a variable's value in a prompt: characters `start` to `end` of the message at index `message`.
 
-    `message` is its index, 0 for a prompt that is one text. `name` is as the text named it.
+    `message` is 0 for a prompt that is one text. `name` is spelled as in the node's text.
     """
 
     name: str
@@ -58,11 +58,11 @@ class FilledVariable:
 
 @dataclass(slots=True, kw_only=True)
 class ModelCall:
-    """How a node's model was asked, so that the same can be asked again; nothing in it is secret.
+    """The parameters of a node's model call, from which the same request can be repeated. It holds no secrets.
 
-    `protocol` is the `provider` of the model. `options` are the members sent beside model and messages, None where
-    `sampling` was written in the protocol's own way. A `model` of None was left out. `has_tools` tells that the model
-    was offered tools, which are not kept, and `passed` names the client's own members that it got.
+    `protocol` is the `provider` of the model. `options` are the members sent beside model and messages; they are None
+    when `sampling` was sent in the protocol's own form. With a `model` of None no name was sent. `has_tools` is True
+    when tools were sent, which are not stored; `passed` names the client's own members that were sent.
     """
 
     url: str
@@ -77,9 +77,9 @@ class ModelCall:
 
 
 class TracedMessage(TypedDict):
-    """A message of a prompt; the role `note` tells what was left out.
+    """A message of a prompt; an entry of role `note` describes what was left out.
 
-    `images` is how many there were, since they are not kept, and `tool_calls` names the tools it called.
+    `images` is the number of pictures, which are not stored; `tool_calls` are the names of the tools called.
     """
 
     role: str
@@ -90,11 +90,11 @@ class TracedMessage(TypedDict):
 
 @dataclass(slots=True, kw_only=True)
 class NodeTrace:
-    """One node. `tokens_counted` is True for tokens estimated here, since the model's server reported none.
+    """The trace of one node. `tokens_counted` is True for token counts estimated here, as the server reported none.
 
-    `prompt` is the text or the messages as they were sent, and `variables` what in it was filled in, as far as that
-    is known exactly. `notes` tell what was decided on the way: a history cut to the budget, a category chosen, a lock
-    met. `children` are the workflows the node ran. `is_responder` is true for the node that answered the client.
+    `prompt` is the text or the messages as sent; `variables` are the filled-in variables whose position in it is
+    known exactly. `notes` record decisions: a history cut to the budget, a category chosen, a lock held by another
+    run. `children` are the workflows the node ran. `is_responder` is True for the node that answered the client.
     """
 
     number: int
@@ -123,7 +123,7 @@ class NodeTrace:
 
 @dataclass(slots=True, kw_only=True)
 class WorkflowTrace:
-    """One run of one workflow file; `folder` is where it was found, "" for the built-in one."""
+    """The trace of one workflow. `folder` is the folder of its file, "" for the built-in workflow."""
 
     name: str
     folder: str = ""
@@ -132,13 +132,13 @@ class WorkflowTrace:
 
 @dataclass(slots=True, kw_only=True)
 class RunTrace:
-    """Everything done for one request. `workflows` are those run at the top: a categoriser, then the chosen one.
+    """The trace of one request. `workflows` are the top-level ones: a categoriser, then the chosen workflow.
 
-    `category` is what prompt routing decided, None where nothing was routed. `answered_ms` is when the client had its
-    whole answer; nodes behind the responder go on after it. `asked` are the newest messages the client sent, and
-    `dropped` the names of members of its request that the model did not get. `memory_skipped` is why memory took no
-    part, None where it did. `message_uids` name question and answer of a kept conversation. Of a temporary chat
-    figures alone are shown.
+    `category` is the decision of prompt routing, None without routing. `answered_ms` is the time at which the client
+    had its whole answer; nodes behind the responder run on after it. `asked` are the newest messages the client sent;
+    `dropped` names members of its request that were not sent to the model. `memory_skipped` is the reason why memory
+    was not used, None when it was. `message_uids` are the uids of question and answer in a stored conversation.
+    Traces of temporary chats are shown without texts.
     """
 
     id: str
@@ -161,7 +161,7 @@ class RunTrace:
     workflows: list[WorkflowTrace] = field(default_factory=list)
 
     def nodes(self) -> Iterator[NodeTrace]:
-        """All nodes, each before those of the workflows it ran."""
+        """All nodes, each before the nodes of the workflows it ran."""
         waiting = [node for workflow in reversed(self.workflows) for node in reversed(workflow.nodes)]
         while waiting:
             node = waiting.pop()
@@ -173,7 +173,7 @@ _NOT_KEPT = "What went wrong in a temporary chat is not kept."
 
 
 def without_texts(run: RunTrace) -> RunTrace:
-    """The run itself; of a temporary chat a copy with its figures, and nothing of what was said, read or answered."""
+    """The run itself; for a temporary chat, a copy with its numbers but without prompts, memories and answers."""
     if not run.is_temporary:
         return run
     workflows = [_without_texts(workflow) for workflow in run.workflows]

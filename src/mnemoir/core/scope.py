@@ -1,4 +1,4 @@
-"""Whose data: one value that every store method takes and none can leave out."""
+"""Scopes: the owner of data, as a value that every store method requires."""
 
 import re
 from contextvars import ContextVar
@@ -13,9 +13,9 @@ DEFAULT_TENANT = "default"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """tenant > project > user, and within a user optionally agent, app, conversation and workflow node.
+    """An owner of data: tenant > project > user, and within a user optionally agent, app, conversation and node.
 
-    None for an inner level means "not narrowed by it" when reading and "not set" when writing.
+    None for an inner level means "any" when reading and "not set" when writing.
     """
 
     project: str
@@ -28,23 +28,23 @@ class Scope:
 
     @property
     def owner(self) -> "Scope":
-        """The same user, not narrowed by agent, app, conversation or node."""
+        """The scope of the whole user, without agent, app, conversation and node."""
         return replace(self, agent=None, app=None, conversation=None, node=None)
 
     def hash(self, digest: bytes) -> bytes:
-        """What is stored in place of the digest of a user's text, to know the text again within the scope.
+        """The value stored in place of the digest of a user's text, by which the text is found within the scope.
 
-        The digest itself, as long as scopes have no keys.
+        It is the digest itself, as long as scopes have no keys.
         """
         return digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
-    """Who asks, as the guard of the server found out.
+    """The authenticated caller of a request, as determined by the guard of the server.
 
-    For now that is a holder of one of the server's keys, or anybody on a server without keys. Both may do everything
-    within the tenant.
+    It is a holder of one of the server's keys, or any caller on a server without keys. Both may do everything within
+    the tenant.
     """
 
     tenant: str = DEFAULT_TENANT
@@ -53,18 +53,18 @@ class Principal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:
-    """Who does something, and in which request; "" behind the requests."""
+    """The caller of an operation and the id of its request; `request_id` is "" for background work."""
 
     principal: Principal = field(default_factory=Principal)
     request_id: str = ""
 
 
-# Travels with a request, its tasks and its threads, and into every transaction that it writes in.
+# the act of the current request, inherited by its tasks and threads, and available in every transaction
 acting: ContextVar[Act] = ContextVar("acting", default=Act())  # noqa: B039  # it is frozen
 
 
 def project_name(raw: str) -> str:
-    """`raw`, if it may name a project; raises InvalidRequest (`invalid_project`) otherwise."""
+    """`raw`, if it is a valid project name. Raises InvalidRequest (`invalid_project`) otherwise."""
     if not PROJECT_NAME.fullmatch(raw) or raw in (".", ".."):
         raise InvalidRequest(
             f"Project name {raw[:64]!r} is not allowed. Use 1 to 128 letters, digits, '.', '_' or '-', "
@@ -78,7 +78,7 @@ def project_name(raw: str) -> str:
 def entity_name(raw: object, field: str) -> str:
     """A user, agent, app or conversation id: integers become text, text is trimmed, 1 to 256 characters.
 
-    Raises InvalidRequest naming `field`. NUL and lone surrogates are refused, all else is data.
+    Raises InvalidRequest naming `field`. NUL and lone surrogates are refused; all other characters are allowed.
     """
     if isinstance(raw, int) and not isinstance(raw, bool):
         raw = str(raw)

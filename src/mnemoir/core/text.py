@@ -1,4 +1,7 @@
-"""Texts made comparable by a normal form and its hash, and their tokens estimated without a tokenizer."""
+"""Comparison of texts by a normal form, and estimates of their tokens without a tokenizer.
+
+The estimates are too high rather than too low for most models.
+"""
 
 import hashlib
 import math
@@ -11,13 +14,13 @@ _EDGES = " .!?;,:\"'`“”‘’…"
 
 
 def normalise(text: str) -> str:
-    """Case, width, spacing and closing punctuation taken away: two texts that say the same letter for letter."""
+    """The normal form of a text: without differences of case, width, spacing and closing punctuation."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return _SPACES.sub(" ", folded).strip(_EDGES)
 
 
 def holds(words: str) -> Callable[[str], bool]:
-    """Tells of a text whether every word of `words` stands in it somewhere, in whatever case and width."""
+    """A test that is True for texts containing every word of `words`, ignoring case and width."""
     wanted = _folded(words).split()
 
     def is_in(text: str) -> bool:
@@ -28,12 +31,12 @@ def holds(words: str) -> Callable[[str], bool]:
 
 
 def content_hash(text: str) -> bytes:
-    """16 bytes, equal for texts of one normal form."""
+    """A hash of 16 bytes, equal for texts with the same normal form."""
     return digest(normalise(text))
 
 
 def digest(text: str) -> bytes:
-    """16 bytes, equal for equal texts."""
+    """A hash of 16 bytes, equal for equal texts."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
@@ -48,8 +51,8 @@ def estimate_tokens(text: str) -> int:
 
 
 def estimate_prompt_tokens(text: str) -> int:
-    """Tokens by words or by characters, whichever says more, and a tenth on top; 0 for an empty text.
+    """The larger of two estimates, 1.35 tokens a word or 1 for 3.5 characters, plus 10 %; 0 for an empty text.
 
-    This is the measure WilmerAI configurations are written for: limits and chunk sizes in them count by it.
+    Source: WilmerAI, whose configurations state limits and chunk sizes in this measure.
     """
     return int(max(len(text.split()) * 1.35, len(text) / 3.5) * 1.10)

@@ -1,7 +1,7 @@
-"""A model's thinking, cut out of its answer.
+"""Removal of a model's thinking from its answer, whole or streamed.
 
-Tags are literal and match in any case. Only the first block counts, and only where it begins early: a tag further
-back is something the answer speaks of.
+Tags are literal and match in any case. Only the first block is thinking, and only if it begins early: a later tag is
+part of the answer's own text.
 """
 
 import re
@@ -14,10 +14,10 @@ from mnemoir.core.events import Passed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThinkingRule:
-    """How thinking is told from the answer. Neither tag is empty.
+    """The tags around a model's thinking. Neither tag is empty.
 
-    `grace_characters` is the last position at which the start tag may begin. With `only_closing_tag` an answer begins
-    in the middle of thinking.
+    `grace_characters` is the last position at which the start tag may begin. With `only_closing_tag`, answers begin
+    with thinking that has no start tag.
     """
 
     start_tag: str
@@ -36,15 +36,15 @@ _USUAL = tuple(
 
 
 def remove_thinking(text: str, rule: ThinkingRule) -> str:
-    """The text without its thinking; unchanged where that has no end."""
+    """The text without its thinking; unchanged when the thinking has no end tag."""
     thinking = ThinkingFilter(rule)
     return thinking.feed(text) + thinking.end()
 
 
 def without_thinking(text: str) -> str:
-    """What a model wrote, without the thinking in front of it, whether or not its endpoint is set to remove it.
+    """A model's answer without the thinking in front of it, for any model, regardless of endpoint settings.
 
-    "" for thinking that has no end: the answer itself never came.
+    "" for thinking without an end tag: the answer itself is missing.
     """
     answer = text.lstrip()
     for whole, rest in _USUAL:
@@ -58,10 +58,10 @@ def without_thinking(text: str) -> str:
 
 
 class ThinkingFilter:
-    """The same as `remove_thinking` for an answer that comes piece by piece.
+    """`remove_thinking` for a streamed answer.
 
-    A piece is held only while it could be part of a start tag, or is thinking whose end has not come. What is held is
-    looked through once, however long it grows.
+    Text is held back only while it could be part of a start tag, or is thinking without its end tag so far. Held text
+    is searched once, however long it grows.
     """
 
     def __init__(self, rule: ThinkingRule) -> None:
@@ -69,21 +69,21 @@ class ThinkingFilter:
         self._start, self._end = _literal(rule.start_tag), _literal(rule.end_tag)
         self._begun = _begun(rule.start_tag)
         self._held: list[str] = []
-        self._tail = ""  # of what is held: the characters an end tag may have begun in
+        self._tail = ""  # the end of the held text, in which an end tag may have begun
         self._passed_on = 0  # characters
         self._take: Callable[[str], str] = self._think if rule.only_closing_tag else self._scan
 
     @property
     def passes(self) -> bool:
-        """Whether nothing that comes will be changed any more."""
+        """True once all further text is passed on unchanged."""
         return self._take is _unchanged
 
     def feed(self, text: str) -> str:
-        """What may be passed on now that `text` has come."""
+        """Add a piece; the text that can be passed on now, possibly ""."""
         return self._take(text)
 
     def end(self) -> str:
-        """What is left when the answer is over: thinking without an end is part of the answer."""
+        """The text still held at the end of the answer: thinking without an end tag is part of the answer."""
         held, self._held = "".join(self._held), []
         self._take = _unchanged
         return held
@@ -136,12 +136,12 @@ def _literal(tag: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=64)
 def _begun(tag: str) -> re.Pattern[str]:
-    """The beginning of a tag, or nothing, at the end of a text."""
+    """A pattern for the longest beginning of the tag at the end of a text; it may match nothing."""
     beginnings = [re.escape(tag[:length]) for length in reversed(range(len(tag)))]
     return re.compile(rf"(?:{'|'.join(beginnings)})\Z", re.IGNORECASE)
 
 
 def spoken(passed: Passed) -> Passed:
-    """The members of an answer without those of its message that hold thinking, which servers name `reasoning…`."""
+    """The passed members without those of the message that hold thinking, which servers name `reasoning…`."""
     message = {name: value for name, value in (passed.message or {}).items() if not name.startswith("reasoning")}
     return replace(passed, message=message or None)

@@ -1,1 +1,1 @@
-"""What the rooms above must be given: one Protocol a file, named for the thing it gives."""
+"""Interfaces between rooms: Protocols of stores, models and services, which rooms above implement."""

@@ -1,9 +1,9 @@
-"""Concrete back-ends by name, so that a library class works without a server and without importing rooms above it.
+"""Lookup of back-ends by name, so that library classes get one without a server and without importing rooms above.
 
     [project.entry-points."mnemoir.backends"]
     sqlite-sessions = "mnemoir.storage.conversations.sqlite_sessions:MemoryStorage"
 
-What an installed package lists counts first; the table here names our own, for a source tree that was not installed.
+Entry points of installed packages come first; the table here names Mnemoir's own, for a source tree not installed.
 """
 
 from collections.abc import Callable
@@ -32,9 +32,9 @@ SHIPPED = {
 
 @cache
 def backend(name: str) -> Callable[..., Any]:  # each name has arguments of its own
-    """What makes the back-end of that name: a class or a function.
+    """The class or function that creates the back-end of that name.
 
-    Raises SettingsError when nothing has the name, or when what has it cannot be imported or called.
+    Raises SettingsError for an unknown name, and for an entry that cannot be imported or called.
     """
     entry = _entry(name)
     try:
@@ -48,7 +48,7 @@ def backend(name: str) -> Callable[..., Any]:  # each name has arguments of its 
 
 
 def _entry(name: str) -> EntryPoint:
-    """Of several with one name ours, else the one whose value sorts first."""
+    """The entry of that name; of several, Mnemoir's own, else the one whose value sorts first."""
     listed = set(entry_points(group=GROUP, name=name))
     if name in SHIPPED:
         listed.add(EntryPoint(name, SHIPPED[name], GROUP))
@@ -61,5 +61,5 @@ def _entry(name: str) -> EntryPoint:
 def _unusable(entry: EntryPoint, cause: str) -> SettingsError:
     return SettingsError(
         f"The back-end {entry.name} = {entry.value} in {GROUP} cannot be used: {cause}. "
-        "Install what it needs, or mend the package that lists it."
+        "Install what it needs, or repair the package that lists it."
     )

@@ -1,7 +1,7 @@
-"""Where discussions are kept: chunk summaries, the rolling summary, records, and the right to make more of them.
+"""Stores of discussion memory: chunk summaries, the rolling summary, records, and the lock for making them.
 
-Nothing here makes or changes a file when something is only read. Only who holds `DiscussionFiles.making` may write
-chunks. All methods raise StorageUnavailable; a file that cannot be understood is never written over.
+Reading never creates or changes a file. Only the holder of `DiscussionFiles.making` may write chunks. All methods
+raise StorageUnavailable; a file that cannot be parsed is never overwritten.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,29 +26,29 @@ from mnemoir.ports.search_rows import SearchRows
 
 
 class ChunkStore(Protocol):
-    """What the stores of chunk summaries and of records have in common: which chunks of a discussion are done."""
+    """The common part of the stores of chunk summaries and of records: the processed chunks of a discussion."""
 
     async def begin(self, discussion: Discussion) -> bool:
-        """Make an empty file where there is none; whether there was one before."""
+        """Create an empty file if there is none. True when there was one already."""
 
     async def blocks(self, discussion: Discussion) -> Sequence[Block]:
-        """All chunks, stale ones too, in the order of the conversation; none without a file."""
+        """All chunks, including stale and forgotten ones, in the order of the conversation; [] without a file."""
 
     async def change(self, discussion: Discussion, changes: BlockChanges) -> None:
-        """All of the changes or none."""
+        """Apply the changes atomically."""
 
     async def sources(self, discussion: Discussion) -> Mapping[BlockKey, Sequence[SourceMessage]]:
-        """The words of the chunks, as far as they were kept; in the order of the conversation."""
+        """The messages of the chunks that have them stored, in the order of the conversation."""
 
     async def forget(self, discussion: Discussion, key: BlockKey) -> bool:
-        """Remove for good what was made of a chunk, and its words; the block stays, so that it is not made again.
+        """Delete the memories and the messages of a chunk for good; the block stays, so that it is not made again.
 
-        False when there is no such chunk, or when it was forgotten before. Only under `DiscussionFiles.making`.
+        False for an unknown chunk, or one already forgotten. Requires `DiscussionFiles.making`.
         """
 
 
 class ChunkLedger(ChunkStore, Protocol):
-    """Chunk summaries, one line each, in the order of the conversation."""
+    """The chunk summaries of discussions, in the order of the conversation."""
 
     async def append(
         self,
@@ -60,33 +60,36 @@ class ChunkLedger(ChunkStore, Protocol):
         made_by: str = "",
         created_at: str = "",
     ) -> ChunkSummary:
-        """Store a summary durably, in front of the block `before`, else at the end; "" for made now."""
+        """Store a summary durably, in front of the block `before`, else at the end. `created_at` "" means now."""
 
     async def all(self, discussion: Discussion) -> Sequence[ChunkSummary]:
-        """All, also stale and forgotten ones, in the order of the conversation."""
+        """All summaries, including stale and forgotten ones, in the order of the conversation."""
 
     async def newest(self, discussion: Discussion, count: int) -> Sequence[ChunkSummary]:
-        """The last `count` that are neither stale nor forgotten, oldest first; cheap however long the ledger is."""
+        """The last `count` summaries that are neither stale nor forgotten, oldest first.
+
+        The cost does not depend on the length of the ledger.
+        """
 
     async def put_in_place(self, discussion: Discussion, made: Discussion) -> None:
-        """Make the ledger of `made`, another discussion of the same root, that of `discussion`, in one step."""
+        """Replace the ledger of `discussion` by that of `made`, a discussion of the same root, atomically."""
 
 
 class RollingSummaries(Protocol):
-    """One rolling summary for each discussion."""
+    """The rolling summaries of discussions, one each."""
 
     async def load(self, discussion: Discussion) -> RollingSummary | None:
-        """None where there is none yet."""
+        """The rolling summary; None when there is none yet."""
 
     async def save(self, discussion: Discussion, summary: RollingSummary) -> None:
-        """In place of the one before, in one step."""
+        """Replace the rolling summary atomically."""
 
     async def remove(self, discussion: Discussion) -> None:
-        """Take it away; harmless when there is none."""
+        """Delete the rolling summary, if there is one."""
 
 
 class RecordStore(ChunkStore, Protocol):
-    """Structured records, found by words."""
+    """The structured records of discussions, with keyword search."""
 
     async def append(
         self,
@@ -97,56 +100,59 @@ class RecordStore(ChunkStore, Protocol):
         before: BlockKey | None = None,
         made_by: str = "",
     ) -> BlockKey:
-        """Store the records of a chunk, and that the chunk is done, in one step; a chunk may have none."""
+        """Store the records of a chunk and mark the chunk as processed, atomically. `records` may be empty."""
 
     async def search(
         self, discussion: Discussion, keywords: Sequence[str], *, limit: int, weights: Sequence[float] = ()
     ) -> Sequence[Record]:
-        """Records that hold any of the phrases, best first by bm25; `weights` are those of the five columns.
+        """Records that contain any of the phrases, best first by bm25 with one weight for each of the five columns.
 
-        A phrase is a word or several that stand side by side, whatever characters it has: it is data, never syntax.
-        Where no phrase is found at all, the single words are looked for. Records of stale chunks are not found.
+        A phrase is one word or several adjacent words; its characters are data, never query syntax. When no record
+        contains a phrase, the search is repeated with its single words. Records of stale chunks are not found.
         """
 
     async def newest(self, discussion: Discussion, *, limit: int, before: int | None = None) -> Sequence[Record]:
-        """A page of those that are not of stale chunks, newest first, from the id `before` downwards."""
+        """At most `limit` records of chunks that are not stale, newest first, with ids below `before`."""
 
     async def without_entry(self, discussion: Discussion, model: str, *, limit: int) -> Sequence[Record]:
-        """Records that have no index entry of that embedding model yet."""
+        """At most `limit` records without an index entry of that embedding model."""
 
     async def put_entries(self, discussion: Discussion, entries: Mapping[int, NewRecord]) -> None:
-        """Give records, by their ids, the index entries of `NewRecord.entry`."""
+        """Store the index entries (`NewRecord.entry`) of the records with these ids."""
 
     def rows(self, discussion: Discussion) -> SearchRows:
-        """The records as hybrid search reads them; a record's `seq` is its id."""
+        """The records as search rows for hybrid search; the `seq` of a row is the record's id."""
 
     async def put_in_place(self, discussion: Discussion, made: Discussion) -> None:
-        """Make the records of `made`, another discussion of the same root, those of `discussion`, in one step."""
+        """Replace the records of `discussion` by those of `made`, a discussion of the same root, atomically."""
 
     async def aclose(self) -> None:
-        """Close the databases that are kept open; at most a few are at any time."""
+        """Close the open databases, of which there are a few at most."""
 
 
 class DiscussionFiles(Protocol):
-    """The files of discussions as a whole."""
+    """The files of whole discussions: locking, listing, checking and deletion."""
 
     def making(self, discussion: Discussion, *, patience_s: float = 0.0) -> AbstractAsyncContextManager[bool]:
-        """Be the only one, in all processes, who makes memories of it; False when another is, after `patience_s`."""
+        """Hold the lock for making memories of the discussion, across all processes.
+
+        Gives False when another holder keeps it for `patience_s` seconds.
+        """
 
     async def listed(self, root: Path, legacy: Path | None = None) -> Sequence[DiscussionListed]:
-        """The discussions of a user, by name. One that cannot be read is listed with what is known of it."""
+        """The discussions of a user, ordered by name. An unreadable one is listed with the values that are known."""
 
     async def problems(self, root: Path, legacy: Path | None = None) -> Sequence[str]:
-        """One line for each file of a user's discussions that is not whole, with its path and what is wrong."""
+        """One line for each damaged file of a user's discussions, with its path and the damage."""
 
-    async def told(self, discussion: Discussion) -> DiscussionListed | None:
-        """The discussion as the list has it, without reading the others; None where nothing is kept of it."""
+    async def entry(self, discussion: Discussion) -> DiscussionListed | None:
+        """The discussion as `listed` gives it, without reading the others; None when it has no files."""
 
     async def exists(self, discussion: Discussion) -> bool:
-        """Whether anything is kept of it."""
+        """True when the discussion has any file."""
 
     async def state_document(self, discussion: Discussion) -> str | None:
-        """The text that tells what is true now, which WilmerAI writes and we only read; None where there is none."""
+        """The state document, a text that WilmerAI writes and Mnemoir only reads; None without one."""
 
     async def remove(self, discussion: Discussion) -> bool:
-        """Take away all that is kept of it, times too; False where there was nothing. Only under `making`."""
+        """Delete all files of the discussion, including its times; False when it had none. Requires `making`."""

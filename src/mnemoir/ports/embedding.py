@@ -1,4 +1,4 @@
-"""Embedding models: text in, one unit vector out, and token vectors where the model has them."""
+"""Embedding models: one unit vector for each text, and token vectors if the model has them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ TokenIds = NDArray[np.uint16]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A text to embed, with what was said just before it.
+    """A text to embed, with the text said just before it as `context`.
 
-    The context shares the forward pass, so that "yes, every morning" is embedded as the answer it is,
-    but only the tokens of `text` itself count in the result. Models without token vectors ignore it.
+    The context shares the forward pass, so that "yes, every morning" is embedded as an answer to a question, but only
+    the tokens of `text` enter the result. Models without token vectors ignore the context.
     """
 
     text: str
@@ -25,7 +25,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Embedding:
-    """What a model makes of one passage.
+    """The embedding of one passage.
 
     `vector` has shape (dimension,) and unit length. `token_ids` has shape (n,) and `token_vectors`
     shape (n, dimension), rows of unit length; both are None for models without token vectors, and empty
@@ -38,28 +38,28 @@ class Embedding:
 
 
 class EmbeddingModel(Protocol):
-    """Turns passages into vectors of one fixed length."""
+    """A model that turns passages into vectors of one fixed length."""
 
     @property
     def name(self) -> str:
-        """Identifies the vector space; stored with every vector. Equal names mean comparable vectors."""
+        """The name of the vector space, stored with every vector. Vectors of equal names are comparable."""
 
     @property
     def dimension(self) -> int | None:
-        """Length of a vector; None until the first answer of a remote model has told it."""
+        """The length of the vectors; None for a remote model before its first answer."""
 
     async def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
-        """One embedding per passage, in the order given; [] for none. A text over the window is cut.
+        """One embedding per passage, in the order given; [] for none. A text longer than the window is cut.
 
-        Raises ProviderError (or a subclass) when the model cannot be reached, answers with vectors of
-        another length, or with values that are not finite.
+        Raises ProviderError (or a subclass) when the model cannot be reached, or answers with vectors of another
+        length or with values that are not finite.
         """
 
     async def warm(self) -> None:
-        """Load what the first call would have to wait for; calls no other program.
+        """Load the model in advance, so that the first call does not wait for it; calls no other program.
 
         Raises ProviderError when it cannot be loaded.
         """
 
     async def aclose(self) -> None:
-        """Free what the model holds; calling it twice is harmless."""
+        """Free the model's resources; calling it twice is harmless."""

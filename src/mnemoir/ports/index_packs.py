@@ -1,4 +1,4 @@
-"""Where indexes are kept between two runs of the program: arrays, made of rows and thrown away at any time."""
+"""The store of search indexes between runs of the program: arrays built from rows, which may be deleted anytime."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -11,19 +11,19 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 class IndexPacks(Protocol):
-    """Packs of whole users (`Scope.owner`), one for each model. Blocking and thread-safe."""
+    """Index packs of whole users (`Scope.owner`), one for each model. All methods block and are thread-safe."""
 
     def read(self, scope: Scope, model: str) -> Arrays | None:
-        """What was kept; None for nothing, or nothing that can be read."""
+        """The stored arrays; None without any, or if they cannot be read."""
 
     def mark(self, scope: Scope) -> int:
-        """How often the scope's packs were dropped. To be asked before rows are read for `write`."""
+        """The number of times the scope's packs were dropped. Get it before reading the rows for `write`."""
 
     def write(self, scope: Scope, model: str, arrays: Arrays, mark: int) -> None:
-        """Keep arrays in place of the last ones, of whatever model.
+        """Store arrays in place of the last ones, of any model.
 
-        Nothing is kept when the scope's packs were dropped since `mark`, or when there is no room.
+        Stores nothing if the scope's packs were dropped since `mark`, or if there is no room.
         """
 
     def drop(self, scope: Scope) -> None:
-        """Leave no byte of the scope. Raises StorageUnavailable."""
+        """Delete all packs of the scope, leaving none of their bytes. Raises StorageUnavailable."""

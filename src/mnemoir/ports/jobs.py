@@ -1,4 +1,4 @@
-"""Work that must survive the process: written down before it starts, gone when it is done."""
+"""The durable job queue: work that must survive a restart is stored before it starts and removed when done."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ JobState = Literal["PENDING", "RUNNING", "SUCCEEDED", "FAILED"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One piece of work. `payload` and `result` are JSON.
+    """One job. `payload` and `result` are JSON; times are as in `core.clock`.
 
-    `attempts` counts starts, so it is also the fence of a lease: it tells one lease of the job from the next.
+    `attempts` counts starts. It also serves as the fence of a lease: each lease of a job has another number.
     """
 
     id: JobId
@@ -30,7 +30,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobTally:
-    """How many jobs of a kind have not succeeded. `waiting` includes those put back until later."""
+    """The number of jobs of one kind that have not succeeded. `waiting` includes jobs to be retried later."""
 
     kind: str
     waiting: int
@@ -39,53 +39,55 @@ class JobTally:
 
 
 class JobQueue(Protocol):
-    """Durable and ordered by entry. Raises StorageUnavailable.
+    """A durable queue, in the order of entry. All methods raise StorageUnavailable.
 
-    Jobs of one `queue` run one after the other: none is due while an earlier one has not ended. "" is no queue. A job
-    that runs is leased to its worker, who beats as long as it works; who stops to beat loses it to the next.
+    Jobs of one `queue` run one at a time: none is due before all earlier ones have ended. A job with the queue ""
+    waits for no other. A running job is leased to its worker, which renews the lease by `beat`; when the lease
+    expires, the next worker may take the job.
     """
 
     async def put(self, job_id: JobId, kind: str, payload: Mapping[str, Any], *, queue: str = "") -> None:
-        """Write the job down; durable on return. An id already there is left as it is."""
+        """Store the job; durable on return. A job with that id already in the queue stays as it is."""
 
     async def claim(self, worker: str, lease_s: float) -> Job | None:
-        """Lease the oldest job that is due to `worker` for `lease_s` seconds, RUNNING; None when none is due."""
+        """Lease the oldest due job to `worker` for `lease_s` seconds and set it RUNNING; None when none is due."""
 
     async def beat(self, worker: str, job_ids: Sequence[JobId], lease_s: float) -> list[JobId]:
-        """Let the worker's leases of these jobs last `lease_s` seconds from now; those that it still has."""
+        """Extend the worker's leases of these jobs to `lease_s` seconds from now; the ids it still holds."""
 
     async def reclaim(self) -> int:
-        """Put back every job whose lease has ended; how many. A lease ends at its time.
+        """Set jobs with expired leases to PENDING again, and return their number.
 
-        Where one process alone can have the queue open, a lease ends with its process as well.
+        Where only one process can have the queue open, leases of an earlier process count as expired too.
         """
 
     async def next_due(self) -> datetime | None:
-        """When the earliest PENDING job is due that need not wait for another; None when there is none."""
+        """The time at which the first PENDING job that waits for no other is due; None without one."""
 
     async def waiting(self, queue: str, *, limit: int) -> list[Job]:
-        """The newest jobs of the queue that have not ended, oldest first."""
+        """The newest `limit` jobs of the queue that have not ended, oldest first."""
 
     async def kept(self, queue: str) -> list[Job]:
-        """The jobs of the queue, oldest first; those that ended too, as long as anything is kept of them."""
+        """All jobs of the queue that are still stored, ended ones included, oldest first."""
 
     async def remove(self, job_ids: Sequence[JobId]) -> None:
-        """Forget these, with payloads and results, but for those that are RUNNING."""
+        """Delete these jobs with payloads and results, except RUNNING ones."""
 
     async def done(self, job: Job, result: Mapping[str, Any]) -> bool:
-        """The job is done; its result is kept for a week, its payload is not.
+        """Mark the job as succeeded. Its result is kept for a week; its payload is deleted.
 
-        `job` is what `claim` gave. False, with nothing changed, when its lease has ended and the job was put back.
+        `job` is the value that `claim` returned. False, with nothing changed, when its lease has expired and the job
+        was set back.
         """
 
     async def retry(self, job: Job, *, at: datetime, error: str) -> bool:
-        """Put it back, due at `at`. False as for `done`."""
+        """Set the job back to PENDING, due at `at`. False as for `done`."""
 
     async def fail(self, job: Job, error: str) -> bool:
-        """Give it up; payload and error are kept for a week, to be looked at. False as for `done`."""
+        """Mark the job as failed; payload and error are kept for a week for inspection. False as for `done`."""
 
     async def get(self, job_id: JobId) -> Job | None:
-        """The job, whatever its state."""
+        """The job, in any state; None for an unknown id."""
 
     async def tally(self) -> list[JobTally]:
-        """Of each kind that has any, those that wait, run or were given up within the week; by kind."""
+        """Counts by kind, in order of kind, of the jobs that wait, run, or failed within the last week."""

@@ -1,8 +1,8 @@
-"""Leases: the right to change something for a while, against other threads, processes and machines.
+"""Leases: exclusive rights for a limited time, across threads, processes and machines.
 
-A lease ends by itself, so a holder that was killed keeps others waiting no longer than its time to live. A holder
-that works on for longer renews it. A lease keeps others away as a rule; it cannot stop a holder that slept past its
-end, but what is changed can refuse such a holder by the fence.
+A lease expires by itself, so a killed holder blocks others no longer than the lease's time to live; a holder that
+works longer renews it. A lease cannot stop a holder that was suspended past its expiry, but the protected data can
+reject that holder by its fence.
 """
 
 import threading
@@ -23,9 +23,9 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """What is held, a secret that no other lease has, and a fence above that of every earlier lease of the key.
+    """A lease of `key`: its unique secret, and a fence greater than that of every earlier lease of the key.
 
-    Fences of leases in files and in Redis rise as long as the clock there is not set back.
+    Fences of leases in files and in Redis grow only as long as the clock there is not set back.
     """
 
     key: str
@@ -34,23 +34,23 @@ class Lease:
 
 
 class Leases(Protocol):
-    """Leases by key. All methods block; StorageUnavailable when the keeper of the leases cannot be asked."""
+    """Leases by key. All methods block, and raise StorageUnavailable when the lease service cannot be reached."""
 
     def acquire(self, key: str, ttl: float = TTL_S, wait: float = WAIT_S) -> Lease | None:
-        """Take the lease of `key` for `ttl` seconds; None when others kept it for all of `wait` seconds."""
+        """Take the lease of `key` for `ttl` seconds; None when it was not free within `wait` seconds."""
 
     def renew(self, lease: Lease, ttl: float = TTL_S) -> bool:
-        """Let it last `ttl` seconds from now; False when it has ended, and somebody else may have it."""
+        """Extend the lease to `ttl` seconds from now; False when it has expired and may have another holder."""
 
     def release(self, lease: Lease) -> bool:
-        """Give it back; False when it had ended, and then a newer holder keeps theirs."""
+        """End the lease. False when it had expired; the lease of a newer holder stays."""
 
 
 @contextmanager
 def held(leases: Leases, key: str, ttl: float = TTL_S, wait: float = WAIT_S) -> Iterator[bool]:
-    """Hold the lease while the body runs, renewed as long as that takes; whether it is held.
+    """Hold the lease while the body runs, renewing it in a thread. Gives True when the lease is held.
 
-    It is not held when others keep it, or when the keeper cannot be asked: one warning tells which.
+    The body runs without it when it is not free or the lease service cannot be reached; a warning logs the cause.
     """
     try:
         lease = leases.acquire(key, ttl, wait)

@@ -1,4 +1,4 @@
-"""Chat models: a request in no protocol's words, and the answer as events or whole."""
+"""Chat models: requests independent of the protocol, and answers as events or as one reply."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractContextManager
@@ -14,19 +14,19 @@ from mnemoir.core.messages import ModelRequest
 
 @dataclass(slots=True)
 class LastCalls:
-    """How the last calls of a model ended, for whoever asks whether it is well. Times are ISO 8601."""
+    """The outcome of a model's last calls, for status displays. Times are ISO 8601."""
 
     answered_at: str | None = None
     failed_at: str | None = None
-    error: str | None = None  # what the last failed call raised; it may quote what was sent
-    code: str | None = None  # of that error
+    error: str | None = None  # message of the last failure; it may quote the request
+    code: str | None = None  # code of the last failure
 
     def noting(self) -> AbstractContextManager[None]:
-        """Around one call. One that its caller ends tells nothing."""
+        """A context around one call that records its outcome; a call cancelled by its caller is not recorded."""
         return _Noting(self)
 
     def ended(self, exc: BaseException | None) -> None:
-        """A call ended now: with its answer, or with that."""
+        """Record the end of a call now: its answer for None, its failure for a ProviderError."""
         if exc is None:
             self.answered_at = now_text()
         elif isinstance(exc, ProviderError):
@@ -34,7 +34,7 @@ class LastCalls:
 
 
 class _Noting:
-    """A class of its own, for each chat makes one: a generator would cost it three times as much."""
+    """Context manager of `noting`. Each chat creates one, and a generator would cost three times as much."""
 
     __slots__ = ("_calls",)
 
@@ -52,17 +52,17 @@ class _Noting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """Where a model is asked, without its key, a password, or the value of any member of a query that may be one."""
+    """The address of a model, without its key, passwords, and values in the query that may be secret."""
 
     url: str
     needs_key: bool
 
 
 class ChatModel(Protocol):
-    """A language model, near or far. Both methods raise ProviderError (or a subclass) and nothing else.
+    """A language model, local or remote. `stream` and `ask` raise only ProviderError and its subclasses.
 
-    A request without a `model` goes to the one the back-end was set up with. Only failures before the first
-    byte are retried; cancelling the caller ends the call upstream.
+    A request without a `model` goes to the model configured for the back-end. Only failures before the first byte
+    are retried; cancelling the caller ends the upstream call.
     """
 
     @property
@@ -71,24 +71,24 @@ class ChatModel(Protocol):
 
     @property
     def provider(self) -> str:
-        """How it is reached: `openai-responses`, `openai-chat`, `ollama` or `offline`."""
+        """The protocol of the model: `openai-responses`, `openai-chat`, `ollama` or `offline`."""
 
     @property
     def last_calls(self) -> LastCalls:
-        """How its calls in this process went."""
+        """The outcome of the model's last calls in this process."""
 
     def address(self, *, stream: bool) -> Address | None:
-        """Where requests for a whole answer or for a streamed one go; None for a model that runs in this process."""
+        """The address for streamed or for whole answers; None for a model that runs in this process."""
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[ModelEvent], None]:
-        """The answer as it comes, all events of one network read together, never an empty batch.
+        """The answer as it arrives, in batches of the events of one network read; no batch is empty.
 
-        The last event is the one Finished; a broken answer ends with an error instead. Closing the generator early
-        ends the call upstream.
+        The last event is the only Finished; a broken answer ends with an error instead. Closing the generator early
+        ends the upstream call.
         """
 
     async def ask(self, request: ModelRequest) -> Reply:
-        """The whole answer, in one call upstream."""
+        """The whole answer, by one upstream call."""
 
     async def aclose(self) -> None:
-        """Free what the back-end holds; calling it twice is harmless."""
+        """Free the back-end's resources; calling it twice is harmless."""

@@ -1,11 +1,11 @@
-"""The log of one owner: conversations, their trees of messages, and what windows and vectors note of them.
+"""The log of one owner: conversations, their trees of messages, and the data of windows and vectors on them.
 
-All methods block, and raise StorageUnavailable when the log cannot answer. StorageBusyError, one of those, means that
-others held it for too long. Limits below 1 ask for nothing, offsets below 0 count as 0. Messages stand in the order
-of their time, then of their ids.
+All methods block, and raise StorageUnavailable when the log cannot answer; its subclass StorageBusyError means that
+other writers held the log for too long. Limits below 1 give nothing, offsets below 0 count as 0. Messages are ordered
+by time, then by id.
 
-A way goes through one message: in front of it stands what leads to it, behind it the thread as far as it is on that,
-and else the newest branch at each place.
+The *way* through a message is a path in the tree: its ancestors before it, and after it the thread if the message is
+on the thread, else the newest branch at each fork.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,128 +28,131 @@ T = TypeVar("T")
 
 
 class SessionRows(Protocol):
-    """Sessions and their messages."""
+    """The sessions and their messages."""
 
     def create_session(
         self, session_id: str, system_prompt: str, metadata: SessionMetadata | None = None
     ) -> SessionRecord:
-        """Raises SessionExistsError when the id is taken."""
+        """Create a session. Raises SessionExistsError when the id is taken."""
 
     def open_session(self, session_id: str, system_prompt: str = "", metadata: SessionMetadata | None = None) -> bool:
-        """Create it unless it is there; whether it was created."""
+        """Create a session unless it exists. True when it was created."""
 
     def get_session(self, session_id: str) -> SessionRecord | None: ...
 
     def update_session(
         self, session_id: str, *, system_prompt: str | None = None, metadata: SessionMetadata | None = None
     ) -> bool:
-        """Change what is given; False when the session is unknown. No activity."""
+        """Change the given values; False for an unknown session. Does not count as activity."""
 
     def update_session_activity(self, session_id: str) -> None:
-        """Say that it is in use now; nothing for an unknown one."""
+        """Set the session's last activity to now; does nothing for an unknown session."""
 
     def list_sessions(self, limit: int = 10, offset: int = 0) -> list[SessionRecord]:
-        """Newest activity first."""
+        """A page of sessions, newest activity first."""
 
     def delete_session(self, session_id: str) -> bool:
-        """With all of its messages; False when it is unknown."""
+        """Delete a session with all its messages; False for an unknown session."""
 
     def old_sessions(self, days: int) -> list[str]:
-        """The ids that `prune_old_sessions` would delete now, oldest activity first."""
+        """The ids of sessions that `prune_old_sessions` would delete now, oldest activity first."""
 
     def prune_old_sessions(self, days: int) -> int:
-        """Delete what was last used more than so many days ago and is not kept; how many. ValueError below 0."""
+        """Delete sessions last used more than `days` days ago and not marked to be kept; their number.
+
+        Raises ValueError for days below 0.
+        """
 
     def save_messages(
         self, messages: Sequence[MessageRecord], *, system_prompt: str = "", embedding_model: str | None = None
     ) -> list[int]:
-        """The ids, in order; all or none are saved. `system_prompt` is for a session that is created by it.
+        """Save messages atomically; their ids, in order. `system_prompt` is for sessions created by the call.
 
-        Each stands behind its parent and is the head then; without a parent at the end of the thread, or where its
-        time belongs there. With `embedding_model` the embeddable ones are noted as waiting for a vector of that
-        model.
+        Each message is placed after its parent and becomes the head; without a parent it is placed at the end of the
+        thread, or on the thread by its time. With `embedding_model` the embeddable ones are marked as waiting for a
+        vector of that model.
         """
 
     def load_messages(self, session_id: str, limit: int | None = None, offset: int = 0) -> list[Message]:
         """The thread, oldest first, from `offset` on; all of it without a limit."""
 
     def get_message_count(self, session_id: str) -> int:
-        """How many messages the thread has."""
+        """The number of messages on the thread."""
 
     def beginnings(self, session_ids: Sequence[str], messages: int) -> dict[str, tuple[int, list[Message]]]:
-        """How many messages the thread of each session has, and the first few of them, by the id of the session."""
+        """The number of messages on each session's thread, and the first few of them, by the session's id."""
 
     def clear_messages(self, session_id: str) -> int:
-        """Delete the messages of all branches and keep the session; how many."""
+        """Delete the messages of all branches but keep the session; the number of messages deleted."""
 
     def close(self) -> None:
-        """Let go of the file; nothing is read or written afterwards."""
+        """Close the file. No other method may be called afterwards."""
 
 
 class WindowRows(Protocol):
-    """What windows are made of: messages of the thread behind the session's mark, pins, scores, and its summary."""
+    """The data of windows: messages of the thread after the session's mark, pins, scores, and the summary."""
 
     def mark_context(self, session_id: str) -> int | None:
-        """Let windows begin after the head, and drop the summary; the message's id, None for none."""
+        """Let windows begin after the head, and delete the summary; the head's id, None without messages."""
 
     def newest_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
-        """Newest first, in front of the message `before`, behind the mark.
+        """At most `limit` messages after the mark and before the message `before`, newest first.
 
-        Fewer than `limit` at the end alone.
+        Fewer than `limit` only at the end.
         """
 
     def messages_between(
         self, session_id: str, after: int | None, before: int | None, limit: int
     ) -> list[StoredMessage]:
-        """Oldest first, behind the message `after` and in front of `before`, behind the mark; None is no border.
+        """At most `limit` messages after the mark, between `after` and `before` (None: no bound), oldest first.
 
-        Fewer than `limit` at the end alone.
+        Fewer than `limit` only at the end.
         """
 
     def important_messages(self, session_id: str, threshold: float) -> list[StoredMessage]:
-        """Those pinned, or scored `threshold` or more; oldest first, behind the mark."""
+        """Messages after the mark that are pinned or have a score of `threshold` or more, oldest first."""
 
     def unscored_messages(self, session_id: str, limit: int) -> list[StoredMessage]:
-        """Those without a score, behind the mark, by id."""
+        """At most `limit` messages after the mark without a score, by id."""
 
     def set_importance(self, scores: Mapping[int, float | None]) -> None:
-        """Store a score, 0 to 1 or None for none, by message id; unknown ids are passed over."""
+        """Store scores by message id: 0 to 1, or None for no score. Unknown ids are ignored."""
 
     def set_pinned(self, message_id: int, pinned: bool) -> bool:
-        """False when there is no such message."""
+        """Pin or unpin a message; False for an unknown id."""
 
     def messages_by_id(self, message_ids: Sequence[int]) -> dict[int, StoredMessage]:
-        """Those that are there."""
+        """The messages with these ids; unknown ids are left out."""
 
     def thread_stretches(
         self, session_id: str, alone: Sequence[int], ends: Sequence[int], threshold: float
     ) -> list[Stretch]:
-        """The whole thread, oldest first. Each message of `alone` is a stretch by itself, each of `ends` ends one.
+        """The whole thread in stretches, oldest first: each message of `alone` is one, each of `ends` ends one.
 
-        Unknown ids cut nothing. A message with a score of `threshold` or more is important.
+        Unknown ids are ignored. A message with a score of `threshold` or more is important.
         """
 
     def get_summary(self, session_id: str) -> Summary | None:
-        """The session's summary."""
+        """The session's summary; None without one."""
 
     def claim_summary(self, session_id: str, lease_s: float) -> str | None:
-        """The right to summarise, for so many seconds at most; None while another has it."""
+        """Claim the right to summarise for at most `lease_s` seconds; None while another caller has it."""
 
     def put_summary(self, session_id: str, claim: str, summary: Summary) -> bool:
-        """Store it in place of the last one and give up the claim.
+        """Replace the summary and release the claim.
 
-        False, and nothing stored, when the claim has run out, or when what it covers was deleted, marked off, or
-        left the thread.
+        False, with nothing stored, when the claim has expired, or when covered messages were deleted, excluded by the
+        mark, or left the thread.
         """
 
     def release_summary(self, session_id: str, claim: str) -> None:
-        """Give up the claim without a summary."""
+        """Release the claim without storing a summary."""
 
 
 class TreeRows(Protocol):
-    """Branches. The thread is the way from the first message to the head; what is read elsewhere is the thread alone.
+    """The branches. The thread is the path from the first message to the head; other protocols read only the thread.
 
-    Messages are found again by what they say: role and text, without a model's thinking and blanks at the edges.
+    Messages of a history are matched by role and text, without a model's thinking and white space at both ends.
     """
 
     def append_messages(
@@ -161,10 +164,10 @@ class TreeRows(Protocol):
         system_prompt: str = "",
         embedding_model: str | None = None,
     ) -> list[int]:
-        """Put them behind a message (ROOT: at the beginning; None: behind the head), one behind the other.
+        """Add messages in a row after a message (ROOT: at the beginning; None: after the head), atomically.
 
-        The last of them is the head afterwards. An unknown session is created. All or none are saved. Raises
-        MessageNotFoundError for a parent that is no message of the session.
+        The last of them becomes the head. An unknown session is created. Raises MessageNotFoundError for a parent
+        that is no message of the session.
         """
 
     def append(
@@ -176,139 +179,138 @@ class TreeRows(Protocol):
         system_prompt: str = "",
         embedding_model: str | None = None,
     ) -> Placed:
-        """Lay the history that a client holds over the tree: add what is new; its end becomes the head.
+        """Align a client's history with the tree: add its new messages; its last message becomes the head.
 
-        A history that begins as stored messages do is followed from the first message on, along the branch that goes
-        with it for longest; the first message that is another one begins a branch. When all of it is there nothing is
-        added: a question that was answered is then the head again, and its next answer a sibling. One that begins in
-        the middle of the thread, as clients send it that cut theirs (the greeting in front may be left), is followed
-        from there: where it fits for longest, and of such places at the latest. One that begins nowhere is a branch
-        from ROOT. System messages are passed over.
+        A history with the same first messages as the tree is matched from the beginning, along the branch with the
+        longest match; its first different message begins a branch. If all messages match, none are added: an answered
+        question becomes the head again, and its next answer a sibling. A history from the middle of the thread, sent
+        by clients that cut theirs (a greeting in front may remain), is matched from there: at the longest match, of
+        several at the last. One without any match is a branch from ROOT. System messages are ignored.
 
-        One without an answer goes behind the head, less what stands there already, unless it begins as the thread
-        does. A lone question with which the thread begins is asked anew where the thread has other questions.
+        A history without an answer is placed after the head, without messages that the thread already ends with,
+        unless it begins like the thread. A single question equal to the thread's first is asked again if the thread
+        has other questions.
 
-        With `after` none of that is looked for: it stands right behind this message, ROOT being the beginning, where
-        what says the same may be there already. With HEAD all of it is new and goes behind the head, unless the
-        thread ends with these very messages. Raises MessageNotFoundError.
+        With `after` the history is not matched against the tree, but placed directly after this message (ROOT: at the
+        beginning), where equal messages are reused. With HEAD all messages are new and placed after the head, unless
+        the thread ends with exactly these messages. Raises MessageNotFoundError.
         """
 
     def uids_of(self, message_ids: Sequence[int]) -> dict[int, str]:
-        """The uids of these messages, as far as they are there."""
+        """The uids of these messages by id; unknown ids are left out."""
 
     def places_of(self, uids: Sequence[str]) -> dict[str, tuple[str, int]]:
-        """Session and id of the messages that have these uids."""
+        """Session and id of the messages with these uids; unknown uids are left out."""
 
     def session_of_history(self, history: Sequence[MessageRecord]) -> str | None:
-        """The session that begins with a question and an answer as this history does, for longest; None for none."""
+        """The session with the longest match of this history's beginning, at least question and answer, or None."""
 
     def set_head(self, session_id: str, message_id: int) -> bool:
-        """Let the thread end with this message, whichever branch it is on; False when the session has none such.
+        """Let the thread end with this message of any branch; False when the session has no such message.
 
-        A summary of what leaves the thread is dropped. A mark that leaves it counts as the last message before it
-        that stays.
+        A summary of messages that leave the thread is deleted. A mark on a message that leaves it moves to the last
+        earlier message that stays.
         """
 
     def branch_session(self, session_id: str, message_id: int, new_id: str, metadata: SessionMetadata) -> list[int]:
-        """A new session with a copy of the way to a message, and the same system prompt; the ids of the copies.
+        """Create a session with copies of a message and its ancestors, and the same system prompt; the copies' ids.
 
-        Copies keep all but their ids; none has a vector yet. Raises SessionExistsError for an id that is taken, and
-        MessageNotFoundError.
+        Copies differ only in their ids, and have no vectors yet. Raises SessionExistsError for an id that is taken,
+        and MessageNotFoundError.
         """
 
     def thread_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
-        """Newest first, in front of the message `before` (none when that is gone), without regard to any mark.
+        """At most `limit` messages of the thread before `before` ([] if it was deleted), newest first, at any mark.
 
-        Fewer than `limit` at the end alone.
+        Fewer than `limit` only at the end.
         """
 
     def message_tree(self, session_id: str, limit: int, *, after: int = 0) -> list[StoredMessage]:
-        """The messages of all branches with an id above `after`, by id; [] at the end alone."""
+        """Messages of all branches with ids above `after`, by id; [] only at the end."""
 
     def messages_with_files(
         self, limit: int, *, before: int | None = None, session_id: str | None = None
     ) -> list[StoredMessage]:
-        """Those of all branches that carry files, newest first, with an id below `before`; [] at the end alone.
+        """Messages with files on all branches, with ids below `before`, newest first; [] only at the end.
 
-        Of one session, or without a `session_id` of all.
+        They are of one session, or without a `session_id` of all sessions.
         """
 
     def sessions_page(self, limit: int, *, before: tuple[datetime, str] | None = None) -> list[SessionRecord]:
-        """Newest activity first, behind the one of that activity and id."""
+        """At most `limit` sessions after the one with the activity and id `before`, newest activity first."""
 
     def children(self, session_id: str, message_ids: Sequence[int]) -> dict[int, list[int]]:
-        """The ids of what stands right behind each of these messages, or behind ROOT; on all branches, by id."""
+        """The ids of the children of each message, or of ROOT, on all branches, ordered by id."""
 
     def newest_end(self, session_id: str, message_id: int) -> int:
-        """The newest of the messages that branches with this one end with; itself where nothing stands behind it."""
+        """The newest leaf among the message's descendants; the message itself without children."""
 
     def way_to(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
-        """A message and what stands before it on its branch, thread or not, newest first; [] for an unknown one."""
+        """A message of any branch and its ancestors, newest first; [] for an unknown message."""
 
     def way_before(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
-        """What stands before a message on its branch, newest first.
+        """The ancestors of a message, newest first.
 
-        Fewer than `limit` at the beginning alone.
+        Fewer than `limit` only at the beginning of the conversation.
         """
 
     def way_behind(self, session_id: str, message_id: int, limit: int) -> list[StoredMessage]:
-        """How the way through a message goes on behind it, oldest first; for ROOT the thread from its beginning.
+        """The messages after a message on the way through it, oldest first; for ROOT the thread from its beginning.
 
-        It follows the thread up to the head where it can, else the newest branch. Fewer than `limit`
-        at the end alone.
+        They follow the thread up to the head if possible, else the newest branch. Fewer than `limit` only at the end.
         """
 
     def place_on_thread(self, session_id: str, message_id: int) -> int | None:
-        """How many messages of the thread stand in front of that one; None for one that is not on it."""
+        """The index of a message on the thread; None if it is not on the thread."""
 
     def branch_runs(self, session_id: str) -> list[BranchRun]:
-        """All of them, by the id of their first message; one for a tree without branches."""
+        """All branch runs, by the id of their first message; one for a tree without branches."""
 
 
 class VectorRows(Protocol):
-    """Which messages have a vector, wait for one, or have left one behind.
+    """The states of messages' vectors: waiting, embedded, failed, or to be removed.
 
-    A message is noted before its vector is added, and a deletion leaves the note of it as "to be removed" in its own
-    transaction. So a crash between the two stores never leaves the vector of a deleted message unknown.
+    The state is stored before the vector is added, and the deletion of a message sets it to "to be removed" in the
+    same transaction. So after a crash between the two stores the vector of a deleted message is always known.
     """
 
     def unembedded_messages(
         self, model: str, limit: int, *, after: int = 0, session_id: str | None = None
     ) -> list[StoredMessage]:
-        """Embeddable messages with an id over `after` that have no vector of that model, by id."""
+        """Embeddable messages with ids above `after` without a vector of that model, by id."""
 
     def in_context(
         self, message_ids: Sequence[int], count: int
     ) -> list[tuple[StoredMessage, Sequence[StoredMessage]]]:
-        """Those that are there, each with up to `count` messages in front of it on the thread, oldest first."""
+        """The existing messages, each with up to `count` messages before it on the thread, oldest first."""
 
     def await_vectors(self, message_ids: Sequence[int], model: str) -> list[int]:
-        """Note them as waiting; those of them that are there. Do this before their vectors are added."""
+        """Mark messages as waiting, before their vectors are added; the ids of those that exist."""
 
     def vectors_added(self, message_ids: Sequence[int], model: str) -> list[int]:
-        """Note them as embedded; ids of deleted messages, of these and others, whose vectors are to be removed."""
+        """Mark messages as embedded; the ids of all deleted messages with vectors to be removed."""
 
     def vectors_failed(self, message_ids: Sequence[int]) -> None:
-        """Count a failed attempt; they wait again."""
+        """Count a failed attempt for each message; they wait again."""
 
     def vectors_to_remove(self, limit: int) -> list[int]:
-        """Ids of deleted messages that may have left a vector behind, by id."""
+        """The ids of deleted messages with a vector that may still exist, by id."""
 
     def vectors_removed(self, message_ids: Sequence[int]) -> None:
-        """Their vectors are gone from the vector store."""
+        """Record that the vectors of these messages were removed from the vector store."""
 
     def vector_counts(self) -> Mapping[str, int]:
-        """How many notes there are by status: pending, embedded, failed, removed."""
+        """The number of messages by status: pending, embedded, failed, removed."""
 
 
 class Log(SessionRows, WindowRows, TreeRows, VectorRows, Protocol):
-    """All of it."""
+    """The whole log."""
 
     def with_clock(self, clock: Clock) -> "Log":
-        """The log opened once more, to write as of other times; each write is durable. Close it in the end."""
+        """The log opened again with another clock for its writes; each write is durable. It must be closed."""
 
     def together(self, work: Callable[["Log"], T]) -> T:
-        """What `work` gives with all that it reads and writes in one transaction. It may run again."""
+        """Run `work` in one transaction and return its result. `work` may be run more than once."""
 
 
 SessionStorage = Log  # its name in `mnemoir.conversations`

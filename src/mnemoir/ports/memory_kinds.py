@@ -1,6 +1,6 @@
-"""A kind of memory as one value: its tables, and how it is forgotten, counted, pruned, exported and imported.
+"""Kinds of memory, each as one value: its tables, and its forgetting, counting, pruning, export and import.
 
-Whoever does one of these to all that is kept goes through the list of kinds and names none of them, so a new kind is
+Code that does one of these for all memories iterates over the list of kinds and names none of them, so a new kind is
 one more entry of that list.
 """
 
@@ -11,36 +11,36 @@ from typing import Any, Protocol
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Project
 
-Amounts = Mapping[str, int]  # how many of what
+Amounts = Mapping[str, int]  # numbers of objects by name
 
 
 class Exchange(Protocol):
-    """One kind out of a store and into another, as records: those that a line of the export holds."""
+    """Export and import of one kind, as the records that are lines of an export."""
 
     async def users(self, project: Project) -> Sequence[Scope]:
-        """The owner of each user's records, in name order."""
+        """The scopes of all users with records, ordered by name."""
 
     def pages(self, owner: Scope) -> AsyncIterator[Sequence[Any]]:
-        """All records of one user."""
+        """All records of one user, in pages."""
 
     async def add(self, owner: Scope, records: Sequence[Any]) -> int:
-        """Add what the user does not have yet; how many records that were."""
+        """Add the records that the user does not have yet, and return their number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryKind:
-    """One entry of the list. What a kind does not offer is None, and is passed over.
+    """One kind of memory. Operations that a kind does not offer are None, and skipped.
 
-    `forget` removes what was made of the scope's conversation and, when the scope names none, what is remembered of
-    its owner, whose conversations stay. It leaves no byte of it on the disk, and gives the amounts removed. It may be
-    asked for again after a failure.
+    `forget` deletes the memories made of the scope's conversation, or without a conversation all memories of the
+    owner, whose conversations stay. It leaves none of their bytes on the disk, and gives the amounts deleted. It may
+    be called again after a failure.
     """
 
     name: str
     forget: Callable[[Scope], Awaitable[Amounts]]
     tables: Mapping[str, Sequence[str]] = field(default_factory=dict)  # columns with words of users, by table
-    space: str | None = None  # the index in which its rows are found
-    counts: Callable[[], Awaitable[Amounts]] | None = None  # what there is of everybody
+    space: str | None = None  # name of the index of its rows
+    counts: Callable[[], Awaitable[Amounts]] | None = None  # totals over all users
     counts_last_s: float = 5.0
-    prune: Callable[[int], Awaitable[int]] | None = None  # removes what was not used for so many days; how many
+    prune: Callable[[int], Awaitable[int]] | None = None  # deletes objects not used for so many days; their number
     exchange: Exchange | None = None

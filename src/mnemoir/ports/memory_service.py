@@ -1,4 +1,4 @@
-"""Memory as the chat uses it: over HTTP, wherever it runs."""
+"""The memory service as the chat uses it: an HTTP service in this process or elsewhere."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from mnemoir.core.scope import Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recalled:
-    """What a search found for the prompt; `degraded` names what was missing, "" when nothing was."""
+class RecallResult:
+    """The memories found for a prompt; `degraded` names search stages that failed, "" for none."""
 
     lines: Sequence[RecalledLine] = ()
     degraded: str = ""
@@ -18,10 +18,10 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatTurn:
-    """One finished exchange, the user's words as typed. `said_at` as in `core.clock`.
+    """One finished turn: the user's text as typed, and the answer. `said_at` is as in `core.clock`.
 
-    `answer` is empty when it was cut at the token limit: a cut answer is no source of memories, the user's words are.
-    The uids name the messages of a stored conversation.
+    `answer` is "" for an answer cut at the token limit: then only the user's text is a source of memories. The uids
+    are those of the messages in a stored conversation.
     """
 
     user_text: str
@@ -32,18 +32,18 @@ class ChatTurn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Learned:
-    """A memory that changed because of a turn; `event` is ADD, UPDATE or DELETE."""
+class MemoryChange:
+    """A change of a memory caused by a turn; `event` is ADD, UPDATE or DELETE."""
 
     memory_id: str
     event: str
 
 
 class MemoryService(Protocol):
-    """Raises ProviderError when the service cannot be reached or refuses."""
+    """The memory service. Both methods raise ProviderError when it cannot be reached or refuses."""
 
-    async def search(self, scope: Scope, query: str, *, limit: int, credential: str | None) -> Recalled:
-        """What bears on `query`, best first, at most `limit`. The caller's `credential` is sent on."""
+    async def search(self, scope: Scope, query: str, *, limit: int, credential: str | None) -> RecallResult:
+        """At most `limit` memories relevant to `query`, best first. The caller's `credential` is sent on."""
 
-    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Sequence[Learned]:
-        """Derive memories from a turn, once per `key` however often it is called; what became of it."""
+    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Sequence[MemoryChange]:
+        """Derive memories from a turn, and return the changes. Repeated calls with one `key` have one effect."""

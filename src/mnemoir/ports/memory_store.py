@@ -1,4 +1,4 @@
-"""Where memories are kept. Every method takes the scope, and none reaches beyond it."""
+"""Stores of memories. Methods take the scope and read or change nothing outside it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,10 +20,11 @@ class Project:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visible:
-    """Which memories a read shows, as of `now`.
+    """The visibility rule of a read, as of `now`.
 
-    Hidden: `updated_at` (else `created_at`) before `horizon`; `expires_on` before the day of `now`. No horizon
-    means no decay. With `at`, what was current at that instant is shown instead of what is now.
+    Hidden are memories with `updated_at` (else `created_at`) before `horizon`, or `expires_on` before the day of
+    `now`. No horizon means no decay. With `at`, memories that were current at that instant are shown, instead of
+    those current now.
     """
 
     now: datetime
@@ -32,16 +33,17 @@ class Visible:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """Which current memories of a scope a list shows, and in which order.
+class ListFilter:
+    """The filter and the order of a list of current memories.
 
-    `since` (included) and `until` (not) bound the time that `by` names: `created_at`, or when it was last renewed.
-    `session` keeps what was learned in it, as `Provenance` and metadata (`session_id`) name it; `words` what holds
-    that text, in whatever case. Ties go by id in the same direction; times that cannot be read come last.
+    `since` (inclusive) and `until` (exclusive) bound the time named by `by`: `created_at`, or the last renewal.
+    `session` selects memories learned in that session, as `Provenance` and metadata (`session_id`) name it; `words`
+    selects memories that contain this text, ignoring case. Ties are ordered by id in the same direction; unreadable
+    times come last.
     """
 
     visible: Visible
-    hidden: Literal["without", "with", "only"] = "without"  # what has decayed or expired
+    hidden: Literal["without", "with", "only"] = "without"  # memories that decayed or expired
     kind: Kind | None = None
     since: datetime | None = None
     until: datetime | None = None
@@ -53,21 +55,21 @@ class Wanted:
 
     @property
     def is_all(self) -> bool:
-        """Whether it asks for no more than to be visible."""
-        return self == Wanted(visible=self.visible, by=self.by, ascending=self.ascending)
+        """True when the filter selects all visible memories."""
+        return self == ListFilter(visible=self.visible, by=self.by, ascending=self.ascending)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where a page of a list ended: the seconds since 1970 that it is ordered by (None: not readable), and an id."""
+class ListCursor:
+    """The end of a page of a list: the last memory's id, and its time in seconds since 1970 (None if unreadable)."""
 
     at: float | None
     memory_id: MemoryId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Owned:
-    """A user of a project: how many current memories, and when one of them was last added or renewed (seconds)."""
+class OwnerSummary:
+    """A user of a project: the number of current memories, and the last time one was added or renewed (seconds)."""
 
     project: str
     user: str
@@ -77,15 +79,15 @@ class Owned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """The caller's idempotency key and a hash of what it asked."""
+    """The caller's idempotency key and a hash of its request."""
 
     key: str
     request_hash: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Redeemed:
-    """What an earlier request with the same key asked, the changes it made, and the reason of its provenance."""
+class RedeemedReceipt:
+    """An earlier request with the same idempotency key: its hash, its changes, and the reason of its provenance."""
 
     request_hash: str
     reason: str
@@ -94,7 +96,7 @@ class Redeemed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreCounts:
-    """How much there is over all tenants. `users` have memories; one with the same name in two projects is two."""
+    """Totals over all tenants. `users` counts users with memories, one of two projects twice."""
 
     projects: int
     users: int
@@ -103,7 +105,7 @@ class StoreCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unembedded:
-    """A stored text that lacks a vector of the model now in use. `context` is what was said just before."""
+    """A stored text without a vector of the current embedding model. `context` is the text said just before it."""
 
     scope: Scope
     memory_id: MemoryId
@@ -112,11 +114,11 @@ class Unembedded:
 
 
 class StaleChange(Exception):
-    """A target of a commit changed or vanished since it was read; nothing was written."""
+    """A target of a commit was changed or deleted after it was read; nothing was written."""
 
 
 class MemoryStore(Protocol):
-    """Raises StorageUnavailable, and nothing of the backend's own."""
+    """A store of memories. All methods raise StorageUnavailable, and no exception of the back-end's own."""
 
     async def commit(
         self,
@@ -127,90 +129,95 @@ class MemoryStore(Protocol):
         receipt: Receipt | None = None,
         degrade: bool = False,
     ) -> list[Applied]:
-        """Apply all changes with their history in one step, or none. Durable on return.
+        """Apply all changes with their history, atomically. Durable on return.
 
-        Raises StaleChange when a target no longer reads as expected; with `degrade`, an Update of such a target
-        becomes an Add and a Remove of it does nothing. An Add whose id the scope holds already is left out. An
-        Update to a text that another current fact of the scope has closes the target and renews that fact instead:
-        a DELETE and an UPDATE come back. A Restore is stale when the memory is current, when what was removed reads
-        otherwise or is forgotten, and when another current fact says the same.
+        Raises StaleChange when the text of a target is no longer the expected one; with `degrade`, an Update of such
+        a target becomes an Add, and a Remove of it does nothing. An Add with an id that the scope already has is left
+        out. An Update to the text of another current fact of the scope closes the target and renews that fact
+        instead: it returns a DELETE and an UPDATE. A Restore is stale when the memory is current, when the removed
+        memory has another text or is forgotten, and when another current fact has the same text.
 
-        A receipt is kept with the changes for 24 hours. When its key was used in that time, nothing is changed: the
-        changes made then come back, or Conflict (`idempotency_mismatch`) is raised when it asked something else.
+        A receipt is stored with the changes for 24 hours. While it is stored, a request with its key changes
+        nothing: it returns the earlier changes, or raises Conflict (`idempotency_mismatch`) if its hash differs.
         Raises InvalidRequest for a memory of another user, agent, app or conversation than the scope's.
         """
 
-    async def redeem(self, scope: Scope, key: str) -> Redeemed | None:
-        """What was answered under this idempotency key in the last 24 hours."""
+    async def redeem(self, scope: Scope, key: str) -> RedeemedReceipt | None:
+        """The request made with this idempotency key in the last 24 hours; None without one."""
 
     async def locate(self, project: Project, memory_id: MemoryId) -> Scope | None:
-        """The scope of the memory's owner; None when the project holds no such memory."""
+        """The scope of the memory's owner; None when the project has no such memory."""
 
     async def get(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
-        """The memory, decayed or not, or a closed state that is still kept; None outside the scope."""
+        """The memory, also a decayed one or a closed state still stored; None for an id not in the scope."""
 
     async def page(self, scope: Scope, visible: Visible, *, limit: int, offset: int = 0) -> list[Memory]:
-        """Newest `created_at` first, unreadable ones last, ties by id descending."""
+        """A page of visible memories: newest `created_at` first, unreadable times last, ties by id descending."""
 
     async def count(self, scope: Scope, visible: Visible) -> int:
-        """How many `page` would give without a limit."""
+        """The number of memories that `page` gives without a limit."""
 
-    async def select(self, scope: Scope, wanted: Wanted, *, limit: int, after: Place | None = None) -> list[Memory]:
-        """What is wanted, in its order, behind the place where the page before ended."""
+    async def select(
+        self, scope: Scope, wanted: ListFilter, *, limit: int, after: ListCursor | None = None
+    ) -> list[Memory]:
+        """At most `limit` memories that match the filter, in its order, after the cursor of the previous page."""
 
-    async def select_count(self, scope: Scope, wanted: Wanted) -> int:
-        """How many `select` would give without a limit."""
+    async def select_count(self, scope: Scope, wanted: ListFilter) -> int:
+        """The number of memories that `select` gives without a limit."""
 
-    async def owners(self, tenant: str) -> list[Owned]:
-        """Every user of the tenant that has current memories, by project, then by name."""
+    async def owners(self, tenant: str) -> list[OwnerSummary]:
+        """All users of the tenant with current memories, ordered by project, then by name."""
 
     async def same_text(self, scope: Scope, hashes: Sequence[bytes]) -> dict[bytes, Memory]:
-        """Current facts of the scope by content hash, decayed ones included; of several the last renewed."""
+        """Current facts of the scope with these content hashes, decayed ones included.
+
+        Of several facts with one hash the last renewed is given; hashes without a fact are left out.
+        """
 
     async def last_messages(self, scope: Scope, count: int) -> list[Memory]:
-        """The messages stored last in the scope's conversation (None: outside any), oldest first."""
+        """The last `count` messages of the scope's conversation (None: of no conversation), oldest first."""
 
     async def delete(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
-        """Remove one, with closed states that it replaced; its history stays. None when there was none."""
+        """Delete a memory and the closed states it replaced; its history stays. None for an unknown id."""
 
     async def delete_all(self, scope: Scope) -> int:
-        """Remove all of the scope in one step; how many there were, decayed ones counted, closed states not.
+        """Delete all memories of the scope atomically; their number, with decayed ones but without closed states.
 
-        History, sources and receipts go too, those of memories deleted before as well: the words are nowhere in the
-        store's files afterwards.
+        Deletes history, sources and receipts too, also those of memories deleted before: the texts are nowhere in
+        the store's files afterwards.
         """
 
     async def forget_session(self, scope: Scope, session: str) -> int:
-        """Remove what the user's memories hold of a session, as `Provenance` and metadata (`session_id`) name it.
+        """Delete what the user's memories contain of a session, as `Provenance` and metadata (`session_id`) name it.
 
-        A memory whose present text was said there alone goes, with its history; one that was said or changed
-        elsewhere too stays and loses its past. How many current memories went. The words are nowhere in the store's
-        files afterwards.
+        A memory with a present text learned only in that session is deleted with its history. One learned or changed
+        in other sessions too stays, without its past. Returns the number of current memories deleted. The texts are
+        nowhere in the store's files afterwards.
         """
 
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
-        """Oldest first; also of a deleted memory; [] outside the scope."""
+        """The history of a memory, also of a deleted one, oldest first; [] for an id not in the scope."""
 
     async def removed(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
-        """The memory as it was when it was removed; None when it is current, was never there, or is forgotten."""
+        """The memory as it was when it was removed; None for a current, unknown or forgotten one."""
 
     async def users(self, project: Project, *, agent: str | None = None, app: str | None = None) -> list[Scope]:
-        """One scope a user that has memories, in name order; with `agent` and `app`, memories of both."""
+        """The scopes of all users with memories, ordered by name; with `agent` and `app`, with memories of both."""
 
     async def without_vector(self, model: str, *, limit: int) -> list[Unembedded]:
-        """Texts still to be embedded with `model`, of all scopes, oldest first."""
+        """At most `limit` texts without a vector of `model`, of all scopes, oldest first."""
 
     async def put_vectors(self, model: str, filled: Sequence[tuple[Unembedded, IndexEntry]]) -> int:
-        """Keep vectors of texts that still read the same; how many were kept. Entries of other models are not."""
+        """Store vectors of texts that are unchanged, and return their number. Entries of other models are ignored."""
 
     async def backlog(self, model: str) -> tuple[int, int]:
-        """(texts without a vector of `model`, all texts)."""
+        """(number of texts without a vector of `model`, number of all texts)."""
 
     async def counts(self) -> StoreCounts:
-        """How much there is of everybody, for whoever runs the server; of files, as they were last indexed."""
+        """Totals over all tenants, for the operator of the server; for files, as of their last indexing."""
 
     async def check(self) -> None:
-        """Do one small read; raises StorageUnavailable when that fails."""
+        """Make one small read. Raises StorageUnavailable when it fails."""
 
     async def aclose(self) -> None:
-        """Finish what is under way and let go of the files."""
+        """Finish running operations and close the files."""

@@ -1,4 +1,4 @@
-"""Model servers of a config tree: how an endpoint is reached."""
+"""Model servers of a config tree: the address of an endpoint, and the models behind endpoints."""
 
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -11,11 +11,11 @@ COMPLETION_KINDS: frozenset[ModelServerKind] = frozenset({"openai-completions", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelServer:
-    """A model's server as an endpoint file names it.
+    """A model's server as described by an endpoint file.
 
-    `base_url` has no `/v1` and no slash at its end; the protocol's whole path is put behind it. `most_at_once` limits
-    the calls under way to this endpoint, over all requests; 0 sets no limit. None for a time means the server's own.
-    `is_asked_once` is True where another endpoint is asked sooner than this one again.
+    `base_url` ends without `/v1` and without a slash; the protocol's whole path is appended. `most_at_once` limits
+    the concurrent calls to this endpoint over all requests; 0 means no limit. A time of None means the server's
+    setting. `is_asked_once` is True for an endpoint with a backup: the backup is asked instead of a retry.
     """
 
     name: str  # of the endpoint, for messages
@@ -28,11 +28,11 @@ class ModelServer:
 
 
 class ModelServers(Protocol):
-    """All endpoints a workflow may ask."""
+    """The models behind the endpoints of a config tree."""
 
     def model(self, server: ModelServer) -> ChatModel:
-        """The model behind it, the same one for an equal `server`.
+        """The model behind `server`; the same object for equal values.
 
-        Its requests carry `options` and their own model name. Raises SettingsError for a URL that is none. An answer
-        without a text counts as an empty text there, as existing configurations expect. Messages name the endpoint.
+        Requests to it carry `options` and their own model name. An answer without a text counts as an empty text, as
+        existing configurations expect. Error messages name the endpoint. Raises SettingsError for an invalid URL.
         """

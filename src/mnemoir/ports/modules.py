@@ -1,4 +1,4 @@
-"""Python modules of a workflow: a file of the user's whose `Invoke` is called."""
+"""Python modules of workflows: files of the user with a function `Invoke` that a node calls."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +10,11 @@ from typing import Any, Protocol
 class ModuleCall:
     """One call of `Invoke(*args, **kwargs)`; all arguments are texts.
 
-    `config_root` and `user` are what the module may ask the compatibility package for; `timeout_s` limits the call.
+    `config_root` and `user` are available to the module through the compatibility package; `timeout_s` limits the
+    call, in seconds.
     """
 
-    path: str  # as the node names it: absolute, `~`, or relative to the public root
+    path: str  # as given by the node: absolute, with `~`, or relative to the public root
     args: Sequence[str]
     kwargs: Mapping[str, str]
     config_root: Path
@@ -22,15 +23,15 @@ class ModuleCall:
 
 
 class ModuleRunner(Protocol):
-    """Runs modules from the directories that the settings allow."""
+    """Runs modules from the allowed directories of the settings."""
 
     async def call(self, call: ModuleCall) -> Any:
-        """What `Invoke` returned: JSON, or its text for anything else.
+        """The value `Invoke` returned, as JSON; the text of a value that is not JSON.
 
-        A failure inside the module comes back as a text beginning `Error`. Raises SettingsError for a module that may
-        not be run (outside the allowed directories, writable by everyone, switched off) or is not there or has no
-        `Invoke`; ModuleFailed when it took too long, too much memory, or ended its process.
+        An exception inside the module is returned as a text beginning with `Error`. Raises SettingsError for a module
+        that may not run (outside the allowed directories, writable by everyone, switched off), is missing or has no
+        `Invoke`; ModuleFailed when it exceeded its time or memory, or its process ended.
         """
 
     async def aclose(self) -> None:
-        """End what still runs."""
+        """End all running calls."""

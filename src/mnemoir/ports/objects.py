@@ -1,7 +1,7 @@
-"""Objects: bytes under a key, in a local directory, in memory, or in somebody's cloud.
+"""Object stores: bytes under a key, in a local directory, in memory, or in a cloud service.
 
-A key is steps joined by `/`; no step is empty, `.` or `..`. All methods block, and raise StorageUnavailable when the
-store cannot be asked.
+A key is a path of steps joined by `/`; no step is empty, `.` or `..`. All methods block, and raise StorageUnavailable
+when the store cannot be reached.
 """
 
 from collections.abc import Iterator
@@ -13,12 +13,12 @@ from mnemoir.core.errors import NotFound
 
 
 class ObjectNotFound(NotFound, FileNotFoundError):
-    """No object has that key. A FileNotFoundError too, as that is what stores of other makers raise."""
+    """No object has that key. Also a FileNotFoundError, which object stores of other libraries raise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectEntry:
-    """An object as a listing shows it; `last_modified` is the time of its last write, in UTC."""
+    """An object in a listing; `last_modified` is the time of its last write, in UTC."""
 
     key: str
     size_bytes: int
@@ -27,43 +27,44 @@ class ObjectEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredObject:
-    """The bytes of an object. `version` tells one content of the key from the next; only its store can read it."""
+    """An object's content. `version` differs between contents of one key and has a meaning only to its store."""
 
     content: bytes
     version: str
 
 
 class ObjectStore(Protocol):
-    """What node memory needs of a store."""
+    """The store of node memories."""
 
     def save(self, key: str, content: bytes) -> None:
-        """Put the bytes under the key, in place of what is there. Readers see the old object or the new one."""
+        """Store the bytes under the key, replacing an object there. Readers see either the old or the new object."""
 
     def load_once(self, key: str) -> bytes:
-        """All of an object. Raises ObjectNotFound."""
+        """The whole content of an object. Raises ObjectNotFound."""
 
     def exists(self, key: str) -> bool:
-        """Whether there is such an object."""
+        """True when there is an object with that key."""
 
     def delete(self, key: str) -> None:
-        """Take it away; nothing happens when it is not there."""
+        """Delete the object, if it exists."""
 
     def scan(self, prefix: str) -> Iterator[ObjectEntry]:
-        """Every object whose key begins with `prefix`, which ends in `/` or is ""; in no fixed order.
+        """All objects with keys that begin with `prefix`, which ends in `/` or is ""; in no fixed order.
 
-        What is written or deleted meanwhile may be among them or not. A store that cannot list raises NotSupported.
+        Objects written or deleted during the scan may or may not be included. A store without listing raises
+        NotSupported.
         """
 
     def last_modified(self, key: str) -> datetime | None:
-        """When it was last written, in UTC; None when it is not there."""
+        """The time of the object's last write, in UTC; None for a missing object."""
 
 
 @runtime_checkable
 class ConditionalStore(ObjectStore, Protocol):
-    """A store that can refuse to overwrite what its caller has not seen."""
+    """A store with conditional writes, which fail if another writer changed the object in between."""
 
     def load(self, key: str) -> StoredObject | None:
-        """An object with its version; None when it is not there."""
+        """An object with its version; None for a missing object."""
 
     def save_if(self, key: str, content: bytes, version: str | None) -> bool:
-        """Save while the object still has `version`, or while there is none for None; else False, nothing changed."""
+        """Save if the object still has `version`, or for None if it does not exist; else change nothing, False."""

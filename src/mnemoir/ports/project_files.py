@@ -1,4 +1,4 @@
-"""The files that a project is kept in, where people may look at them."""
+"""The files of projects that are stored as files, for showing them to people."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +9,7 @@ from mnemoir.core.scope import Scope
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectFile:
-    """A file of a project, as far as it is its reader's; `name` is its path within the project's folder."""
+    """The part of a project's file that belongs to its reader; `name` is the path within the project's folder."""
 
     name: str
     content: bytes
@@ -18,10 +18,10 @@ class ProjectFile:
 
 
 class ProjectFiles(Protocol):
-    """A closed set of files: no name leads to any other. Raises StorageUnavailable."""
+    """A fixed set of files, outside which no name leads. Both methods raise StorageUnavailable."""
 
     async def all(self, scope: Scope) -> list[ProjectFile]:
-        """Those that are there, by name. What belongs to other users of the project is not in them."""
+        """The existing files, ordered by name, without the data of other users of the project."""
 
     async def get(self, scope: Scope, name: str) -> ProjectFile | None:
-        """The one of that name."""
+        """The file of that name; None for any other name."""

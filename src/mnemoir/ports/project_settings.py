@@ -1,4 +1,4 @@
-"""What a project sets for itself, over the server's settings."""
+"""Settings of projects, which take precedence over the server's settings."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -8,10 +8,10 @@ from mnemoir.ports.memory_store import Project
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectSettings:
-    """None means that the project has not set it and the server's own setting applies.
+    """The settings of one project. None means that the server's setting applies.
 
-    `memory_enabled` False vetoes memory in chat; `decay_days` 0 switches decay off; `search_limit` 0 means no own
-    limit.
+    `memory_enabled` False switches memory in chats off; `decay_days` 0 switches decay off; `search_limit` 0 means no
+    limit of the project's own.
     """
 
     memory_enabled: bool | None = None
@@ -21,10 +21,10 @@ class ProjectSettings:
 
 
 class ProjectSettingsStore(Protocol):
-    """Raises StorageUnavailable."""
+    """A store of project settings. Both methods raise StorageUnavailable."""
 
     async def load(self, project: Project) -> ProjectSettings:
-        """What the project has set; all None for an unknown project."""
+        """The settings of the project; all None for an unknown project."""
 
     async def save(self, project: Project, settings: ProjectSettings) -> None:
-        """Replace what the project has set."""
+        """Replace the settings of the project."""

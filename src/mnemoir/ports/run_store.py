@@ -1,4 +1,4 @@
-"""Where runs are written down."""
+"""The store of run traces, and a feed of runs and nodes as they happen."""
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from mnemoir.core.scope import Scope
 class RunSummary:
     """A run in a list.
 
-    `user` is that of the config tree, `project` and `user_id` are those of the memories, `conversation` is the stored
-    one that was answered in. `nodes` and `memories` count those of all workflows of the run, as do the tokens.
+    `user` is the user of the config tree; `project` and `user_id` belong to the memories; `conversation` is the
+    stored conversation of the answer. `nodes`, `memories` and the token counts add up all workflows of the run.
     """
 
     id: str
@@ -25,7 +25,7 @@ class RunSummary:
     conversation: str | None
     model: str
     stream: bool
-    workflow: str  # the name of the last one run at the top
+    workflow: str  # name of the last top-level workflow
     category: str | None
     first_token_ms: float | None
     duration_ms: float | None
@@ -39,7 +39,7 @@ class RunSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeMoved:
-    """A node of a run under way has begun, has said its first word, or has ended; what it did is in the run."""
+    """A node of a running run has begun, sent its first token, or ended; its trace is in the run."""
 
     run_id: str
     number: int
@@ -50,11 +50,11 @@ class NodeMoved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFilter:
-    """Which runs to list; None narrows nothing.
+    """The filter of a list of runs; None filters nothing.
 
-    `workflow` is a name without regard to case, `user` that of the config tree or a user id, `error` a part of the
-    message without regard to the case of ASCII letters, `since` a time as in `core.clock`. A run under way is found
-    by its workflow and error only once it has ended.
+    `workflow` is a name, ignoring case; `user` is a user of the config tree or a user id; `error` is a part of the
+    message, ignoring the case of ASCII letters; `since` is a time as in `core.clock`. `workflow` and `error` match
+    only runs that have ended.
     """
 
     status: RunStatus | None = None
@@ -69,37 +69,37 @@ ALL_RUNS = RunFilter()
 
 
 class RunStore(Protocol):
-    """The last runs, limited in number and age. Nothing here waits for a disk while a request does."""
+    """The last runs, limited in number and age. Registering and ending a run never waits for the disk."""
 
     def begun(self, run: RunTrace) -> None:
-        """A run begins: those who follow hear of it."""
+        """Register a running trace and notify subscribers."""
 
     def moved(self, run: RunTrace, node: NodeTrace) -> None:
-        """A node of a run under way begins, speaks or ends: those who follow nodes too hear of it."""
+        """Notify subscribers of nodes that a node of a running trace has begun, sent its first token, or ended."""
 
     def ended(self, run: RunTrace) -> None:
-        """A run has ended: it is written down soon, and those who follow hear of it."""
+        """Queue the trace of an ended run for writing and notify subscribers."""
 
     async def get(self, run_id: str) -> RunTrace | None:
-        """A run by its id, also one under way; None when there is none (any more)."""
+        """The trace of a run, also of a running one; None for an unknown or removed id."""
 
     async def latest(
         self, *, limit: int, before: str | None = None, only: RunFilter = ALL_RUNS
     ) -> Sequence[RunSummary]:
-        """Newest first; `before` is the id of the last one seen."""
+        """At most `limit` runs, newest first, older than the run with the id `before`."""
 
     async def count(self) -> int:
-        """How many runs are kept."""
+        """The number of stored runs."""
 
     def follow(self, *, nodes: bool = False) -> AsyncGenerator[RunSummary | NodeMoved, None]:
-        """Runs as they begin and end, with `nodes` also their nodes; a follower who is too slow misses some."""
+        """Subscribe to runs as they begin and end, and with `nodes` to their nodes. A slow subscriber misses some."""
 
     async def forget(self, scope: Scope) -> None:
-        """Remove every run of the scope's user, or of its project when it names none.
+        """Delete all runs of the scope's user, or of its project when the user is "".
 
-        Of a scope with a conversation, those that answered in it, and those that were shown memories, which may be of
-        it.
+        With a conversation in the scope, delete the runs that answered in it, and the runs that were shown memories,
+        as these may come from it.
         """
 
     async def aclose(self) -> None:
-        """Write down what waits."""
+        """Write the queued traces."""

@@ -1,4 +1,4 @@
-"""What search reads of a store: rows of one user, cheap to bring up to date."""
+"""Search rows: the data of a user's memories that search holds in memory, readable incrementally."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_store import Wanted
+from mnemoir.ports.memory_store import ListFilter
 
 T = TypeVar("T")
 MOST_CHANGES = 2**62  # more than there ever are
@@ -14,13 +14,13 @@ MOST_CHANGES = 2**62  # more than there ever are
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRow:
-    """One memory as search keeps it resident; `entry` comes without token codes.
+    """One memory as search holds it in memory; `entry` has no token codes.
 
-    `seq` orders rows as they were stored and never changes. Times are seconds since 1970: `effective_at` is
+    `seq` is the order in which rows were stored and never changes. Times are seconds since 1970: `effective_at` is
     `updated_at` (else `created_at`), +inf when unreadable; `said_at` is `created_at`, NaN when unreadable;
     `expires_at` is the end of the expiry day, +inf without one. Messages of one `conversation` are neighbours; a
-    fact has no neighbours, its `conversation` is where it was learned. `role` is kept of messages of conversations
-    alone.
+    fact has no neighbours, and its `conversation` is the one it was learned in. Only messages of conversations have a
+    `role`.
     """
 
     seq: int
@@ -38,9 +38,9 @@ class SearchRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """How far a user's rows have come: `changes` grows with every row written, `removals` with every row gone.
+    """The revision of a user's rows: `changes` grows with every row written, `removals` with every row removed.
 
-    `epoch` differs when nothing cached of the scope may be used again.
+    A different `epoch` invalidates all cached rows of the scope.
     """
 
     changes: int
@@ -49,40 +49,40 @@ class Revision:
 
 
 class SearchSnapshot(Protocol):
-    """One consistent, blocking view of the store; valid only inside the thread it was handed to.
+    """A consistent view of the store with blocking methods; valid only inside the thread that received it.
 
-    `scope` is always a whole user's (`Scope.owner`). Only current rows are given, never superseded ones.
+    `scope` is always that of a whole user (`Scope.owner`). Only current rows are given, never superseded ones.
     """
 
     def revision(self, scope: Scope) -> Revision:
-        """Where the scope stands; zeros for an unknown one."""
+        """The revision of the scope; zeros for an unknown scope."""
 
     def rows_since(self, scope: Scope, changes: int, until: int = MOST_CHANGES) -> Sequence[SearchRow]:
-        """Rows written after `changes` and not after `until`, in order of `seq`; all of them for -1.
+        """Rows written after revision `changes` and up to `until`, in order of `seq`; all rows for -1.
 
-        A row rewritten comes again.
+        Rewritten rows are included.
         """
 
     def rows_after(self, scope: Scope, seq: int, limit: int, *, changes: int = -1) -> Sequence[SearchRow]:
-        """The first `limit` rows with a greater `seq`, in its order, of those written after `changes`.
+        """The first `limit` rows after `seq`, in its order, that were written after revision `changes`.
 
-        All of them come at once where a store has them at hand.
+        A store with all rows in memory may give all of them at once.
         """
 
     def live(self, scope: Scope) -> Sequence[int]:
         """The `seq` of every current row, ascending."""
 
-    def selected(self, scope: Scope, wanted: Wanted) -> Sequence[int]:
-        """The `seq` of every row that `MemoryStore.select` would list, in no order.
+    def selected(self, scope: Scope, wanted: ListFilter) -> Sequence[int]:
+        """The `seq` of every row that `MemoryStore.select` lists, in no order.
 
-        Raises NotSupported where there are no such lists.
+        Raises NotSupported in stores without such lists.
         """
 
     def token_codes(self, scope: Scope, seqs: Sequence[int]) -> dict[int, bytes]:
-        """Token codes by `seq`; rows without any are left out."""
+        """Token codes by `seq`; rows without token codes are left out."""
 
     def memories(self, scope: Scope, seqs: Sequence[int]) -> dict[int, Memory]:
-        """The memories themselves by `seq`; rows that are gone are left out."""
+        """The memories by `seq`; removed rows are left out."""
 
 
 class SearchRows(Protocol):

@@ -1,7 +1,7 @@
-"""Turns of chat applications: one row for a question and everything that was answered to it, and its attachments.
+"""Turns of chat applications: rows with a question and its whole answer, and their attachments.
 
-Rows form a tree by their parent pointers. A row is written when its turn begins, with an empty answer, and again when
-it is finished.
+Rows form a tree by their parent ids. A row is written when its turn begins, with an empty answer, and again when the
+turn is finished.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,10 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One turn. Rows are ordered by `(created_at, seq)`; `seq` tells which of two rows of one instant came later.
+    """One turn. Rows are ordered by `(created_at, seq)`; `seq` orders rows with the same time.
 
-    `parent_message_id` is None or "" for the first turn of a thread, and the sentinel of all zeros for "the next
-    older turn". `answer_tokens` is 0 until the turn is finished. `has_tool_calls` tells that tools were called in it.
+    `parent_message_id` is None or "" for the first turn of a thread, and an id of all zeros for "the next older
+    turn". `answer_tokens` is 0 until the turn is finished. `has_tool_calls` is True when the turn called tools.
     """
 
     id: str
@@ -32,10 +32,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """A file of a turn. `belongs_to` is "user", "assistant", or None for rows older than the column: the user's.
+    """A file of a turn. `belongs_to` is "user", "assistant", or None in rows older than the column, which means user.
 
-    `type` and `transfer_method` hold the words of `FileType` and `FileTransferMethod` of `mnemoir.conversations`. For
-    a file that a tool made, `upload_file_id` is that file's id.
+    `type` and `transfer_method` are values of `FileType` and `FileTransferMethod` of `mnemoir.conversations`. For a
+    file made by a tool, `upload_file_id` is the id of that file.
     """
 
     id: str
@@ -50,13 +50,13 @@ class Attachment:
 
 
 class TurnRows(Protocol):
-    """The turns of one tenant. Whatever cannot be read raises StorageUnavailable."""
+    """The turns of one tenant. All methods raise StorageUnavailable when rows cannot be read."""
 
     def newest_first(self, conversation_id: str, *, limit: int, before: Turn | None = None) -> Sequence[Turn]:
-        """At most `limit` turns, newest first, older than `before`; fewer only at the end. [] for an unknown id."""
+        """`limit` turns older than `before`, newest first; fewer only at the end. [] for an unknown conversation."""
 
     def attachments(self, turn_ids: Sequence[str]) -> Mapping[str, Sequence[Attachment]]:
-        """The attachments by turn, each list in the order they were attached; turns without any may be left out."""
+        """The attachments by turn, in the order of attaching; turns without attachments may be left out."""
 
     def run_features(self, workflow_run_id: str) -> Mapping[str, Any] | None:
-        """The features of the workflow that a run belongs to, JSON; None when run or workflow are gone."""
+        """The features of a run's workflow, as JSON; None when the run or the workflow no longer exists."""

@@ -1,11 +1,11 @@
-"""An offline Wikipedia service, asked by workflow nodes."""
+"""The offline Wikipedia service that workflow nodes query."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
 
 
 class OfflineWikipedia(Protocol):
-    """GET requests to the service; the same one for all users."""
+    """A client for GET requests, shared by all users; each request names the address of the service."""
 
     async def get(self, base_url: str, path: str, query: Mapping[str, str]) -> Any:
-        """The decoded JSON; None for 404. Raises ProviderError for everything else that is not an answer."""
+        """The decoded JSON answer; None for 404. Raises ProviderError for any other failure."""

@@ -17,7 +17,7 @@ from mnemoir.core.errors import (
 )
 from mnemoir.core.fence import RecalledLine
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_service import ChatTurn, Learned, Recalled
+from mnemoir.ports.memory_service import ChatTurn, MemoryChange, RecallResult
 from mnemoir.providers.http import in_turns
 
 LocalRoutes = Callable[[str, Scope, Mapping[str, Any], str | None], Awaitable[tuple[int, Mapping[str, Any]]]]
@@ -51,7 +51,7 @@ class HttpMemoryService:
         """Call these routes in this process from now on; the URL points at this server."""
         self._local = local
 
-    async def search(self, scope: Scope, query: str, *, limit: int, credential: str | None) -> Recalled:
+    async def search(self, scope: Scope, query: str, *, limit: int, credential: str | None) -> RecallResult:
         """See the port. Gives up after the search timeout with ProviderTimeout."""
         body = {"query": query, "user_id": scope.user, "limit": limit}
         credential = credential or self._service_key
@@ -60,9 +60,9 @@ class HttpMemoryService:
         if not isinstance(results, list):
             raise ProviderInvalidOutput(f"The memory service at {self._url} answered a search without results.")
         lines = [_line(hit) for hit in results if isinstance(hit, dict) and isinstance(hit.get("memory"), str)]
-        return Recalled(lines=lines, degraded=", ".join(map(str, answer.get("degraded") or ())))
+        return RecallResult(lines=lines, degraded=", ".join(map(str, answer.get("degraded") or ())))
 
-    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Sequence[Learned]:
+    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Sequence[MemoryChange]:
         """See the port."""
         said = [_said("user", turn.user_text, turn.user_uid)]
         if turn.answer:
@@ -140,11 +140,11 @@ def _failure(status: int, answer: bytes) -> type[ProviderError]:
     return ProviderUnavailable if status >= 500 or status in (401, 403, 408, 429) else ProviderRefused
 
 
-def _learned(result: object) -> Learned | None:
+def _learned(result: object) -> MemoryChange | None:
     """The change that one entry of an answer reports; None for an unknown shape, since the turn is stored anyway."""
     if not isinstance(result, dict) or not isinstance(result.get("id"), str):
         return None
-    return Learned(memory_id=result["id"], event=str(result.get("event", "")))
+    return MemoryChange(memory_id=result["id"], event=str(result.get("event", "")))
 
 
 def _line(hit: Mapping[str, Any]) -> RecalledLine:

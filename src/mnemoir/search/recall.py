@@ -19,7 +19,7 @@ from mnemoir.core.memories import Hit, Memory
 from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
 from mnemoir.ports.index_packs import IndexPacks
-from mnemoir.ports.memory_store import Visible, Wanted
+from mnemoir.ports.memory_store import ListFilter, Visible
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.search.alike import Pair, alike_pairs
 from mnemoir.search.cues import Addressed, address
@@ -55,7 +55,7 @@ class Question:
     limit: int = 5
     threshold: float = 0.0
     asked_at: datetime
-    among: Wanted | None = None
+    among: ListFilter | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

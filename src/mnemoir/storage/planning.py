@@ -13,7 +13,7 @@ from typing import Protocol
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import MemoryId, new_memory_id
 from mnemoir.core.memories import (
-    KEPT,
+    UNCHANGED,
     Add,
     Applied,
     Change,
@@ -164,7 +164,7 @@ class _Plan:
         return self._put(Effect(event="ADD", memory=memory, before=before, reason=change.reason, entry=change.entry))
 
     def _update(self, target: Memory, change: Update) -> MemoryId:
-        metadata = target.metadata if change.metadata is KEPT else change.metadata
+        metadata = target.metadata if change.metadata is UNCHANGED else change.metadata
         if change.text == target.text:
             return self._renew(replace(target, metadata=metadata), target, change.reason)
         same = self._same_text(change.text) if target.kind == "fact" else None

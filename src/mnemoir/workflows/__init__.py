@@ -1,1 +1,1 @@
-"""Workflows: what happens between a client's message and the end of its turn, as JSON run node by node."""
+"""Workflows: JSON files of nodes, run in order to answer a client's message and finish its turn."""

@@ -1,6 +1,6 @@
-"""What of a client's request reaches the model that answers it: tools, pictures, and how long it may be.
+"""Abilities of a served model, for clients: tools, pictures, and the size of its context.
 
-Clients hide what a model is not said to take. In a config tree the node decides that answers.
+Clients hide features that a model does not announce. In a config tree the answering node decides which of them pass.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from mnemoir.workflows.nodes.respond import Respond
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Abilities:
-    """`context_tokens` is the size that the answering endpoint's file gives, None where it gives none."""
+    """The abilities of one model. `context_tokens` is from the answering endpoint's file, None if not given there."""
 
     tools: bool = False
     pictures: bool = False
@@ -24,11 +24,11 @@ class Abilities:
 
 
 def abilities_of(user: UserTree, workflow: WorkflowDefinition, compiler: Compiler) -> Abilities:
-    """Those of the node that answers, in the workflows that answer for this one. Raises SettingsError.
+    """The abilities of the node that answers, found through sub-workflows that answer. Raises SettingsError.
 
-    A workflow or an endpoint whose name is made while running is not known before: nothing is said of it.
+    Where the name of a workflow or an endpoint contains variables, its abilities are unknown and left out.
     """
-    seen: set[tuple[str, str]] = set()  # by name: a file of a moment ago is another object each time it is read
+    seen: set[tuple[str, str]] = set()  # by name: a recently written file is a new object each time it is read
     while (workflow.folder, workflow.name) not in seen:
         seen.add((workflow.folder, workflow.name))
         compiled = compiler.compiled(workflow)

@@ -1,19 +1,19 @@
-"""Sums of two numbers, as workflow files write them. There is no language here, so there is nothing to evaluate."""
+"""Arithmetic of workflow files: one operation on two numbers. Nothing is evaluated as code."""
 
 import operator
 import re
 from collections.abc import Callable, Mapping
 from math import isfinite
 
-_LONGEST = 400  # characters: what is longer is no sum that a person or a model meant
+_LONGEST = 400  # characters: a longer text is not meant as an expression
 _NUMBER = r"-?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"
 _SUM = re.compile(rf"({_NUMBER})\s*([-+*/])\s*({_NUMBER})")
 
 
 def calculate(expression: str) -> int | float | None:
-    """The result of `<number> <+ - * /> <number>`, an int where it is whole.
+    """The result of `<number> <+ - * /> <number>`, an int if it is whole.
 
-    None for anything else, for a division by zero, and for a result that no number can hold.
+    None for any other text, for a division by zero, and for a result too large for a float.
     """
     if len(expression) > _LONGEST:
         return None
@@ -23,7 +23,7 @@ def calculate(expression: str) -> int | float | None:
     left, sign, right = found.groups()
     try:
         result = _SIGNS[sign](_number(left), _number(right))
-    except ArithmeticError:  # a zero to divide by, or an overflow
+    except ArithmeticError:  # division by zero, or an overflow
         return None
     if isinstance(result, int):
         return result
@@ -37,7 +37,7 @@ def _number(text: str) -> int | float:
 
 
 def _divided(left: int | float, right: int | float) -> int | float:
-    """Exact between whole numbers where that is possible: a float has only 53 bits."""
+    """The quotient, exact for whole numbers where possible: a float has only 53 bits."""
     if isinstance(left, int) and isinstance(right, int) and left % right == 0:
         return left // right
     return left / right

@@ -1,7 +1,7 @@
-"""Asking a model of the config tree: a node's texts become a request, and the answer is cleaned on its way.
+"""Model calls of nodes in a config tree: building the request, choosing a backup, and cleaning the answer.
 
-An endpoint may name a backup, which is asked when it fails before its first word; after that no other answer is
-spliced in.
+An endpoint may name a backup, which is asked when the endpoint fails before its first token. After that, a failure
+ends the answer, so that no other model's answer is appended to it.
 """
 
 from collections.abc import AsyncGenerator, Iterable, Sequence
@@ -53,15 +53,18 @@ async def ask(step: Step, question: Question) -> str:
 
 
 async def ask_and_name(step: Step, question: Question) -> tuple[Reply, str]:
-    """The same with why it ended, and who gave it: `Endpoint (model)`, of a backup where that one answered."""
+    """The whole reply, cleaned, and the name of the model that gave it: `Endpoint (model)`, also of a backup.
+
+    Raises ProviderError as `ask` does.
+    """
     reply, call = await _asked(step, question)
     return reply, call.name
 
 
 async def answer(step: Step, question: Question) -> AsyncGenerator[Sequence[Event], None]:
-    """The answer, piece by piece where the step streams, else all at once; complete ones end with Finished.
+    """The cleaned answer without its thinking; piece by piece if the step streams, else in one batch.
 
-    Its text is cleaned, and its thinking is left out.
+    A complete answer ends with Finished. Raises ProviderError as `ask` does.
     """
     if question.for_client != step.answers_client:
         question = replace(question, for_client=step.answers_client)
@@ -111,9 +114,9 @@ async def _replied(step: Step, question: Question, call: "_Call") -> tuple[Reply
 
 
 async def _backup(step: Step, question: Question, call: "_Call", exc: ProviderError, *, stream: bool) -> "_Call":
-    """The call of the endpoint's backup. Raises the failure itself once anything was answered, or without a backup.
+    """The call of the endpoint's backup. Raises `exc` if the answer has begun, or if there is no backup.
 
-    Raises SettingsError where backups go in a circle.
+    Raises SettingsError for a circle of backups.
     """
     if call.has_begun or not call.backup:
         raise exc
@@ -143,10 +146,10 @@ def _cleaned(batch: Sequence[ModelEvent], stream: CleaningStream) -> list[Event]
 
 @dataclass(slots=True, kw_only=True)
 class _Call:
-    """One request, ready to be sent; `backup` is the endpoint to ask when it fails, "" for none.
+    """One request, ready to be sent. `backup` is the endpoint to ask when it fails, "" for none.
 
-    `endpoints` are those asked for it, this one last; `name` tells endpoint and model to people. `dropped` names what
-    the client set and the model does not get.
+    `endpoints` are the endpoints asked so far, this one last; `name` shows endpoint and model to people. `dropped`
+    names members of the client's request that are not sent to the model.
     """
 
     model: ChatModel
@@ -160,7 +163,7 @@ class _Call:
 
 
 async def _call(step: Step, question: Question, endpoints: Sequence[str], *, stream: bool) -> _Call:
-    """The call of the last of these endpoints."""
+    """The call of the last of `endpoints`."""
     target = target_of(step, endpoints[-1])
     user, endpoint, properties = step.user, target.endpoint, question.properties
     most_tokens = step.count(properties.max_tokens, 400, "maxResponseSizeInTokens")
@@ -207,7 +210,7 @@ async def _call(step: Step, question: Question, endpoints: Sequence[str], *, str
 
 
 def _of_client(step: Step, question: Question, target: Target) -> tuple[ModelRequest, Sequence[str]]:
-    """What the client's request adds to this call, and what of it the model does not get."""
+    """The client's part of the request, and the names of its members that are not sent to the model."""
     asked, properties = step.run.turn.chat.request, question.properties
     if not question.for_client:
         return inner_request(asked, properties), ()
@@ -218,7 +221,7 @@ def _of_client(step: Step, question: Question, target: Target) -> tuple[ModelReq
 def _messages(
     step: Step, question: Question, target: Target, sent: Sequence[Message]
 ) -> tuple[Sequence[Message], Iterable[str]]:
-    """The messages with as much of the client's members as the model may get, and the names of the others."""
+    """The messages with the client's members that may be sent, and the names of those that may not."""
     if not question.for_client:
         return as_inner(sent), ()
     chosen = target.endpoint.forwarding(step.services.forwarding)

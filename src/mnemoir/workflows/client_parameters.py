@@ -1,7 +1,7 @@
-"""What of a client's request the models of a config tree get.
+"""The parts of a client's request that models of a config tree get.
 
-A tree sends what its files name and nothing else. Only the node that answers the client may send more: tools, a shape
-of the answer, and with `forwardClientParameters` of its endpoint all that the client set. What the preset names wins.
+A tree sends only what its files name. Only the node that answers the client may send more: tools, a schema of the
+answer, and with `forwardClientParameters` of its endpoint all members that the client set. The preset has precedence.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from mnemoir.workflows.node import ModelProperties
 
 
 def inner_request(asked: ModelRequest, properties: ModelProperties) -> ModelRequest:
-    """The client's part of a request that is a step towards the answer: its tools, where the node allows them."""
+    """The client's part of a model request that does not answer the client: its tools, if the node allows them."""
     if not properties.allows_tools:
         return ModelRequest(messages=())
     return ModelRequest(messages=(), tools=asked.tools, tool_choice=asked.tool_choice)
@@ -30,9 +30,9 @@ def answering_request(
     kind: ModelServerKind,
     forwarding: Forwarding,
 ) -> tuple[ModelRequest, Sequence[str]]:
-    """The client's part of the request that is answered to it, and the names of its members that no model gets.
+    """The client's part of the model request that answers it, and the names of its members that are not sent.
 
-    The limit of the answer's tokens is the node's own in any case.
+    The limit of the answer's tokens is always that of the node.
     """
     dropped = list(asked.dropped)
     tools, tool_choice, output = asked.tools, asked.tool_choice, asked.output
@@ -63,18 +63,18 @@ def answering_request(
 
 
 def overridden(part: ModelRequest, options: Mapping[str, Any]) -> Iterator[str]:
-    """The names of the client's members that the options of the tree replace."""
+    """The names of the client's members that options of the tree replace."""
     return (name for name in given_names(part) if name.removeprefix("options.") in options)
 
 
 def as_answered(messages: Sequence[Message], *, forwards: bool) -> Sequence[Message]:
-    """The messages of the answering node. Raises NotSupported for a part that only a forwarding endpoint may get."""
+    """The messages of the answering node. Raises NotSupported for parts that need a forwarding endpoint."""
     if forwards or all(map(is_all_text, messages)):
         return messages
     found = next((part for message in messages for part in message.parts if isinstance(part, OpaquePart)), None)
     if found is not None:
         raise NotSupported(
-            f"A part of type {found.kind} goes on only to an endpoint of OpenAI's chat protocol whose file says "
+            f"A part of type {found.kind} is sent only to an endpoint of OpenAI's chat protocol whose file says "
             '"forwardClientParameters": true.',
             field="messages",
         )
@@ -82,7 +82,7 @@ def as_answered(messages: Sequence[Message], *, forwards: bool) -> Sequence[Mess
 
 
 def as_inner(messages: Sequence[Message]) -> Sequence[Message]:
-    """The messages without parts and members that Mnemoir does not read."""
+    """The messages without the parts and members that Mnemoir does not read."""
     if all(map(is_all_text, messages)):
         return messages
     return [without_extra(_without_opaque(message)) for message in messages]
@@ -96,9 +96,9 @@ def lost_of(
     *,
     forwards: bool,
 ) -> Iterator[str]:
-    """Names of what a client's messages hold and the answering node does not pass on.
+    """The names of parts and members in the client's messages that the answering node does not pass on.
 
-    `asked` are those of the client, `sent` those of the prompt.
+    `asked` are the client's messages, `sent` those of the prompt.
     """
     if (
         not properties.accepts_images

@@ -1,4 +1,4 @@
-"""A workflow file made ready to run: a node object per node, and which of them answers."""
+"""Compiled workflows: a node object for each node of a workflow file, and the index of the answering one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,15 +27,17 @@ class CompiledNode:
     definition: NodeDefinition
     node: Node[Any]
     properties: NodeProperties
-    stamps: bool  # it reads the conversation with times
-    always_applies: bool  # it does not ask the turn whether it has anything to do
+    stamps: bool  # the node reads the conversation with times
+    always_applies: bool  # the node type does not override `applies`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledWorkflow:
-    """`responder` is the index of the node that answers, -1 without nodes; `overridden` that of the first node with
-    a prompt of its own, which a parent may replace. `stamps` tells whether any reads the conversation with times,
-    `names_time_context` whether any may fill in the time context."""
+    """A workflow ready to run. `responder` is the index of the node that answers, -1 without nodes.
+
+    `overridden` is the index of the first node with a prompt of its own, which a parent may replace. `stamps` is True
+    if any node reads the conversation with times, `names_time_context` if any may fill in the time context.
+    """
 
     nodes: Sequence[CompiledNode]
     responder: int
@@ -45,12 +47,12 @@ class CompiledWorkflow:
 
     @property
     def uses_times(self) -> bool:
-        """Whether any node needs to know when messages were sent."""
+        """True when any node needs the times of messages."""
         return self.stamps or self.names_time_context
 
 
 class Compiler:
-    """Compiles each definition once, for as long as its file does not change."""
+    """Compiles workflow definitions, each once as long as its file does not change."""
 
     def __init__(self, types: Mapping[str, type[Node[Any]]], services: Services) -> None:
         self._types = types
@@ -58,7 +60,7 @@ class Compiler:
         self._done: WeakKeyDictionary[WorkflowDefinition, CompiledWorkflow] = WeakKeyDictionary()
 
     def compiled(self, workflow: WorkflowDefinition) -> CompiledWorkflow:
-        """Raises SettingsError naming the workflow, the node and the property at fault."""
+        """The compiled workflow. Raises SettingsError naming the workflow, the node and the property at fault."""
         found = self._done.get(workflow)
         if found is None:
             found = self._done[workflow] = self._compile(workflow)
@@ -102,7 +104,7 @@ class Compiler:
 
 
 def responder_of(nodes: Sequence[NodeProperties]) -> int:
-    """The index of the node that answers: the first that says so, else the last; -1 without nodes."""
+    """The index of the node that answers: the first marked as the responder, else the last; -1 without nodes."""
     for index, node in enumerate(nodes):
         if node.returns_to_user if node.is_responder is None else node.is_responder:
             return index

@@ -6,8 +6,8 @@
     operand    = number | 'text' | "text" | word
     sign       = == | != | >= | <= | > | <
 
-AND, OR, TRUE and FALSE may be written in any case. Characters that belong to no token are skipped. Tokens are read
-one at a time and the first that does not fit ends it, so a long text that is no condition costs little.
+AND, OR, TRUE and FALSE may be written in any case. Characters that belong to no token are skipped. Reading stops at
+the first token that does not fit, so a long text that is no condition costs little.
 """
 
 import operator
@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Mapping
 
 _MOST_CHARACTERS = 512 * 1024
-_MOST_TOKENS = 10_000  # so that no condition keeps other requests waiting
+_MOST_TOKENS = 10_000  # so that no condition delays other requests
 _DEEPEST = 50  # brackets within brackets
 _TOKEN = re.compile(
     r"""(?P<number>-?[0-9]++(?:\.[0-9]++)?+(?!\w))
@@ -37,11 +37,11 @@ Operand = bool | float | str
 
 
 class NotACondition(ValueError):
-    """A text that does not follow the grammar; the message says where."""
+    """The text does not follow the grammar; the message says where."""
 
 
 def holds(condition: str) -> bool:
-    """Whether it is true. Raises NotACondition.
+    """True when the condition holds. Raises NotACondition for a text that does not follow the grammar.
 
     `==` and `!=` compare values with their types: the text "5" is not the number 5. The other signs compare numbers,
     and are false for anything else. An operand alone is true unless it is FALSE, 0 or an empty text.
@@ -52,7 +52,7 @@ def holds(condition: str) -> bool:
 
 
 class _Reader:
-    """Recursive descent with one token of foresight."""
+    """A recursive descent parser with one token of lookahead, which evaluates as it reads."""
 
     def __init__(self, condition: str) -> None:
         self._tokens = _TOKEN.finditer(condition)
@@ -70,7 +70,7 @@ class _Reader:
         value = self._all()
         while self._is_word("OR"):
             self._take()
-            value = self._all() or value  # in this order: the right side must be read in any case
+            value = self._all() or value  # in this order: the right side must always be read
         return value
 
     def _all(self) -> bool:

@@ -1,4 +1,4 @@
-"""The conversation a client sent, as the nodes of a config tree read it."""
+"""The conversation a client sent, in the form in which nodes of a config tree read it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,11 +14,11 @@ _NAMES = {"user": "User: ", "assistant": "Assistant: "}
 def conversation_of(
     chat: ChatRequest, settings: UserSettings, session: str | None = None
 ) -> tuple[list[Message], str | None]:
-    """The messages with role names where the user wants them, and the id of the discussion they belong to.
+    """The messages, with role names if the user's settings add them, and the id of their discussion.
 
-    A prompt without markers is one user message. Tags of the id are cut out, blank messages left out. Without a tag
-    the id is `session`, the client's own for the conversation. A tag that names nothing, or a path, keeps the
-    conversation out of every discussion.
+    A prompt without markers is one user message. Tags of discussion ids and blank messages are removed. Without a tag
+    the id is `session`, the client's id of the conversation. With an empty tag, or one that names a path, the
+    conversation belongs to no discussion.
     """
     messages = _messages(chat)
     tagged = discussion_of(messages)
@@ -31,14 +31,14 @@ def conversation_of(
 
 
 def as_sent_back(reply: str, chat: ChatRequest, settings: UserSettings) -> str:
-    """An answer as the conversation will hold it when the client sends it back."""
+    """An answer in the form it will have when the client sends it back in the conversation."""
     if chat.is_completion:
         return reply.strip()
     return _NAMES["assistant"] + reply if settings.adds_role_names else reply
 
 
 def asked_speaker(chat: ChatRequest) -> str:
-    """The name and colon at the conversation's end with which a client asks for somebody's turn; "" for none."""
+    """The name and colon at the conversation's end by which a client asks for a speaker's turn; "" for none."""
     said = [message for message in map(without_tags, chat.request.messages[-2:]) if not _is_blank(message)]
     return generation_prompt(said)
 
@@ -56,7 +56,7 @@ def _with_role_names(messages: Sequence[Message], settings: UserSettings) -> Seq
     if settings.adds_role_names:
         messages = [_named(message) for message in messages]
     if settings.adds_missing_assistant and messages and messages[-1].role != "assistant":
-        # without role names the added turn is blank, and blank messages are left out
+        # without role names the added turn is blank, and blank messages are removed
         messages = [*messages, text_message("assistant", "Assistant:" if settings.adds_role_names else "")]
     return messages
 

@@ -1,4 +1,4 @@
-"""The workflow that runs when no config tree is given: recall, respond, remember."""
+"""The built-in workflow, which runs without a config tree: recall, respond, remember."""
 
 from importlib.resources import files
 
@@ -8,6 +8,6 @@ from mnemoir.workflows.config.workflow import WorkflowDefinition, read_workflow
 
 
 def default_workflow() -> WorkflowDefinition:
-    """Read from the package; a workflow file like any other."""
+    """The built-in workflow, read from a workflow file in the package."""
     text = files("mnemoir.workflows").joinpath("default.json").read_bytes()
     return read_workflow("default", orjson.loads(text))

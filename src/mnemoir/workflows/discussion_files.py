@@ -1,4 +1,4 @@
-"""Where the files of a discussion are."""
+"""The directories of discussions."""
 
 import os
 import re
@@ -10,16 +10,16 @@ from mnemoir.core.discussions import Discussion
 from mnemoir.ports.discussions import DiscussionFiles
 from mnemoir.workflows.config.tree import UserTree
 
-_FOREIGN = re.compile(r"[A-Za-z]:[\\/]|\\\\")  # how a path begins on Windows
-DISCUSSIONS = "DiscussionIds"  # in the public folder, where the user's file names no other
-_USERS = "%users"  # no discussion has a folder of that name
+_FOREIGN = re.compile(r"[A-Za-z]:[\\/]|\\\\")  # the beginning of a Windows path
+DISCUSSIONS = "DiscussionIds"  # the default folder, in the public folder
+_USERS = "%users"  # never the folder name of a discussion
 
 
 def own_directory(named: str, base: Path, default: Path) -> Path:
-    """The directory a configuration names, relative to `base`; `default` for none, or one of another system.
+    """The directory a configuration names, relative to `base`; `default` for none and for a foreign path.
 
-    A Windows path copied to another system would otherwise become an oddly named folder there. So would the home of a
-    user who is not known here.
+    A Windows path copied to another system would otherwise become an oddly named folder there, and so would the home
+    (`~name`) of a user unknown to the system.
     """
     if not named.strip() or (os.name != "nt" and _FOREIGN.match(named)):
         return default
@@ -28,10 +28,10 @@ def own_directory(named: str, base: Path, default: Path) -> Path:
 
 
 class DiscussionPlaces:
-    """Finds the places of discussions: in `directory`, else the one that the user's file names, else `DiscussionIds`.
+    """Finds the directories of discussions: `directory`, else the one in the user's file, else `DiscussionIds`.
 
-    Where several users are served who name no directory, each has a folder of their own in it, so that two of them
-    may use one id. What was kept in the common folder before is gone on with there.
+    With several users, a user without a directory in the file has a folder of their own, so that two users may have
+    the same discussion id. Discussions already in the common folder continue there.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class DiscussionPlaces:
         self._directory = directory
 
     async def of(self, user: UserTree | None, id: str) -> Discussion:
-        """The discussion with the places of its files; `user` None without a config tree."""
+        """The discussion with the paths of its files; `user` is None without a config tree."""
         legacy = None if user is None else user.tree.public
         roots = self.roots(user)
         for root in roots[1:]:
@@ -53,7 +53,7 @@ class DiscussionPlaces:
         return Discussion(root=roots[0], id=id, legacy=legacy)
 
     def roots(self, user: UserTree | None) -> Sequence[Path]:
-        """Where a user's discussions are: first where new ones go."""
+        """The directories of a user's discussions; the first is for new ones."""
         if user is None:
             return [self._directory or self._data_dir / "discussions"]
         public, named = user.tree.public, "" if self._directory else user.settings.discussion_directory

@@ -1,4 +1,4 @@
-"""Making memories of a discussion: what its settings file says becomes calls of a model, one for each chunk."""
+"""Making memories of a discussion by model calls, one for each chunk, as its settings file says."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -41,16 +41,16 @@ from mnemoir.workflows.tracing import shown
 
 _log = structlog.get_logger(__name__)
 
-FEWEST_MESSAGES = 3  # a conversation with fewer has nothing to be remembered yet
+FEWEST_MESSAGES = 3  # no memories are made of a conversation with fewer
 
 
 def spoken(messages: Sequence[Message]) -> list[Message]:
-    """The messages that memories are made of: all but those of the system."""
+    """The messages that memories are made of: all but system messages."""
     return [message for message in messages if message.role != "system"]
 
 
 class MemoryMaker:
-    """Makes memories of one discussion as its settings file says. `step` is that of the node that asked for it."""
+    """Makes memories of one discussion as its settings file says. `step` is the step of the node that runs it."""
 
     def __init__(self, step: Step, discussion: Discussion, settings: DiscussionSettings) -> None:
         self._step = replace(step, overrides=NO_OVERRIDES, stamped=without_later_system(step.run.turn.messages))
@@ -59,7 +59,7 @@ class MemoryMaker:
         self._settings = settings
 
     async def summaries(self, control: Control, policy: ChunkPolicy | None = None) -> Made:
-        """Chunk summaries, where there is enough that is new. `policy` is that of the settings unless given."""
+        """Make chunk summaries, if there are enough new messages. `policy` None means that of the settings."""
         return await make_chunk_summaries(
             self._memory,
             self._discussion,
@@ -72,7 +72,7 @@ class MemoryMaker:
         )
 
     async def records(self, control: Control, policy: ChunkPolicy | None = None) -> Made:
-        """Records, likewise."""
+        """Make records, as `summaries` makes chunk summaries."""
         return await make_records(
             self._memory,
             self._discussion,
@@ -83,7 +83,7 @@ class MemoryMaker:
         )
 
     async def plan(self, policy: ChunkPolicy | None = None) -> Plan:
-        """What making would do now, of the kind the settings name."""
+        """The work that making memories would do now, for the kind that the settings name."""
         plan = plan_records if self._settings.uses_records else plan_chunk_summaries
         said = spoken(self._step.run.turn.messages)
         return await plan(
@@ -91,7 +91,7 @@ class MemoryMaker:
         )
 
     def policy(self, *, records: bool) -> ChunkPolicy:
-        """When and how large, as the settings say for chunk summaries or for records."""
+        """The rule for when chunks are made and how large, from the settings for chunk summaries or records."""
         said = self._settings
         if records:
             return ChunkPolicy(
@@ -127,7 +127,7 @@ class MemoryMaker:
 
     def _summarise_by_endpoint(self, endpoint: str) -> Summarise:
         said = self._settings
-        question: list[Question] = []  # made when the first chunk comes, for most runs make nothing
+        question: list[Question] = []  # created for the first chunk, because most runs have none
 
         async def summarise(given: SummaryInputs) -> Written:
             if not question:
@@ -169,7 +169,7 @@ class MemoryMaker:
         return extract
 
     async def _output_of(self, workflow: str, inputs: Sequence[str]) -> Written:
-        """What a workflow answers to these inputs; nobody else hears of it."""
+        """The output of a workflow with these inputs, not sent to the client."""
         output = await self._step.engine.run_child(self._step, workflow, inputs=inputs)
         return Written(text=without_thinking(shown(output)), by=f"workflow {workflow}")
 
@@ -197,10 +197,10 @@ def _with_complaint(text: str, complaint: str) -> str:
 
 
 async def make_memories(step: Step, *, summaries_only: bool = False) -> Made:
-    """What a creator node does: make what is due, and tell in the trace what was made.
+    """Make the memories that are due, and note them in the trace.
 
-    Nothing for a conversation without a discussion, or with fewer than three messages, or where memory cannot be read
-    or written now. Raises SettingsError.
+    Makes none for a conversation without a discussion or with fewer than three messages, and none while memory cannot
+    be read or written. Raises SettingsError.
     """
     discussion = step.discussion
     if discussion is None or len(step.run.turn.messages) < FEWEST_MESSAGES:
@@ -210,17 +210,17 @@ async def make_memories(step: Step, *, summaries_only: bool = False) -> Made:
     control = Control(goes_on=lambda: not step.engine.is_stopping)
     making = maker.records if settings.uses_records and not summaries_only else maker.summaries
     made = await read_or(step, making(control), Made())
-    tell(step, made)
+    note_made(step, made)
     if made.chunks:
         kind: WrittenKind = "chunk_records" if making == maker.records else "chunk_summary"
         step.trace.written.append(WrittenMemory(kind=kind, count=made.chunks))
     return made
 
 
-def tell(step: Step, made: Made) -> None:
-    """Say in the trace what a making did."""
+def note_made(step: Step, made: Made) -> None:
+    """Note in the trace which memories were made."""
     if made.is_busy:
-        step.note("Memories of this discussion are being made by another run; nothing was done here.")
+        step.note("Another run is making memories of this discussion, so this one made none.")
     counts = {
         "chunks were remembered": made.chunks,
         "chunks are left for the next time": made.left,

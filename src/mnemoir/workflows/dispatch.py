@@ -1,4 +1,4 @@
-"""The way in: whose request it is, which workflow answers it, and what goes on when it is answered."""
+"""Dispatch of chat requests: the user, the workflow that answers, and the nodes that run on behind the answer."""
 
 import asyncio
 from collections.abc import Sequence
@@ -26,17 +26,17 @@ from mnemoir.workflows.run import Answerer, Caller, Turn
 from mnemoir.workflows.tracing import traced_messages
 
 OWN_MODEL = "mnemoir"
-DEFAULT_ROUTE = "_DefaultWorkflow"  # where a message goes that no category fits
-_MOST_ASKED = 32 * 1024  # characters of what the client sent: nearly all of it stands in the prompts again
-_GRACE_S = 5.0  # what nodes behind the responder get to finish when the server stops
+DEFAULT_ROUTE = "_DefaultWorkflow"  # the workflow of messages without a category
+_MOST_ASKED = 32 * 1024  # traced characters of the client's messages: nearly all stand in the prompts again
+_GRACE_S = 5.0  # time for nodes behind the responder to finish when the server stops
 
 _log = structlog.get_logger(__name__)
 
 
 class Workflows:
-    """Runs the workflow of each request: the built-in one, or with a config tree that of the user asked for.
+    """Runs the workflow of each request: the built-in one, or with a config tree a workflow of the requested user.
 
-    With several users, the `model` of a request names the user; `user:folder` also a folder of shared workflows.
+    With several users, the `model` of a request names the user; `user:folder` names a folder of shared workflows too.
     """
 
     def __init__(
@@ -59,16 +59,16 @@ class Workflows:
 
     @property
     def serves_tree(self) -> bool:
-        """Whether a config tree decides, and not the built-in workflow."""
+        """True when workflows come from a config tree, False for the built-in workflow."""
         return self._tree is not None
 
     @property
     def users(self) -> Sequence[str]:
-        """The users of the tree that are served; none without a tree."""
+        """The served users of the tree; none without a tree."""
         return self._users
 
     def model_names(self) -> list[str]:
-        """What clients may put into `model`, for their menus; not the bare name of a user who only shares folders."""
+        """The model names for menus of clients, without the bare name of a user who only shares folders."""
         if self._tree is None:
             return [OWN_MODEL]
         users = [self._tree.user(name) for name in self._users]
@@ -76,7 +76,7 @@ class Workflows:
         return [*(user.name for user in users if not user.settings.only_shares), *sorted(shared)]
 
     def answerer(self, chat: ChatRequest) -> Answerer:
-        """Who answers the chat. Raises InvalidRequest for a user that is not served."""
+        """The answerer of the chat. Raises InvalidRequest for a user that is not served."""
         asked = chat.request.model
         if self._tree is None:
             return Answerer(name=asked or OWN_MODEL)
@@ -86,9 +86,9 @@ class Workflows:
         return Answerer(name=f"{name}:{folder}" if folder else name, user=user, folder=folder)
 
     def abilities(self, model: str) -> Abilities | None:
-        """What the workflow of a name among `model_names` passes on; None without a tree, or where none answers.
+        """The abilities of a model in `model_names`; None without a tree, or if no workflow answers.
 
-        Where categories choose the workflow, it is what the one for all other messages passes on.
+        With prompt routing, they are those of the workflow for messages without a category.
         """
         if self._tree is None:
             return None
@@ -101,9 +101,9 @@ class Workflows:
             return None
 
     def accepted(self, chat: ChatRequest) -> ChatRequest:
-        """The chat as it can be answered: a raw request that no model can get as it came becomes a plain one.
+        """The chat in a form that can be answered: a raw request that cannot be passed on becomes a plain one.
 
-        Raises NotSupported for several prompts or several answers where they cannot be passed on.
+        Raises NotSupported for several prompts or several answers if they cannot be passed on.
         """
         request = chat.request
         if request.raw and (self._tree is not None or not self._engine.takes_raw(request)):
@@ -118,9 +118,9 @@ class Workflows:
         return chat
 
     async def load(self, chat: ChatRequest) -> tuple[Reply, Sequence[str]]:
-        """The answer to a request to load or unload a model, and the names of its members that no model gets.
+        """The answer to a request to load or unload a model, and the names of its members that are not sent.
 
-        Nothing runs for it, and nothing is recorded. Endpoints of a tree are left alone. Raises ProviderError.
+        No workflow runs, and nothing is recorded. Endpoints of a tree are not asked. Raises ProviderError.
         """
         reply, dropped = await self._engine.load(chat) if self._tree is None else answered_here(chat)
         return reply, chat.spelled(dropped)
@@ -128,8 +128,8 @@ class Workflows:
     async def answer(self, chat: ChatRequest, caller: Caller, emit: Emit) -> None:
         """Answer a chat: `emit` gets the events, batch by batch; a complete answer ends with Finished.
 
-        Cancelling it ends the model call and all nodes; once Finished is emitted, the nodes behind the responder run
-        on. Raises MnemoirError, and what `emit` raises.
+        Cancelling the call ends the model call and all nodes; once Finished is emitted, the nodes behind the
+        responder continue. Raises MnemoirError, and any exception of `emit`.
         """
         turn, folder = self._turn(chat, caller, _with_one_call(emit) if chat.function_calls else emit)
         if (
@@ -150,11 +150,11 @@ class Workflows:
         except (Exception, asyncio.CancelledError) as exc:
             await self._broken(turn, exc)
             raise
-        self._go_on(turn)  # before the client hears that this was all: it may leave at once
+        self._go_on(turn)  # before the client receives the end of the answer: it may disconnect at once
         await emit([turn.finished or Finished()])
 
     async def aclose(self) -> None:
-        """Let what runs behind answers finish, for a few seconds, then cancel it; no further model is asked."""
+        """Wait a few seconds for nodes behind answers, then cancel them; no further model is asked."""
         self._engine.stop()
         if not self._background:
             return
@@ -182,7 +182,7 @@ class Workflows:
             return Turn(chat=chat, caller=caller, messages=messages, trace=trace, emit=emit, on_node=told), ""
         trace.user = user.name
         messages, discussion = conversation_of(chat, user.settings, session=caller.scope.conversation)
-        if not caller.may_be_kept:  # what an app asks for itself is no part of the discussion it speaks of
+        if not caller.may_be_kept:  # a task of an app is not part of the discussion it is about
             discussion = None
         turn = Turn(
             chat=chat,
@@ -197,7 +197,7 @@ class Workflows:
         return turn, answerer.folder
 
     def _asked(self, model: str) -> tuple[str, str]:
-        """The user a model name means, and what may be the name of a shared folder, "" for none."""
+        """The user of a model name, and the possible name of a shared folder, "" for none."""
         name = model.removesuffix(":latest")
         if len(self._users) == 1:
             [user] = self._users
@@ -218,7 +218,7 @@ class Workflows:
         return self._named(user, folder) or await self._routed(turn, user)
 
     def _named(self, user: UserTree, folder: str) -> WorkflowDefinition | None:
-        """The workflow that answers whatever is said; None where a category chooses it."""
+        """The workflow that answers every message; None when a category chooses it."""
         settings = user.settings
         if folder:
             return user.workflow(DEFAULT_ROUTE, f"{settings.shared_folder}/{folder}")
@@ -268,8 +268,8 @@ class Workflows:
         except MnemoirError as exc:
             turn.trace.status, turn.trace.error = "failed", exc.message
             _log.warning("node behind the answer failed", run=turn.trace.id, code=exc.code)
-            _log.debug("node behind the answer failed", error=exc.message)  # it may quote what a person said
-        except Exception:  # noqa: BLE001 - nobody waits for this task: its fault is told here or nowhere
+            _log.debug("node behind the answer failed", error=exc.message)  # debug only: it may quote messages
+        except Exception:  # noqa: BLE001 - no caller awaits this task, so its fault must be logged here
             turn.trace.status = "failed"
             _log.exception("fault behind the answer", run=turn.trace.id)
         finally:
@@ -286,7 +286,7 @@ class Workflows:
 
 
 def _with_one_call(emit: Emit) -> Emit:
-    """For a client of `functions`, which can be given one call only."""
+    """An `emit` for clients of `functions`, which take only one call."""
 
     async def emit_one_call(batch: Sequence[Event]) -> None:
         await emit(without_further_calls(batch))
@@ -295,9 +295,9 @@ def _with_one_call(emit: Emit) -> Emit:
 
 
 def _folder(user: UserTree, wanted: str) -> str:
-    """The folder of shared workflows that is asked for; "" for the user's own workflow.
+    """The requested folder of shared workflows; "" for the user's own workflow.
 
-    Raises InvalidRequest where the user has none of their own.
+    Raises InvalidRequest when that is requested and the user has none of their own.
     """
     if wanted and user.has_shared_folder(wanted):
         return wanted
@@ -308,5 +308,5 @@ def _folder(user: UserTree, wanted: str) -> str:
 
 
 def _shared_names(user: UserTree) -> list[str]:
-    """What clients call the user's shared workflows; a folder that begins with _ is hidden from menus."""
+    """The model names of the user's shared workflows. A folder that begins with _ is hidden from menus."""
     return [f"{user.name}:{folder}" for folder in user.shared_folders() if not folder.startswith("_")]

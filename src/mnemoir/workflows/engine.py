@@ -1,9 +1,9 @@
-"""The engine: runs a workflow's nodes in order and sends what they say to the client, as they say it.
+"""The engine: runs a workflow's nodes in order and streams their events to the client.
 
-Nodes before the responder prepare its answer. The responder's events go to the client as they come. Nodes behind it
-run when the client has its answer, on a task of their own, so that a client that closes the finished stream takes
-nothing with it. A node marked `beforeClose` runs between the last word and the end of the answer; such a node must be
-quick: it is for writing down what must not be lost.
+Nodes before the responder prepare its answer. The responder's events go to the client as they come. Nodes behind the
+responder run when the client has its answer, on a task of their own, so that a client closing the finished stream
+does not cancel them. A node marked `beforeClose` runs between the last token and the end of the answer; it must be
+quick, and is for storing data that must not be lost.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ _log = structlog.get_logger(__name__)
 
 
 class Engine:
-    """Runs workflows for many requests at a time. It keeps nothing of any of them."""
+    """Runs workflows for many requests at a time. It holds no state of a request."""
 
     def __init__(self, compiler: Compiler, services: Services) -> None:
         self._compiler = compiler
@@ -48,11 +48,11 @@ class Engine:
         return self._is_stopping
 
     def takes_raw(self, request: ModelRequest) -> bool:
-        """Whether the server's own model can get a raw request as it came."""
+        """True when a raw request can be sent to the server's own model unchanged."""
         return takes_raw(request, self._services.own_model.provider, self._services.forwarding)
 
     def gives_choices(self, request: ModelRequest) -> bool:
-        """Whether the server's own model gives several answers to a request."""
+        """True when the server's own model can give several answers to a request."""
         return request.raw or self._services.own_model.provider == "openai-chat"
 
     async def load(self, chat: ChatRequest) -> tuple[Reply, Sequence[str]]:
@@ -64,19 +64,19 @@ class Engine:
         return abilities_of(user, workflow, self._compiler)
 
     def stop(self) -> None:
-        """From now on no model is asked behind an answer; what is asked already may finish."""
+        """Ask no further models behind answers from now on; running calls may finish."""
         self._is_stopping = True
 
     async def place(self, turn: Turn) -> None:
-        """Find out where the turn's discussion is kept, before anything runs for it. Raises StorageUnavailable."""
+        """Set the turn's discussion with the paths of its files. Raises StorageUnavailable."""
         if turn.discussion_id is not None:
             turn.discussion = await self._services.discussion_places.of(turn.user, turn.discussion_id)
 
     async def answer(self, turn: Turn, workflow: WorkflowDefinition) -> None:
-        """Answer the client by a workflow, all but the Finished: that is left in `turn.finished`.
+        """Answer the client by a workflow, except for the Finished, which is stored in `turn.finished`.
 
-        What runs behind the answer is left in `turn.rest`; nodes marked `beforeClose` have run. A workflow that ended
-        without an answer, or has no nodes, answers with nothing. Raises MnemoirError.
+        Nodes behind the answer are stored in `turn.rest`; nodes marked `beforeClose` have run on return. A workflow
+        without nodes, or one that ended without an answer, gives an empty answer. Raises MnemoirError.
         """
         run = self._new_run(turn, workflow)
         turn.trace.workflows.append(run.trace)
@@ -91,7 +91,7 @@ class Engine:
         await self._close(turn)
 
     async def decide(self, turn: Turn, workflow: WorkflowDefinition, categories: dict[str, object]) -> object:
-        """The output of a workflow that answers the server and not the client; None when it has none."""
+        """The output of a workflow whose answer is used by the server, such as a categoriser; None without one."""
         run = self._new_run(turn, workflow, is_silent=True)
         run.categories = categories
         turn.trace.workflows.append(run.trace)
@@ -102,11 +102,11 @@ class Engine:
             return None
 
     def has_rest(self, turn: Turn) -> bool:
-        """Whether anything is left to do behind the answer."""
+        """True when nodes or locks are left for after the answer."""
         return any(rest.nodes or rest.run.lock_database is not None for rest in turn.rest)
 
     async def run_rest(self, turn: Turn) -> None:
-        """The nodes behind the responder, those of inner workflows first. Raises MnemoirError when one fails."""
+        """Run the nodes behind the responder, inner workflows first. Raises MnemoirError when one fails."""
         try:
             for rest in turn.rest:
                 for index in rest.nodes:
@@ -118,7 +118,7 @@ class Engine:
             await self.let_go(turn)
 
     async def let_go(self, turn: Turn) -> None:
-        """Release the locks of workflows that will not run on."""
+        """Release the locks of all workflows of the turn."""
         for rest in turn.rest:
             await self._release(rest.run)
 
@@ -156,7 +156,7 @@ class Engine:
         )
 
     async def _output(self, run: Run) -> object:
-        """Run a silent workflow to its end; what its responder gave."""
+        """Run a silent workflow to its end; the output of its responder."""
         compiled = self._compiler.compiled(run.workflow)
         try:
             if compiled.uses_times:
@@ -168,7 +168,7 @@ class Engine:
         return run.outputs.get(compiled.responder + 1)
 
     async def _until_answered(self, run: Run) -> None:
-        """Run the nodes up to the responder: the client gets its events, and of those before it only notices."""
+        """Run the nodes up to the responder. The client gets the responder's events, and notices of earlier nodes."""
         compiled = self._compiler.compiled(run.workflow)
         try:
             if compiled.uses_times:
@@ -181,7 +181,7 @@ class Engine:
         run.turn.rest.append(Rest(run=run, nodes=[*range(compiled.responder + 1, len(compiled.nodes))]))
 
     async def _close(self, turn: Turn) -> None:
-        """Run what must be done before the answer ends; a failure is told in the trace and stops nobody's answer."""
+        """Run the nodes marked `beforeClose`. A failure is noted in the trace and does not end the answer."""
         for rest in turn.rest:
             nodes = self._compiler.compiled(rest.run.workflow).nodes
             for index in [index for index in rest.nodes if nodes[index].properties.before_close]:
@@ -195,7 +195,7 @@ class Engine:
                     _log.debug("node failed", node=nodes[index].definition.title, error=exc.message)
 
     async def _behind(self, run: Run, index: int) -> None:
-        """Run a node behind the responder; its trace and its output keep what matters."""
+        """Run a node behind the responder. Its events are not sent; its output and its trace are kept."""
         await self._step(run, index, self._compiler.compiled(run.workflow))
 
     async def _release(self, run: Run) -> None:
@@ -204,18 +204,18 @@ class Engine:
         run.lock_database = None
         try:
             await self._services.locks.release(run=run.id)
-        except StorageUnavailable as exc:  # nobody renews it any more, so it ends by itself
+        except StorageUnavailable as exc:  # the lease is no longer renewed, so it expires by itself
             _log.warning("workflow lock not released", workflow=run.workflow.name, error=exc.message)
 
     async def _step(self, run: Run, index: int, compiled: CompiledWorkflow, *, is_heard: bool = False) -> None:
-        """Run one node. A client that hears it gets its answer, or NodeStarted, notices and NodeFinished of it."""
+        """Run one node. With `is_heard` the client gets its answer, or its NodeStarted, notices and NodeFinished."""
         node, turn = compiled.nodes[index], run.turn
         if not node.always_applies and not node.node.applies(turn):
             return
         step = self._new_step(run, index, compiled)
         self._check(run, node)
         if isinstance(node.node, ValueNode):
-            await asyncio.sleep(0)  # nodes that wait for nothing must not keep everybody else waiting
+            await asyncio.sleep(0)  # nodes that never wait must not block other requests
         run.trace.nodes.append(step.trace)
         turn.on_node(turn.trace, step.trace)
         title, kind = node.definition.title, node.definition.type
@@ -229,7 +229,7 @@ class Engine:
             if node.stamps:
                 await self._times.after(step)
         except (Exception, asyncio.CancelledError) as exc:
-            step.trace.error = _told(exc)
+            step.trace.error = _failure_text(exc)
             raise
         finally:
             step.trace.duration_ms = turn.elapsed_ms() - step.trace.started_ms
@@ -240,9 +240,9 @@ class Engine:
             await turn.say([NodeFinished(node=title, type=kind, duration_ms=step.trace.duration_ms or 0.0)])
 
     async def _run_node(self, step: Step, node: CompiledNode, *, tells: bool) -> None:
-        """Run the node within its time and keep its output, which is framed where it is the client's answer."""
+        """Run the node within its time limit and store its output; as an answer, send it with a Finished."""
         turn = step.run.turn
-        # the turn keeps what the client is answered, up to a length: it may be an answer without end
+        # the turn stores the client's answer up to a length: an answer may be endless
         texts: list[str] = turn.answer if step.answers_client else []
         if step.answers_client:
             turn.answering.append(step.trace)
@@ -258,7 +258,7 @@ class Engine:
         if step.output is UNSET:
             step.output = "".join(texts)
             if step.answers_client and turn.is_overlong:
-                step.note("The answer is so long that nodes behind it are given its beginning only.")
+                step.note("The answer is too long: nodes behind it get only its beginning.")
         step.run.outputs[step.definition.number] = step.output
         step.trace.output = shown(step.output)[:MOST_TRACED_CHARACTERS]
         if step.answers_client and turn.finished is None:
@@ -266,7 +266,7 @@ class Engine:
             await turn.say([*([Text(text)] if text else []), Finished()])
 
     def _texts_of(self, step: Step, texts: list[str]) -> list[str]:
-        """The texts, after noting when the first came."""
+        """The texts; sets the time of the first token in the trace."""
         if texts and step.trace.first_token_ms is None:
             step.trace.first_token_ms = step.run.turn.elapsed_ms()
             step.run.turn.on_node(step.run.turn.trace, step.trace)
@@ -300,7 +300,7 @@ class Engine:
         )
 
     def _check(self, run: Run, node: CompiledNode) -> None:
-        """Raises WorkflowStopped beyond the limit of nodes, WorkflowEnded where the server stops."""
+        """Raise WorkflowStopped at the limit of nodes, WorkflowEnded when the server stops."""
         if self._is_stopping and isinstance(node.properties, ModelProperties):
             raise WorkflowEnded("the server is stopping")
         run.turn.nodes_run += 1
@@ -314,7 +314,7 @@ class Engine:
 
 def _ended_early(workflow: WorkflowDefinition, ended: WorkflowEnded) -> None:
     _log.info("workflow ended early", workflow=workflow.name)
-    _log.debug("workflow ended early", reason=str(ended))  # the name of a lock may be what a person said
+    _log.debug("workflow ended early", reason=str(ended))  # debug only: the name of a lock may quote a message
 
 
 def _too_long(step: Step, limit_s: float) -> WorkflowStopped:
@@ -324,10 +324,10 @@ def _too_long(step: Step, limit_s: float) -> WorkflowStopped:
     )
 
 
-def _told(exc: BaseException) -> str:
-    """What a trace says of a failure: our own words, and of a fault only its kind."""
+def _failure_text(exc: BaseException) -> str:
+    """The text of a failure in a trace: the message of a MnemoirError, and only the type of any other exception."""
     if isinstance(exc, MnemoirError):
         return exc.message
     if isinstance(exc, asyncio.CancelledError):
-        return "It was stopped: the client left or asked for the end, or the server is stopping."
+        return "It was stopped: the client disconnected or cancelled, or the server is stopping."
     return str(exc) if isinstance(exc, WorkflowEnded) else type(exc).__name__

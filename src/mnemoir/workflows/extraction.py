@@ -1,7 +1,7 @@
-"""Parts taken out of a model's answer: the text between two tags, a member of a JSON object.
+"""Extraction of parts of a model's answer: the text between two tags, and a member of a JSON object.
 
-Nothing here raises for what a model wrote; an answer without the part has no part. JSON is read strictly, by the rule
-of the workflow format: what `memory/model_json.py` would mend or find in prose is no object here.
+No answer raises an exception. JSON is parsed strictly, as the workflow format demands: unlike in
+`memory/model_json.py`, broken JSON is not repaired and no object is searched for in prose.
 """
 
 import json
@@ -12,9 +12,9 @@ _FENCED = re.compile(r"```(?:json|JSON)?(.*)```", re.DOTALL)
 
 
 def text_in_tag(text: str, tag: str) -> str:
-    """What stands between the first `<tag>` and the next `</tag>`, without white space around it; "" for nothing.
+    """The text between the first `<tag>` and the next `</tag>`, without surrounding white space; "" if not found.
 
-    The name is taken literally, with its case. A tag with attributes is another tag.
+    The name is matched literally, including its case. A tag with attributes does not match.
     """
     opening = f"<{tag}>"
     start = text.find(opening)
@@ -23,10 +23,10 @@ def text_in_tag(text: str, tag: str) -> str:
 
 
 def json_member(text: str, name: str) -> str | None:
-    """One top-level member of the JSON object in `text`, which may stand in a code fence.
+    """One top-level member of the JSON object in `text`, which may be in a code fence.
 
-    A text as it is, a number or a truth value as Python writes it, an object or a list as JSON. "" for null and for
-    a member that is not there; None where there is no JSON object.
+    A text is returned as it is, a number or a boolean in Python's notation, an object or a list as JSON. "" for null
+    and for a missing member; None if `text` is no JSON object.
     """
     found = _parsed(_without_fence(text.strip()))
     if not isinstance(found, dict):
@@ -45,5 +45,5 @@ def _without_fence(text: str) -> str:
 def _parsed(text: str) -> Any:  # JSON
     try:
         return json.loads(text)
-    except (ValueError, RecursionError):  # no JSON, a number of thousands of digits, or thousands of brackets
+    except (ValueError, RecursionError):  # invalid JSON, a number with thousands of digits, or thousands of brackets
         return None

@@ -1,7 +1,7 @@
-"""A workflow file as a graph: its nodes in the order they run, what each works with, and what it runs and reads.
+"""The graph of a workflow file: its nodes in running order, their models, calls of workflows and variables.
 
-Made from the files alone and without running anything, so a workflow with mistakes in it has a graph too. The rules
-are the engine's own: which node answers, which file a name means to a user, which variables a text names.
+It is built from the files alone, so a workflow with mistakes has a graph too. The engine's own rules determine the
+answering node, the file of a name for a user, and the variables in a text.
 """
 
 import re
@@ -30,9 +30,9 @@ _NO_USER = UserSettings.model_validate({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphCall:
-    """A workflow that a node runs. `path` is None where no file is found, or it is only known at run time.
+    """A workflow that a node runs. `path` is None for a missing file and for a name known only at run time.
 
-    `when` is what leads to it, None for one that always runs; `at` is the place in the file that names it.
+    `when` is the condition of the call, None for one that always runs; `at` is the position of the name in the file.
     """
 
     name: str
@@ -43,7 +43,7 @@ class GraphCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphUse:
-    """A variable that a text of a node names. `source` is the number of the node whose output it is, if it is one."""
+    """A variable in a text of a node. `source` is the number of the node whose output it is, None for others."""
 
     name: str
     source: int | None
@@ -52,9 +52,9 @@ class GraphUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphNode:
-    """One step. `type` is as the file has it, `kind` the type's own spelling, None for a type there is not.
+    """One node. `type` is spelled as in the file, `kind` as the type's own name; None for an unknown type.
 
-    `at` is the place in the file, like `$[0]`. `role` tells whether it answers, or runs when that is done.
+    `at` is the position in the file, like `$[0]`. `role` is the node's position relative to the responder.
     """
 
     number: int
@@ -74,7 +74,7 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowGraph:
-    """`user` is whose folders names were looked up in, None for nobody's; `variables` are those of the file."""
+    """A workflow as a graph. Names are looked up in the folders of `user`, if any; `variables` are the file's own."""
 
     path: str
     user: str | None
@@ -83,7 +83,7 @@ class WorkflowGraph:
 
 
 def graph_of(survey: Survey, workflow: WorkflowAt, user: UserTree | None) -> WorkflowGraph:
-    """The graph of one workflow, with names looked up as `user` would. Raises nothing for what is wrong in files."""
+    """The graph of one workflow, with names looked up for `user`. Faults in files raise no exception."""
     drawing = _Drawing(survey, user)
     answering = answering_index(workflow.nodes)
     return WorkflowGraph(
@@ -95,7 +95,7 @@ def graph_of(survey: Survey, workflow: WorkflowAt, user: UserTree | None) -> Wor
 
 
 class _Drawing:
-    """Nodes of the workflows of one user."""
+    """Builds graph nodes from the workflows of one user."""
 
     def __init__(self, survey: Survey, user: UserTree | None) -> None:
         self._survey = survey
@@ -103,7 +103,7 @@ class _Drawing:
         self._settings = user.settings if user else _NO_USER
 
     def node(self, node: NodeAt, behind: int) -> GraphNode:
-        """`behind` is how many steps after the one that answers it comes."""
+        """The graph node; `behind` is its distance after the answering node, negative before it."""
         raw, kind = node.raw, type_of(self._survey, node.raw)
         endpoint = _text(raw, "endpointName")
         endpoint_path, model = self._endpoint(endpoint)
@@ -138,7 +138,7 @@ class _Drawing:
         return self._found("workflow", name.name, name.folder)
 
     def _found(self, kind: str, name: str, folder: str = "") -> str | None:
-        """The file as seen from the root; None for what is not there, or no name."""
+        """The path of the file relative to the root; None for a missing file and a forbidden name."""
         assert self._user is not None
         tree = self._user.tree
         try:
@@ -149,7 +149,7 @@ class _Drawing:
         return tree.lookup.relative(found.path) if found else None
 
     def _endpoint(self, name: str) -> tuple[str | None, str | None]:
-        """The endpoint's file, and the model it asks for."""
+        """The path of the endpoint's file, and the model that it names."""
         if self._user is None or not name or is_open(name):
             return None, None
         path = self._found("endpoint", name)
@@ -169,7 +169,7 @@ class _Drawing:
 
 
 def user_of(workflow: str, users: Sequence[UserTree]) -> UserTree | None:
-    """The first whose own folder the workflow is in, else the first of all."""
+    """The first user with the workflow in their own folder, else the first of all; None without users."""
     folder = folded(workflow.rpartition("/")[0])
     for user in users:
         if folder in (folded("/".join(own)) for own in _folders(user)):

@@ -1,8 +1,8 @@
-"""Histories of nodes as they are stored: read for a run, and added to. Everything here blocks.
+"""The stored histories of nodes: reading one for a run, and appending to it. All functions block.
 
-Node memory takes the runs of workflows for its turns. Which of them lead to the one under way, the stored messages
-tell: each answer names the run that gave it. So runs whose answers were replaced are on no thread, and a turn that
-took several runs, for the calls of a client's tools, is all of these.
+The turns of a node memory are runs of workflows. The thread of runs that leads to the current one comes from the
+stored messages: each answer names its run. So runs with replaced answers are on no thread, and a turn with several
+runs, for tool calls of the client, includes all of them.
 """
 
 import sys
@@ -32,17 +32,20 @@ from mnemoir.ports.turns import Turn
 from mnemoir.workflows.prompting.budget import TOKENS_AROUND_MESSAGE
 from mnemoir.workflows.run import RecordedTurn
 
-_ALL = sys.maxsize  # tokens: what fits is found out when the rest of the prompt is known
-_FIRST_TURNS = 16  # read at first; more only where all of them may fit
+_ALL = sys.maxsize  # tokens: the history is cut later, when the rest of the prompt is known
+_FIRST_TURNS = 16  # read first; more are read only if all of these may fit
 _MOST_TURNS = 500
-_MOST_MESSAGES = 2000  # looked through for runs
+_MOST_MESSAGES = 2000  # messages searched for runs
 _IMAGES: tuple[MediaType, ...] = ("image",)
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodePlace:
-    """Whose history: that of a node of an application, in a run that answers a turn of a stored conversation."""
+class NodeContext:
+    """The node whose history is used, in a run that answers a turn of a stored conversation.
+
+    `recorded` is that turn; `config` are the node's memory settings.
+    """
 
     app_id: str
     node_id: str
@@ -55,9 +58,9 @@ class NodePlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadHistory:
-    """A history within its window, oldest message first; older messages than these do not fit into `most_tokens`.
+    """A history within its window, oldest message first; older messages do not fit into `most_tokens`.
 
-    `parent` is the run before on the thread, where that matters; `note` tells what was wrong, "" for nothing.
+    `parent` is the previous run of the thread, for mode `node`; `note` describes a problem, "" for none.
     """
 
     most_tokens: int = _ALL
@@ -70,20 +73,20 @@ def _tokens_of(message: Message) -> int:
     return max(HEURISTIC.count_one(message), TOKENS_AROUND_MESSAGE + estimate_prompt_tokens(message.text))
 
 
-# what messages take of a context: the larger of two estimates, with what stands around each
+# the tokens of messages in a context: the larger of two estimates, with the tokens around each message
 COUNTER = AdditiveCounter(_tokens_of)
 
 
-def read_history(own: OwnConversations, place: NodePlace, most_tokens: int) -> ReadHistory:
-    """What the node's model may be shown in a context of so many tokens. Raises StorageUnavailable."""
+def read_history(own: OwnConversations, place: NodeContext, most_tokens: int) -> ReadHistory:
+    """The history to show the node's model within `most_tokens` tokens. Raises StorageUnavailable."""
     read = _own_rounds if place.config.mode is MemoryMode.NODE else _finished_turns
     return read(own, place, most_tokens)
 
 
-def keep_round(own: OwnConversations, place: NodePlace, asked: str, answer: str, parent: str | None) -> None:
-    """Add what the node was asked and what it answered to its own memory; nothing stays of a deleted conversation.
+def keep_round(own: OwnConversations, place: NodeContext, asked: str, answer: str, parent: str | None) -> None:
+    """Append the node's prompt and answer to its own memory; nothing is stored for a deleted conversation.
 
-    Raises StorageUnavailable, and Conflict where a later version of the program wrote that memory.
+    Raises StorageUnavailable, and Conflict when a later version of the program wrote that memory.
     """
     memory, storage = _node_memory(own, place, TurnLog()), own.log
     if memory is None:
@@ -96,20 +99,20 @@ def keep_round(own: OwnConversations, place: NodePlace, asked: str, answer: str,
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """The model, as far as a history has to know it."""
+    """The properties of the model that histories need."""
 
     accepted_media: Collection[MediaType]
 
     @classmethod
-    def of(cls, place: NodePlace) -> "_Reader":
+    def of(cls, place: NodeContext) -> "_Reader":
         return cls(_IMAGES if place.sees_images else ())
 
     def get_llm_num_tokens(self, messages: Sequence[Message], /) -> int:
         return COUNTER.count(messages)
 
 
-def _finished_turns(own: OwnConversations, place: NodePlace, most_tokens: int) -> ReadHistory:
-    """Of the conversation."""
+def _finished_turns(own: OwnConversations, place: NodeContext, most_tokens: int) -> ReadHistory:
+    """The finished turns of the conversation."""
     current = CurrentTurn(id=place.run_id, message_id=place.recorded.message_id)
     sessions = SessionConversations(own.log, files=_files(own, place), current=current)
     memory = fetch_memory(
@@ -126,8 +129,8 @@ def _finished_turns(own: OwnConversations, place: NodePlace, most_tokens: int) -
     return ReadHistory(messages=messages, most_tokens=most_tokens)
 
 
-def _own_rounds(own: OwnConversations, place: NodePlace, most_tokens: int) -> ReadHistory:
-    """Of the node itself."""
+def _own_rounds(own: OwnConversations, place: NodeContext, most_tokens: int) -> ReadHistory:
+    """The finished rounds of the node itself."""
     key = node_key(place.app_id, place.recorded.conversation_id, place.node_id)
     reading = NodeObject(key=key, store=own.node_parts.objects).read()
     runs = _runs(own.log, place, reading.data, most_tokens)
@@ -146,26 +149,26 @@ def _own_rounds(own: OwnConversations, place: NodePlace, most_tokens: int) -> Re
 
 def _note(reading: NodeReading) -> str:
     if reading.is_newer:
-        return "A later version of the program wrote this node's memory: it is left as it is, and nothing is added."
+        return "A later version of the program wrote this node's memory: it stays as it is, and nothing is added."
     if reading.damage:
-        return f"This node's memory is damaged and begins anew; its bytes are kept beside it: {reading.damage}"
+        return f"This node's memory is damaged and starts empty; its bytes are kept beside it: {reading.damage}"
     return ""
 
 
-def _node_memory(own: OwnConversations, place: NodePlace, turns: TurnLog) -> NodeTokenBufferMemory | None:
+def _node_memory(own: OwnConversations, place: NodeContext, turns: TurnLog) -> NodeTokenBufferMemory | None:
     parts = replace(own.node_parts, turns=turns, files=_files(own, place))
     model = _Reader.of(place)
     return fetch_node_memory(_pool(place), place.app_id, place.node_id, place.config, model, node_parts=parts)
 
 
-def _pool(place: NodePlace) -> dict[tuple[str, str], str]:
+def _pool(place: NodeContext) -> dict[tuple[str, str], str]:
     return {("sys", "conversation_id"): place.recorded.conversation_id, ("sys", "message_id"): place.run_id}
 
 
-def _runs(storage: Log, place: NodePlace, data: NodeMemoryData, most_tokens: int) -> list[str]:
-    """The runs that gave the answers of the thread, newest first, without the one under way.
+def _runs(storage: Log, place: NodeContext, data: NodeMemoryData, most_tokens: int) -> list[str]:
+    """The runs that gave the answers of the thread, newest first, without the current run.
 
-    As many as the node's records of them may fit, and at least the newest.
+    As many as have records of the node that may fit, and at least the newest.
     """
     costs: dict[str, int] = defaultdict(int)
     for record in data.messages:
@@ -185,7 +188,7 @@ def _runs(storage: Log, place: NodePlace, data: NodeMemoryData, most_tokens: int
 
 
 def _as_turns(runs: Sequence[str], conversation_id: str) -> Iterator[Turn]:
-    """One turn for each of these runs, newest first."""
+    """One turn row for each of these runs, newest first."""
     for at, run in enumerate(runs):
         parent = runs[at + 1] if at + 1 < len(runs) else None
         yield Turn(
@@ -203,14 +206,14 @@ def _newest(messages: Sequence[Message], rounds: int | None) -> Sequence[Message
     return messages if rounds is None or rounds >= len(starts) else messages[starts[-rounds] :]
 
 
-def _files(own: OwnConversations, place: NodePlace) -> FileResolver | None:
+def _files(own: OwnConversations, place: NodeContext) -> FileResolver | None:
     if not place.sees_images:
         return None
     return SessionFiles(own.log, Attachments(own.node_parts.objects).bring_back)
 
 
-def _sent_files(storage: Log, place: NodePlace) -> list[FileRef]:
-    """References to what the user sent with the message that is being answered."""
+def _sent_files(storage: Log, place: NodeContext) -> list[FileRef]:
+    """References to the files that the user sent with the message being answered."""
     if not place.sees_images:
         return []
     thread = thread_back(storage, place.recorded.conversation_id, place.recorded.message_id)

@@ -1,8 +1,8 @@
-"""Pictures of a conversation, checked before they are sent on. None is ever decoded or fetched here.
+"""Checks of a conversation's pictures before they are sent to a model. No picture is decoded or fetched here.
 
-Of a data URL all of the base64 is checked, piece by piece, and the size in pixels is read from the picture's own
-header: what a file claims to hold is what a decoder behind the model's server would make room for. An address on the
-web goes on as it is, for the model's server to fetch.
+All base64 of a data URL is checked, piece by piece, and the size in pixels is read from the picture's header, because
+a decoder at the model's server allocates memory for that size. A web address is passed on unchanged, for the model's
+server to fetch.
 """
 
 import re
@@ -16,24 +16,24 @@ from mnemoir.core.messages import ImagePart
 
 MOST_BYTES = 20 * 1024 * 1024
 LONGEST_SIDE_PX = 16_384
-_HEADER_BYTES = 1024 * 1024  # behind camera data and a thumbnail the size still comes early
-_STEP = 1024 * 1024  # characters decoded at once; a multiple of four
+_HEADER_BYTES = 1024 * 1024  # enough for the size to follow camera data and a thumbnail
+_STEP = 1024 * 1024  # characters checked at a time; a multiple of four
 _LONGEST_MEDIA_TYPE = 200
 _DATA = re.compile(r"data:image/[\w.+-]+(?:;[\w=.+-]+)*;base64", re.IGNORECASE | re.ASCII)
 _KINDS = re.compile(rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8[79]a|BM|RIFF.{4}WEBP", re.DOTALL)
 
 
 def check_image(image: ImagePart, number: int) -> None:
-    """Raises InvalidRequest or TooLarge, with the picture's `number` within the conversation in the message.
+    """Check one picture. Raises InvalidRequest or TooLarge with the picture's `number` in the conversation.
 
-    Blocks for some milliseconds a megabyte.
+    Blocks for some milliseconds per megabyte.
     """
     if image.url[:8].lower().startswith(("http://", "https://")):
         return
     comma = image.url.find(",", 0, _LONGEST_MEDIA_TYPE)
     if not _DATA.fullmatch(image.url[: max(comma, 0)]):
         raise InvalidRequest(
-            f"Picture {number} of the conversation is no picture in a data URL and no web address; other places, "
+            f"Picture {number} of the conversation is no picture in a data URL and no web address; other addresses, "
             "such as file://, are not read. Send it as data:image/...;base64,...",
             field="messages",
         )
@@ -41,7 +41,7 @@ def check_image(image: ImagePart, number: int) -> None:
 
 
 def _beginning(url: str, start: int, number: int) -> bytes:
-    """The first bytes of the picture, when all of it is proper base64 and not too long."""
+    """The first bytes of the picture. Raises when any of it is not valid base64, or it is too long."""
     size_bytes = (len(url) - start) * 3 // 4
     if size_bytes > MOST_BYTES:
         raise TooLarge(
@@ -65,12 +65,12 @@ def _decoded(piece: str, number: int, *, is_last: bool) -> bytes:
         return a2b_base64(piece, strict_mode=True)
     except ValueError as exc:
         raise InvalidRequest(
-            f"Picture {number} of the conversation is not proper base64: {exc}.", field="messages"
+            f"Picture {number} of the conversation is not valid base64: {exc}.", field="messages"
         ) from exc
 
 
 def _check_pixels(header: bytes, number: int) -> None:
-    # only kinds whose size is plain in a few bytes: others have parsers of their own behind them
+    # only formats with the size in a few bytes; the library has whole parsers for other formats
     known = _KINDS.match(header) is not None
     width_px, height_px = imagesize.get(BytesIO(header), exif_rotation=False) if known else (-1, -1)
     if min(width_px, height_px) <= 0:

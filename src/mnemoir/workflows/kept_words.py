@@ -1,7 +1,7 @@
-"""What a rebuild goes by: the words kept with the old memories, and the places of those that were forgotten.
+"""The source of a rebuild: messages stored with the old memories or given by the caller, and the forgotten chunks.
 
-Of a forgotten chunk only hashes are left. They are put into the new memories before anything is made, so that the new
-chunks end where it begins, and none is ever made of its messages.
+Only hashes are left of a forgotten chunk. They are copied into the new memories before any are made, so that new
+chunks end where the forgotten one begins, and no memory is made of its messages.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,10 +20,10 @@ _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "tool": 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptWords:
-    """A conversation to make memories of, and the forgotten blocks that it is not to be read for.
+    """A conversation to make memories of, and the forgotten blocks in it, which are left out.
 
-    Where its words come from the old memories, blank messages stand for forgotten ones. `known` tells digests by the
-    index of their messages: neither what was forgotten nor a picture has words left to work them out from.
+    In messages from the old memories, blank messages stand for forgotten ones. `known` are the stored digests by
+    message index: they cannot be computed for forgotten messages and pictures, which have no text left.
     """
 
     messages: Sequence[Message]
@@ -31,13 +31,13 @@ class KeptWords:
     known: Mapping[int, str] = field(default_factory=dict)
 
     def digests(self, messages: Sequence[Message]) -> Digests:
-        """Those of `messages`, which are these."""
+        """The digests of `messages`, which must be those of this value, without system messages."""
         found = digests_of(messages)
         return replace(found, own=[self.known.get(at, digest) for at, digest in enumerate(found.own)])
 
 
 async def words_given(store: ChunkStore, discussion: Discussion, messages: Sequence[Message]) -> KeptWords:
-    """Those of a conversation that is given. A forgotten block that is known by one hash gets its place from it."""
+    """The source for a given conversation. Forgotten blocks without digests are located in it by their hash."""
     blocks = await store.blocks(discussion)
     forgotten = [block for block in blocks if block.is_forgotten]
     if not all(block.digests for block in forgotten):
@@ -48,15 +48,15 @@ async def words_given(store: ChunkStore, discussion: Discussion, messages: Seque
 
 
 async def words_kept(store: ChunkStore, discussion: Discussion) -> KeptWords:
-    """The messages that the memories were made of, in order. Raises InvalidRequest where they were not kept."""
+    """The source of the messages stored with the memories, in order. Raises InvalidRequest if any are missing."""
     blocks = await store.blocks(discussion)
     kept = await store.sources(discussion)
     live = [block for block in blocks if not block.is_stale]
     missing = sum(not (block.digests if block.is_forgotten else kept.get(block.key)) for block in live)
     if missing or all(block.is_forgotten for block in live):
         raise InvalidRequest(
-            f"{missing} of the {len(live)} chunks remembered of discussion {discussion.id!r} have no words kept with "
-            "them, as another program made them. Give the conversation's messages."
+            f"{missing} of the {len(live)} chunks remembered of discussion {discussion.id!r} have no words stored, "
+            "as another program made them. Give the conversation's messages."
             if missing
             else f"Nothing is remembered of discussion {discussion.id!r} yet. Give the conversation's messages.",
             code="no_words_kept",
@@ -75,9 +75,10 @@ async def words_kept(store: ChunkStore, discussion: Discussion) -> KeptWords:
 async def keep_places(
     memory: DiscussionMemory, made: Discussion, forgotten: Sequence[Block], *, of_records: bool
 ) -> None:
-    """Let the memories `made` anew hold the forgotten blocks whose digests are known, beside what is there already.
+    """Copy the forgotten blocks with known digests into the new memories `made`.
 
-    Where others were forgotten when that was begun, it may have been made of what is forgotten now, and goes.
+    If `made`, from an interrupted rebuild, has other forgotten blocks, it is deleted first, because it may contain
+    memories of text that is forgotten now.
     """
     placed = [block for block in forgotten if block.digests]
     store: ChunkStore = memory.records if of_records else memory.ledger

@@ -1,7 +1,7 @@
-"""Requests of Ollama's clients that ask nothing: they make a model ready, or free its memory.
+"""Requests of Ollama clients to load a model or to free its memory, without a question.
 
-Only an Ollama can do that. Elsewhere the request is answered here as an Ollama would answer it, because its clients
-send it without asking whether there is anything to load.
+Only an Ollama server can do that. For other models the request is answered here as Ollama would, because clients
+send it without checking the server.
 """
 
 from collections.abc import Sequence
@@ -14,14 +14,14 @@ from mnemoir.wire.forwarding import Forwarding, given_names, plain, prepared, ta
 
 
 async def load(chat: ChatRequest, model: ChatModel, forwarding: Forwarding) -> tuple[Reply, Sequence[str]]:
-    """The answer, and the names of the client's members that no model gets. Raises ProviderError.
+    """The answer, and the names of the client's members that are not sent. Raises ProviderError.
 
-    Without its `keep_alive` a request to unload would load, so an Ollama that must not get it is not asked.
+    Without `keep_alive` a request to unload would load, so an Ollama server that must not get it is not asked.
     """
     assert chat.loading is not None
     request = replace(chat.request, model=model.name, for_client=True)
     if request.raw and not takes_raw(request, model.provider, forwarding):
-        request = replace(plain(request), messages=())  # in the words of the chat route
+        request = replace(plain(request), messages=())  # in the form of the chat route
     request, dropped = prepared(request, model.provider, forwarding)
     if model.provider != "ollama" or "keep_alive" in dropped:
         return loaded(chat.loading), dropped
@@ -29,11 +29,11 @@ async def load(chat: ChatRequest, model: ChatModel, forwarding: Forwarding) -> t
 
 
 def answered_here(chat: ChatRequest) -> tuple[Reply, Sequence[str]]:
-    """The same where there is no one model to load, as in a config tree."""
+    """The answer without a single model to load, as in a config tree; as `load`, without asking a server."""
     request = plain(chat.request) if chat.request.raw else chat.request
     return loaded(chat.loading or "load"), (*request.dropped, *given_names(request))
 
 
 def loaded(loading: Loading) -> Reply:
-    """The answer of an Ollama that has done it."""
+    """Ollama's answer to a successful request to load or unload."""
     return Reply(text="", usage=Usage(extra=Extra(route="ollama-chat", members={"done_reason": loading})))

@@ -1,6 +1,6 @@
-"""Locks that runs of workflows hold: leases that are asked for without waiting, and renewed until their run ends.
+"""Locks held by workflow runs: leases that are acquired without waiting, and renewed until the run ends.
 
-One thread works on the leases, in the order in which it was asked.
+One thread does all work on the leases, in the order of the calls.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ _log = structlog.get_logger(__name__)
 
 
 class WorkflowLocks:
-    """`open_leases` gives those in a database file: each user has one."""
+    """The workflow locks of all users. `open_leases` opens the leases in a user's database file."""
 
     def __init__(self, open_leases: Callable[[Path], Leases], *, renewed_every_s: float = _RENEWED_EVERY_S) -> None:
         self._open_leases = open_leases
@@ -33,7 +33,7 @@ class WorkflowLocks:
         self._renewing: asyncio.Task[None] | None = None
 
     async def acquire(self, database: Path, lock: str, *, run: str) -> bool:
-        """Take the lock for a run of a workflow; False while another run, or the same one, holds it.
+        """Acquire the lock for a workflow run; False if any run, including the same one, holds it.
 
         Held locks are renewed until they are released. Raises StorageUnavailable.
         """
@@ -44,7 +44,7 @@ class WorkflowLocks:
         try:
             lease = await asyncio.shield(asyncio.wrap_future(taking))
         except asyncio.CancelledError:
-            self._submitted(lambda: _give_back(leases, taking))  # the thread may have taken it all the same
+            self._submitted(lambda: _give_back(leases, taking))  # the thread may still acquire the cancelled lock
             raise
         if lease is None:
             return False
@@ -54,21 +54,21 @@ class WorkflowLocks:
         return True
 
     async def release(self, *, run: str) -> None:
-        """Let go of every lock of the run; harmless when it holds none. Raises StorageUnavailable."""
+        """Release all locks of the run, if it holds any. Raises StorageUnavailable."""
         held = self._held.pop(run, [])
         if held:
             await self._in_thread(lambda: [leases.release(lease) for leases, lease in held])
 
     async def renew(self) -> None:
-        """Let everything that is held last from now. Raises StorageUnavailable."""
+        """Renew all held leases. Raises StorageUnavailable."""
         held = [one for of_run in self._held.values() for one in of_run]
         await self._in_thread(lambda: [leases.renew(lease, _TTL_S) for leases, lease in held])
 
     async def aclose(self) -> None:
-        """Release all. May be called again."""
+        """Release all locks. May be called again."""
         if self._renewing is not None:
             self._renewing.cancel()
-        with suppress(StorageUnavailable):  # the leases end by their time, and the next instance drops them
+        with suppress(StorageUnavailable):  # the leases expire, and the next instance drops them
             for run in list(self._held):
                 await self.release(run=run)
         await asyncio.to_thread(self._thread.shutdown)
@@ -82,12 +82,12 @@ class WorkflowLocks:
                 _log.warning("workflow locks not renewed", error=exc.message)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
-        return await asyncio.shield(asyncio.wrap_future(self._submitted(work)))  # it is done although its caller left
+        return await asyncio.shield(asyncio.wrap_future(self._submitted(work)))  # done even if its caller leaves
 
     def _submitted(self, work: Callable[[], T]) -> Future[T]:
         try:
             return self._thread.submit(work)
-        except RuntimeError as exc:  # the thread was told to end
+        except RuntimeError as exc:  # the executor is shut down
             raise StorageUnavailable("The workflow locks are closed: the program is stopping.") from exc
 
 

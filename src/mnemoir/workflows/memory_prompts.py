@@ -1,7 +1,7 @@
-"""Prompts about a discussion's memory: marks in square brackets stand for a chunk, for summaries, for the summary.
+"""Prompts about a discussion's memory, with marks in square brackets for a chunk and for summaries.
 
-Variables are filled in first and the marks after them, all in one pass, and only the marks that the prompts
-themselves hold: what a person or a model wrote is never read as a mark or a variable.
+Variables are filled in first, then all marks in one pass. Only marks in the prompts themselves are replaced: text of
+a person or a model is never read as a mark or a variable.
 """
 
 import re
@@ -25,7 +25,7 @@ SUMMARY = "[Chat_Summary]"
 SUMMARY_SO_FAR = "[CHAT_SUMMARY]"
 LATEST = "[LATEST_MEMORIES]"
 
-_SECRET = secrets.token_hex(16)  # stands for a mark while variables are filled in; nobody who writes a text knows it
+_SECRET = secrets.token_hex(16)  # replaces marks while variables are filled in; authors of texts cannot know it
 _HIDDEN = {mark: f"<{_SECRET}:{mark[1:-1]}>" for mark in (CHUNK, RECENT, ALL, SUMMARY, SUMMARY_SO_FAR, LATEST)}
 _SHOWN = {hidden: mark for mark, hidden in _HIDDEN.items()}
 _ANY_MARK = re.compile("|".join(map(re.escape, _HIDDEN)))
@@ -33,12 +33,12 @@ _ANY_HIDDEN = re.compile("|".join(map(re.escape, _SHOWN)))
 
 
 def names_any(texts: Sequence[str], marks: Sequence[str]) -> bool:
-    """Whether one of the texts holds one of the marks."""
+    """True when one of the texts contains one of the marks."""
     return any(mark in text for text in texts for mark in marks)
 
 
 def marked_question(step: Step, properties: ModelProperties) -> Question:
-    """What a node asks, its variables filled in and its marks still to be replaced by `with_marks`."""
+    """A node's question with its variables filled in, and its marks still to be replaced by `with_marks`."""
     overrides = Overrides(
         system_prompt=_override(step.overrides.system_prompt), prompt=_override(step.overrides.prompt)
     )
@@ -47,14 +47,14 @@ def marked_question(step: Step, properties: ModelProperties) -> Question:
 
 
 def with_marks(question: Question, values: Mapping[str, str]) -> Question:
-    """A `marked_question` with its marks replaced; those that `values` lacks stay. Its prompt is never None then."""
+    """A `marked_question` with its marks replaced; marks without a value stay. Its prompt is then never None."""
     return replace(question, system=_shown(question.system, values), prompt=_shown(question.prompt or "", values))
 
 
 async def written_answer(step: Step, question: Question) -> Written:
-    """The answer without thinking, and who gave it.
+    """The answer without thinking, and the model that gave it.
 
-    Raises ProviderError as `ask` does, and for an answer that was withheld: no memory is made of half of one.
+    Raises ProviderError as `ask` does, and for a withheld answer, since no memory is made of a partial answer.
     """
     reply, by = await ask_and_name(step, question)
     if reply.reason == "content_filter" or reply.refusal:
@@ -63,7 +63,7 @@ async def written_answer(step: Step, question: Question) -> Written:
 
 
 def without_later_system(messages: Sequence[Message]) -> list[Message]:
-    """The conversation as prompts about memory read it: of system messages only those at its beginning."""
+    """The conversation for prompts about memory: without system messages, except those at its beginning."""
     begun = next((index for index, message in enumerate(messages) if message.role != "system"), len(messages))
     return [message for index, message in enumerate(messages) if index < begun or message.role != "system"]
 

@@ -1,4 +1,4 @@
-"""The memory of a discussion in a node: trouble with memory never fails a chat."""
+"""Reading the memory of a discussion in a node: a failure of memory never fails a chat."""
 
 from collections.abc import Awaitable
 from typing import TypeVar
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 async def read_or(step: Step, reading: Awaitable[T], nothing: T) -> T:
-    """What was read, or made; `nothing`, with a note in the trace, where memory cannot be read or written now."""
+    """The result of `reading`; `nothing`, with a note in the trace, while memory cannot be read or written."""
     try:
         return await reading
     except StorageUnavailable as exc:

@@ -1,7 +1,7 @@
-"""What a node type is: its properties, and what it does in a step of a run.
+"""The base classes of node types: their properties and their behaviour.
 
-A node type is a class listed under the entry point `mnemoir.nodes`, so that another package can add one. It is made
-once per node of a workflow file and used by many runs at a time, so it keeps nothing of any of them.
+A node type is a class listed under the entry point `mnemoir.nodes`, so that another package can add one. One object
+is created per node of a workflow file and used by many concurrent runs, so it holds no state of a run.
 """
 
 from abc import ABC, abstractmethod
@@ -16,11 +16,11 @@ from mnemoir.workflows.run import Turn
 from mnemoir.workflows.services import Services
 from mnemoir.workflows.step import Step
 
-Count = int | str  # a number, or a text with {agentNInput} or a variable of the workflow in it
+Count = int | str  # a number, or a text with {agentNInput} or a variable of the workflow
 
 
 class NodeProperties(ConfigModel):
-    """What every node may say."""
+    """The properties of every node."""
 
     title: Line = Field("", description="For people: lists, logs and traces show it.")
     agent_name: Line = Field("", alias="agentName", description="The same, in older files.")
@@ -37,7 +37,7 @@ class NodeProperties(ConfigModel):
 
 
 class ModelProperties(NodeProperties):
-    """What nodes that ask a model may say."""
+    """The properties of nodes that ask a model."""
 
     endpoint: Line = Field("", alias="endpointName", description="A file in Endpoints/.")
     preset: Line = Field("", description="An endpoint with samplers, or a file in Presets/; empty sends none.")
@@ -93,42 +93,42 @@ P = TypeVar("P", bound=NodeProperties)
 
 
 class Node(ABC, Generic[P]):
-    """A node of a workflow, made from what its file says.
+    """A node of a workflow, created from its properties in the file.
 
-    `filled` names the properties, by their keys in the file, whose texts variables are filled into.
+    `filled` names the properties, by their keys in the file, with variables in their texts.
     """
 
     kind: ClassVar[str]
     aliases: ClassVar[Sequence[str]] = ()
     properties_type: ClassVar[type[NodeProperties]] = NodeProperties
     filled: ClassVar[Sequence[str]] = ()
-    is_timed: ClassVar[bool] = True  # within the server's limit; not where all work is done by nodes with limits
+    is_timed: ClassVar[bool] = True  # has the server's time limit; False when inner nodes or calls have limits
 
     def __init__(self, properties: P, services: Services) -> None:
         self.properties = properties
         self.services = services
 
     def applies(self, turn: Turn) -> bool:
-        """Whether the node has anything to do in this turn; one that has not is left out of the trace too."""
+        """True when the node has work in this turn; otherwise it is skipped, and left out of the trace."""
         return True
 
     @abstractmethod
     def run(self, step: Step) -> AsyncGenerator[Sequence[Event], None]:
-        """Do it, and say it in events. The text of all Text events is the node's output.
+        """Run the node and yield its events. The text of all Text events is the node's output.
 
-        Raises MnemoirError for what a user can mend; the run ends with it.
+        Raises MnemoirError for failures that a user can fix; it ends the run.
         """
 
 
 class ValueNode(Node[P]):
-    """A node that says nothing on the way: its output is one value of any type."""
+    """A node without events of its own: its output is one value of any type."""
 
     async def run(self, step: Step) -> AsyncGenerator[Sequence[Event], None]:
-        """Sets the step's output; the engine makes an answer of it when the node is the responder."""
+        """Set the step's output; the engine sends it as the answer if the node is the responder."""
         step.output = await self.value(step)
         return
-        yield  # a node is a generator, also one that says nothing
+        yield  # makes this an async generator, as `run` must be
 
     @abstractmethod
     async def value(self, step: Step) -> object:
-        """The output: a text as a rule; None, lists and objects are possible."""
+        """The output: usually a text; None, lists and objects are possible."""

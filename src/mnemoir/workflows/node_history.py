@@ -1,8 +1,8 @@
-"""The memory of a node at work: the history that its model is shown, and what is kept of its answer.
+"""The memory of a node in a run: the history its model is shown, and storing the node's answer.
 
-Mode `conversation` shows the finished turns of the stored conversation, mode `node` what this node was sent and what
-it answered itself, in this conversation. Trouble with either never ends a run: the trace tells it, and the node goes
-on without.
+Mode `conversation` shows the finished turns of the stored conversation; mode `node` shows the prompts and answers of
+this node itself in the conversation. A failure of the memory never ends a run: it is noted in the trace, and the node
+runs without history.
 """
 
 import asyncio
@@ -25,8 +25,8 @@ from mnemoir.core.messages import ImagePart, Message, TextPart
 from mnemoir.core.runs import NodeTrace, WorkflowTrace, WrittenMemory
 from mnemoir.workflows.asking import answer
 from mnemoir.workflows.config.memory import NodeMemory
-from mnemoir.workflows.history_store import COUNTER, NodePlace, ReadHistory, keep_round, read_history
-from mnemoir.workflows.learning import SAID
+from mnemoir.workflows.history_store import COUNTER, NodeContext, ReadHistory, keep_round, read_history
+from mnemoir.workflows.learning import COMPLETE_REASONS
 from mnemoir.workflows.node import ModelProperties
 from mnemoir.workflows.prompting.history_marks import with_hidden_marks, with_history, with_query
 from mnemoir.workflows.question import Question, accepted_images, question_of, target_of
@@ -34,7 +34,7 @@ from mnemoir.workflows.run import MOST_KEPT_CHARACTERS, Override, Overrides, las
 from mnemoir.workflows.step import Step
 
 NO_CONVERSATION = (
-    "memory is set, and this chat belongs to no stored conversation: no history is shown, and nothing is kept. "
+    "memory is set, but this chat belongs to no stored conversation: no history is shown, and nothing is stored. "
     "Send a session id, or set memory.enabled."
 )
 _log = structlog.get_logger(__name__)
@@ -43,10 +43,10 @@ _log = structlog.get_logger(__name__)
 async def answer_with_memory(
     step: Step, properties: ModelProperties, memory: NodeMemory
 ) -> AsyncGenerator[Sequence[Event], None]:
-    """The answer of a node with this memory, piece by piece where the step streams.
+    """The answer of a node with this memory, piece by piece if the step streams.
 
-    A complete answer is remembered before the node is done, one that breaks off is not. Raises what `answer` raises,
-    and SettingsError for a memory that the endpoint cannot be shown.
+    A complete answer is stored before the node ends; one that breaks off is not. Raises as `answer` does, and
+    SettingsError for a memory that cannot be shown to the endpoint.
     """
     question, asked = _question(step, properties, memory)
     history = _history(step, properties, memory)
@@ -56,7 +56,7 @@ async def answer_with_memory(
         current = _current_turn(question.messages)
         images = accepted_images(step, properties, current)
         question = replace(question, messages=current, images=images, history=history)
-    said = _Said()
+    said = _AnswerText()
     async with aclosing(answer(step, question)) as batches:
         async for batch in batches:
             said.take(batch)
@@ -66,8 +66,8 @@ async def answer_with_memory(
 
 
 @dataclass(slots=True)
-class _Said:
-    """An answer as it comes, up to a length."""
+class _AnswerText:
+    """The text of an answer, collected from its events up to a length."""
 
     texts: list[str] = field(default_factory=list)
     characters: int = 0
@@ -80,23 +80,23 @@ class _Said:
                 if not self.is_overlong:
                     self.texts.append(event.text)
             elif isinstance(event, Finished):
-                self.is_complete = event.reason in SAID
+                self.is_complete = event.reason in COMPLETE_REASONS
 
     @property
     def is_overlong(self) -> bool:
-        """Whether more was said than is here."""
+        """True when the answer is longer than the collected text."""
         return self.characters > MOST_KEPT_CHARACTERS
 
     @property
     def text(self) -> str:
-        """The answer; "" for one that broke off."""
+        """The answer; "" for an incomplete one."""
         return "".join(self.texts).strip() if self.is_complete else ""
 
 
 class NodeHistory:
     """The history of one node in one run; see `question.History`."""
 
-    def __init__(self, step: Step, memory: NodeMemory, conversations: UserConversations, place: NodePlace) -> None:
+    def __init__(self, step: Step, memory: NodeMemory, conversations: UserConversations, place: NodeContext) -> None:
         self._step = step
         self._memory = memory
         self._conversations = conversations
@@ -106,7 +106,7 @@ class NodeHistory:
     async def fitting(
         self, beside: Sequence[Message], *, context_tokens: int | None, answer_tokens: int
     ) -> Sequence[Remembered]:
-        """The newest turns, whole, that fit; a note tells of a history that was cut."""
+        """The newest whole turns that fit; a history that was cut is noted in the trace."""
         most_tokens = context_tokens or UNKNOWN_CONTEXT_BUDGET
         if self._read is None or self._read.most_tokens < most_tokens:
             self._read = await self._reading(most_tokens)
@@ -123,8 +123,8 @@ class NodeHistory:
         """Lines of `prefix: words`. Raises SettingsError without prefixes."""
         return history_text(turns, *_prefixes(self._step, self._memory))
 
-    async def remember(self, asked: str, said: _Said) -> None:
-        """Keep what the node was sent and what it answered, if this is its own memory and the answer is complete."""
+    async def remember(self, asked: str, said: _AnswerText) -> None:
+        """Store the node's prompt and answer, in mode `node` and for a complete answer only."""
         if self._memory.mode is not MemoryMode.NODE or not said.text:
             return
         if said.is_overlong:
@@ -135,7 +135,7 @@ class NodeHistory:
             async with self._conversations.of(self._step.run.turn.caller.scope) as own:
                 await asyncio.to_thread(keep_round, own, self._place, asked.strip(), said.text, parent)
         except MnemoirError as exc:
-            self._tell("The answer is not in this node's memory", exc)
+            self._note_failure("The answer is not in this node's memory", exc)
             return
         self._step.trace.written.append(WrittenMemory(kind="node_memory", id=self._place.node_id))
 
@@ -144,21 +144,21 @@ class NodeHistory:
             async with self._conversations.of(self._step.run.turn.caller.scope) as own:
                 read = await asyncio.to_thread(read_history, own, self._place, most_tokens)
         except MnemoirError as exc:
-            self._tell("No history is shown", exc)
+            self._note_failure("No history is shown", exc)
             return ReadHistory()
         if read.note:
             self._step.note(read.note)
         return read
 
-    def _tell(self, consequence: str, exc: MnemoirError) -> None:
+    def _note_failure(self, consequence: str, exc: MnemoirError) -> None:
         self._step.note(f"{consequence}: {exc.message}")
         _log.warning("node memory out of order", node=self._step.definition.title, code=exc.code)
 
 
 def node_id(step: Step) -> str:
-    """What the node's own memory goes by: its `id`, else its workflow and title, and where two share that its number.
+    """The key of the node's own memory: its `id`, else its workflow and title, with its number if two share these.
 
-    So a node with an id may be renamed and moved, and keeps its memory.
+    A node with an `id` keeps its memory when it is renamed or moved.
     """
     definition, workflow = step.definition, step.run.workflow
     given = definition.raw.get("id")
@@ -170,14 +170,14 @@ def node_id(step: Step) -> str:
 
 
 def _history(step: Step, properties: ModelProperties, memory: NodeMemory) -> NodeHistory | None:
-    """The history of the node; None, which is told once in a run, where no conversation is stored."""
+    """The history of the node; None without a stored conversation, which is noted once in a run."""
     caller, conversations = step.run.turn.caller, step.services.conversations
     if caller.recorded is None or conversations is None:
-        if caller.may_be_kept and not _is_told(step.run.turn.trace.workflows):
+        if caller.may_be_kept and not _is_noted(step.run.turn.trace.workflows):
             step.note(NO_CONVERSATION)
             _log.warning("no memory without a conversation", run=caller.run_id, node=step.definition.title)
         return None
-    place = NodePlace(
+    place = NodeContext(
         app_id=step.user.name,
         node_id=node_id(step),
         project=caller.scope.project,
@@ -190,7 +190,7 @@ def _history(step: Step, properties: ModelProperties, memory: NodeMemory) -> Nod
 
 
 def _question(step: Step, properties: ModelProperties, memory: NodeMemory) -> tuple[Question, str]:
-    """What the node asks, marks of the history still in it; and what it is asked itself, without any."""
+    """The node's question, with the marks for the history, and the text to store as its prompt, without marks."""
     overrides = Overrides(system_prompt=_hidden(step.overrides.system_prompt), prompt=_hidden(step.overrides.prompt))
     texts = {
         "system_prompt": with_hidden_marks(properties.system_prompt),
@@ -206,7 +206,7 @@ def _question(step: Step, properties: ModelProperties, memory: NodeMemory) -> tu
 
 
 def _with_own_query(step: Step, question: Question, memory: NodeMemory) -> tuple[Sequence[Message], str]:
-    """The conversation with the node's own text in the place of the user's last message, and that text."""
+    """The conversation with the node's own text in place of the user's last message, and that text."""
     messages = list(question.messages)
     place = last_user_message(messages)
     said = "" if place is None else messages[place].text
@@ -223,7 +223,7 @@ def _with_own_query(step: Step, question: Question, memory: NodeMemory) -> tuple
 
 
 def _current_turn(messages: Sequence[Message]) -> Sequence[Message]:
-    """The user's last message and what follows it, such as results of a client's tools."""
+    """The user's last message and the messages after it, such as results of a client's tools."""
     return messages[last_user_message(messages) or 0 :]
 
 
@@ -233,7 +233,7 @@ def _without_history(question: Question) -> Question:
 
 
 def _hidden(given: Override | None) -> Override | None:
-    """A parent's text that is filled already may hold what people said, and no marks are looked for in it."""
+    """A parent's text with its marks hidden. One already filled stays as it is, since it may contain messages."""
     return given if given is None or given.variables is None else replace(given, text=with_hidden_marks(given.text))
 
 
@@ -258,7 +258,7 @@ def _turns(messages: Sequence[Remembered]) -> int:
     return sum(message.role == "user" for message in messages)
 
 
-def _is_told(workflows: Sequence[WorkflowTrace]) -> bool:
+def _is_noted(workflows: Sequence[WorkflowTrace]) -> bool:
     return any(NO_CONVERSATION in node.notes for node in _nodes(workflows))
 
 

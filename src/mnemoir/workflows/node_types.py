@@ -1,9 +1,9 @@
-"""Which node types there are: ours and those of other packages, all listed under one entry point.
+"""The registry of node types: those of Mnemoir and of other packages, all listed under one entry point.
 
     [project.entry-points."mnemoir.nodes"]
     weather = "some_package.weather:Weather"
 
-The class says by its `kind` and `aliases` what files call it; the name of the entry is only for lists.
+The names of a type in files are the `kind` and `aliases` of its class; the name of the entry is only for lists.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,29 +26,29 @@ Types = Mapping[str, type[Node[Any]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
-    """Node types by their names in lower case, and what is wrong with entries that gave none."""
+class LoadResult:
+    """Node types by their names in lower case, and the faults of entries that could not be loaded."""
 
     types: Types
     problems: Sequence[str]
 
 
 @cache
-def loaded() -> Loaded:
-    """What the installed packages list."""
+def loaded() -> LoadResult:
+    """The node types of all installed packages."""
     return load(entry_points(group=GROUP))
 
 
 @cache
 def node_types() -> Types:
-    """All node types that work; what does not is in the log, once, and stops no server."""
+    """All usable node types. The others are logged once and do not stop the server."""
     for problem in loaded().problems:
         _log.warning("node type left out", cause=problem)
     return loaded().types
 
 
-def load(entries: Iterable[EntryPoint]) -> Loaded:
-    """Load the classes. Of two that want one name, ours has it, else the one whose entry sorts first."""
+def load(entries: Iterable[EntryPoint]) -> LoadResult:
+    """Load the classes. A name used twice goes to Mnemoir's class, else to the one whose entry sorts first."""
     types: dict[str, type[Node[Any]]] = {}
     problems: list[str] = []
     for entry in sorted(
@@ -58,15 +58,15 @@ def load(entries: Iterable[EntryPoint]) -> Loaded:
             _add(types, _class_of(entry))
         except SettingsError as exc:
             problems.append(f"entry {entry.name} = {entry.value} in {GROUP}: {exc.message}")
-    return Loaded(types=types, problems=problems)
+    return LoadResult(types=types, problems=problems)
 
 
 def _add(types: dict[str, type[Node[Any]]], found: type[Node[Any]]) -> None:
-    """Under all of its names or none."""
+    """Add the class under all of its names; none of them on a conflict, which raises SettingsError."""
     names = [name.lower() for name in (found.kind, *found.aliases)]
     for name in names:
         if types.get(name, found) is not found:
-            raise SettingsError(f"{name} is the name of {types[name].__qualname__} already; choose another.")
+            raise SettingsError(f"{name} is already the name of {types[name].__qualname__}; choose another.")
     types.update(dict.fromkeys(names, found))
 
 

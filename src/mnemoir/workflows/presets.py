@@ -1,7 +1,7 @@
-"""What a node's `preset` means to the endpoint that is asked: the samplers of an endpoint, or a preset file.
+"""Resolution of a node's `preset`: the samplers of an endpoint, or a preset file.
 
-The endpoint that is asked decides how samplers are written, whichever endpoint they come from. So a backup that
-speaks another protocol gets the same samplers in its own words.
+Samplers of any endpoint are translated for the endpoint that is asked. So a backup with another protocol gets the
+same samplers by its own names.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,10 +17,10 @@ _log = structlog.get_logger(__name__)
 
 
 def preset_of(step: Step, name: str, target: Target) -> Sequence[Mapping[str, Any]]:
-    """The layers of settings for one call, the lowest first; what of them cannot be sent is noted in the trace.
+    """The layers of settings for one call, the lowest first; samplers that cannot be sent are noted in the trace.
 
-    Raises SettingsError when neither an endpoint with samplers nor a preset file has that name, or when the file
-    that the endpoint lays over all presets is missing.
+    Raises SettingsError when neither an endpoint with samplers nor a preset file has that name, or when the preset
+    file that the endpoint lays over all others is missing.
     """
     user, api_type = step.user, target.api_type
     samplers = user.samplers(name)
@@ -28,12 +28,12 @@ def preset_of(step: Step, name: str, target: Target) -> Sequence[Mapping[str, An
         lowest = user.preset(name, api_type)
     else:
         lowest = translated(samplers, api_type)
-        _tell(step, name, target, left_out(samplers, api_type, target.endpoint.api_type))
+        _note(step, name, target, left_out(samplers, api_type, target.endpoint.api_type))
     return lowest, user.preset(target.endpoint.appended_preset, api_type)
 
 
-def _tell(step: Step, name: str, target: Target, notes: Sequence[str]) -> None:
-    """In the trace, and in one line of the log for each call."""
+def _note(step: Step, name: str, target: Target, notes: Sequence[str]) -> None:
+    """Note them in the trace, and in one line of the log per call."""
     for note in notes:
         step.note(note)
     if notes:

@@ -1,4 +1,4 @@
-"""What is sent to an endpoint for a question: messages; for a text protocol one message that is the whole prompt."""
+"""The prompt sent to an endpoint: messages, or for a text protocol one message with the whole text."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ from mnemoir.workflows.step import Step
 async def prompt_messages(
     step: Step, question: Question, target: Target, *, most_tokens: int, tools: ModelRequest
 ) -> list[Message]:
-    """The prompt, cut to the endpoint's context; `most_tokens` is the limit of the answer."""
+    """The prompt, cut to fit the endpoint's context beside an answer of `most_tokens` tokens."""
     if question.history is None:
         return _messages(step, question, target, most_tokens)
     if target.template is None:
@@ -37,7 +37,7 @@ async def prompt_messages(
 async def _with_turns(
     step: Step, question: Question, history: History, target: Target, most_tokens: int, tools: ModelRequest
 ) -> list[Message]:
-    """The history between the system message and all else. It gets what the rest leaves of the context."""
+    """The prompt with the history after the system message; the history is cut to the rest of the context."""
     beside = _messages(step, _placed(question, ""), target, most_tokens)
     turns = await _turns(history, beside, target, most_tokens, tools)
     head = 1 if beside and beside[0].role == "system" else 0
@@ -48,7 +48,7 @@ async def _with_turns(
 async def _with_text(
     step: Step, question: Question, history: History, target: Target, most_tokens: int, tools: ModelRequest
 ) -> list[Message]:
-    """The history in the places that the node's texts have for it, else in front of the prompt."""
+    """The prompt with the history at its marks in the node's texts, else in front of the prompt."""
     beside = _messages(step, _placed(question, ""), target, most_tokens)
     text = history.as_text(await _turns(history, beside, target, most_tokens, tools))
     return _messages(step, _placed(question, text), target, most_tokens) if text else beside
@@ -64,7 +64,7 @@ async def _turns(
 
 
 def _written(step: Step, question: Question, target: Target, template: PromptTemplate, most_tokens: int) -> Question:
-    """The question with a prompt in any case: that of the current turn, where the node has none."""
+    """The question with a prompt: the current turn as text, if the node has none."""
     if question.prompt is not None:
         return question
     fitted = _fitted(step, last_for_text(question.messages, len(question.messages)), target.endpoint, most_tokens)
@@ -96,7 +96,7 @@ def _messages(step: Step, question: Question, target: Target, most_tokens: int) 
 
 
 def _last(step: Step, question: Question) -> int:
-    """How many messages are sent where there is no prompt; with a history all of the current turn."""
+    """The number of messages to send without a prompt; with a history, all of the current turn."""
     if question.history is not None:
         return len(question.messages)
     return step.count(question.properties.last_messages, 5, "lastMessagesToSendInsteadOfPrompt")
@@ -105,7 +105,7 @@ def _last(step: Step, question: Question) -> int:
 def _fitted(
     step: Step, messages: Sequence[Message], endpoint: EndpointDefinition, most_tokens: int, beside: str = ""
 ) -> list[Message]:
-    """The messages cut to the endpoint's context, with a note of how many had to go."""
+    """The messages cut to the endpoint's context, with a note in the trace on the number left out."""
     if not endpoint.context_tokens:
         return list(messages)
     room = max(endpoint.context_tokens - most_tokens, endpoint.context_tokens // 2)

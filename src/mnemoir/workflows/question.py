@@ -1,4 +1,4 @@
-"""What a node wants to know, and the endpoint it asks."""
+"""A node's question to a model, and the endpoint to ask."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,24 +18,24 @@ from mnemoir.workflows.text.variables import Variables
 
 
 class History(Protocol):
-    """What a model is shown of earlier turns."""
+    """The earlier turns that a model is shown."""
 
     async def fitting(
         self, beside: Sequence[Message], *, context_tokens: int | None, answer_tokens: int
     ) -> Sequence[Remembered]:
-        """The newest turns that fit into a context beside what else is sent and the answer, oldest message first."""
+        """The newest turns that fit into the context beside other messages and the answer, oldest message first."""
 
     def as_text(self, turns: Sequence[Remembered]) -> str:
-        """The turns as a model that completes a text gets them. Raises SettingsError where nothing says how."""
+        """The turns as text for text completion. Raises SettingsError if the node has no role prefixes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a node wants to know, from which endpoint.
+    """A node's question to an endpoint. Variables in its texts are filled in.
 
-    The texts are filled. A `prompt` of None sends the last messages of the conversation; `images` go along with the
-    last user message. With a `history`, `messages` are those of the current turn alone and all of them are sent, and
-    the texts may hold hidden marks for it. With `for_client` the reply is the client's answer, not a step towards it.
+    A `prompt` of None sends the last messages of the conversation; `images` are sent with the last user message. With
+    a `history`, `messages` are those of the current turn only, all of them are sent, and the texts may contain hidden
+    marks for the history. With `for_client` the reply is the client's answer, not an intermediate result.
     """
 
     endpoint: str
@@ -51,7 +51,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """An endpoint with all that belongs to it; a template only for text protocols."""
+    """An endpoint with its API type, its protocol, and for text protocols its template."""
 
     name: str
     endpoint: EndpointDefinition
@@ -61,13 +61,13 @@ class Target:
 
 
 def question_of(step: Step, properties: ModelProperties, *, for_client: bool = False) -> Question:
-    """What a node of these properties asks, its texts filled by the rules of its endpoint.
+    """The question of a node with these properties, its texts filled by the rules of its endpoint.
 
     See `Question` for `for_client`.
     """
     name = step.early(properties.endpoint)
     target = target_of(step, name)
-    made: list[Variables] = []  # the same for both texts, and often neither names any
+    made: list[Variables] = []  # shared by both texts, and often not needed by either
 
     def variables() -> Variables:
         if not made:
@@ -87,7 +87,7 @@ def question_of(step: Step, properties: ModelProperties, *, for_client: bool = F
 
 
 def target_of(step: Step, name: str) -> Target:
-    """The endpoint of that name. Raises SettingsError when it or what it names is missing or wrong."""
+    """The endpoint of that name. Raises SettingsError if it or a file it names is missing or wrong."""
     user = step.user
     endpoint = user.endpoint(name)
     api_type = user.api_type(endpoint.api_type)
@@ -101,7 +101,7 @@ def target_of(step: Step, name: str) -> Target:
 
 
 def accepted_images(step: Step, properties: ModelProperties, messages: Sequence[Message]) -> Sequence[ImagePart]:
-    """The pictures of these messages that the node passes on: none unless it says so."""
+    """The pictures of these messages that the node passes on: none unless its properties allow pictures."""
     if not properties.accepts_images:
         return ()
     return images_of(messages, step.count(properties.most_images, 0, "maxImagesToSend"))

@@ -1,7 +1,7 @@
-"""Memories of a discussion made anew, from the words they were made of or from a conversation that is given.
+"""Rebuilding the memories of a discussion, from the messages stored with them or from a given conversation.
 
-The new ones are made beside the old ones, under a name of their own, and take their place when all are there. A
-rebuild that was broken off goes on where it ended when it is asked for again.
+New memories are made beside the old ones, as those of another discussion, and replace them when all are made. An
+interrupted rebuild continues where it ended when it is started again.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from mnemoir.ports.run_store import RunStore
 from mnemoir.workflows.config.discussion import DiscussionSettings
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import NodeDefinition, WorkflowDefinition
-from mnemoir.workflows.discussion_memory import MemoryMaker, tell
+from mnemoir.workflows.discussion_memory import MemoryMaker, note_made
 from mnemoir.workflows.kept_words import KeptWords, keep_places, words_given, words_kept
 from mnemoir.workflows.run import Caller, Run, Turn
 from mnemoir.workflows.services import Services
@@ -33,7 +33,7 @@ _WORKFLOW = WorkflowDefinition(name="rebuild", nodes=(_NODE,))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RebuildProgress:
-    """How far a rebuild is, in chunks; the last one is `finished`, and its `notes` tell what did not work."""
+    """The progress of a rebuild, in chunks; the last value is `finished`, and its `notes` describe failures."""
 
     done: int
     all: int
@@ -42,7 +42,7 @@ class RebuildProgress:
 
 
 class Rebuilding:
-    """Rebuilds discussions of the users of a config tree."""
+    """Rebuilds the memories of discussions of a config tree's users."""
 
     def __init__(self, engine: SubWorkflows, services: Services, runs: RunStore) -> None:
         self._engine = engine
@@ -52,18 +52,18 @@ class Rebuilding:
     async def plan(
         self, caller: Caller, user: UserTree, discussion: Discussion, messages: Sequence[Message] | None
     ) -> Plan:
-        """What a rebuild would ask models about. Raises as `rebuild` does."""
+        """The work of a rebuild: chunks, messages and tokens for models. Raises as `rebuild` does."""
         rebuild = await self._prepared(caller, user, discussion, messages)
         return await rebuild.maker.plan(rebuild.policy)
 
     async def rebuild(
         self, caller: Caller, user: UserTree, discussion: Discussion, messages: Sequence[Message] | None
     ) -> AsyncGenerator[RebuildProgress, None]:
-        """Progress as chunks are done. Without `messages` the words kept with the old memories are read again.
+        """Rebuild and yield progress after each chunk. Without `messages` those stored with the memories are used.
 
-        Raises InvalidRequest where they were not kept, or where no chunk can be made of the messages, Conflict while
-        memories are being made of the discussion, SettingsError and StorageUnavailable. What fails on the way leaves
-        the old memories as they were.
+        Raises InvalidRequest if they are not stored, or if no chunk can be made of the messages; Conflict while
+        memories of the discussion are being made; SettingsError and StorageUnavailable. A failure leaves the old
+        memories as they were.
         """
         async with self._services.discussions.files.making(discussion) as is_ours:
             if not is_ours:
@@ -71,14 +71,14 @@ class Rebuilding:
                     f"Memories of discussion {discussion.id[:128]!r} are being made. Try again later.",
                     code="discussion_busy",
                 )
-            # read under the lock: what is forgotten or deleted in between would be made anew
+            # read under the lock: otherwise memories forgotten or deleted in between would be made again
             rebuild = await self._prepared(caller, user, discussion, messages)
             async with aclosing(self._traced(rebuild)) as steps:
                 async for progress in steps:
                     yield progress
 
     async def _traced(self, rebuild: "_Rebuild") -> AsyncGenerator[RebuildProgress, None]:
-        """The rebuild as a run; one that nobody waits for to its end is cancelled."""
+        """Run the rebuild with a trace; when its caller stops iterating, it is cancelled."""
         trace = rebuild.step.run.turn.trace
         self._runs.begun(trace)
         try:
@@ -99,11 +99,11 @@ class Rebuilding:
             self._runs.ended(trace)
 
     async def _settled(self, rebuild: "_Rebuild", made: Made) -> RebuildProgress:
-        """Put the new memories in place of the old ones, when all were made."""
+        """Replace the old memories by the new ones, if all were made."""
         memory = self._services.discussions
         if made.is_busy:
             raise Conflict(f"Discussion {rebuild.discussion.id!r} is being rebuilt already.")
-        tell(rebuild.step, made)
+        note_made(rebuild.step, made)
         if not await rebuild.has_chunks():
             await memory.files.remove(rebuild.aside)
             if not made.left:
@@ -175,7 +175,7 @@ class Rebuilding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rebuild:
-    """One rebuild: `aside` is the discussion under whose name the new memories are made."""
+    """One rebuild; `aside` is the temporary discussion in which the new memories are made."""
 
     discussion: Discussion
     aside: Discussion
@@ -194,7 +194,7 @@ class _Rebuild:
         return await make(control, self.policy)
 
     async def has_chunks(self) -> bool:
-        """Whether any chunk stands aside, of this rebuild or of one that was broken off."""
+        """True when new memories of any chunk exist, from this rebuild or from an interrupted one."""
         return not all(block.is_forgotten for block in await self.store.blocks(self.aside))
 
     async def put_in_place(self) -> None:
@@ -202,34 +202,34 @@ class _Rebuild:
 
 
 class _Making:
-    """The making on a task of its own, so that its progress can be told while it goes on."""
+    """A rebuild on a task of its own, so that progress can be yielded while it runs."""
 
     def __init__(self, rebuild: _Rebuild) -> None:
-        self._told: asyncio.Queue[RebuildProgress | None] = asyncio.Queue()
+        self._progress: asyncio.Queue[RebuildProgress | None] = asyncio.Queue()
         engine = rebuild.step.engine
-        control = Control(goes_on=lambda: not engine.is_stopping, progress=self._tell)
+        control = Control(goes_on=lambda: not engine.is_stopping, progress=self._report)
         self._task = asyncio.create_task(rebuild.make(control), name="rebuilding a discussion")
-        self._task.add_done_callback(lambda _: self._told.put_nowait(None))
+        self._task.add_done_callback(lambda _: self._progress.put_nowait(None))
 
     async def run(self) -> AsyncGenerator[RebuildProgress, None]:
-        """Until the making has ended, in whatever way."""
-        while (progress := await self._told.get()) is not None:
+        """Yield progress until the task has ended, also by failure."""
+        while (progress := await self._progress.get()) is not None:
             yield progress
 
     async def outcome(self) -> Made:
-        """What was made, or what was raised."""
+        """The result of the task. Raises its exception."""
         return await self._task
 
     async def aclose(self) -> None:
-        """End it, if it goes on yet."""
+        """Cancel the task, if it is still running."""
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
-    def _tell(self, done: int, all_chunks: int) -> None:
-        self._told.put_nowait(RebuildProgress(done=done, all=all_chunks))
+    def _report(self, done: int, all_chunks: int) -> None:
+        self._progress.put_nowait(RebuildProgress(done=done, all=all_chunks))
 
 
 def _policy(maker: MemoryMaker, settings: DiscussionSettings, words: KeptWords, *, is_settled: bool) -> ChunkPolicy:
-    """As the settings say; messages that memories were made of before are all made anew, the last ones too."""
+    """The settings' rule for chunks; with `is_settled` without lookback, so that the last messages are included."""
     policy = maker.policy(records=settings.uses_records)
     return replace(policy, takes_all=True, lookback=0 if is_settled else policy.lookback, digests=words.digests)

@@ -1,4 +1,4 @@
-"""Prompt routing: what a categoriser's answer means."""
+"""Prompt routing: the variables of a categoriser, and the category in its answer."""
 
 import string
 from collections.abc import Iterable, Mapping
@@ -10,7 +10,7 @@ _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def category_variables(table: RoutingTable) -> dict[str, object]:
-    """The variables a categoriser's prompts may name, in the order of the table."""
+    """The variables for a categoriser's prompts; categories are in the order of the table."""
     routes = table.root
     described = [f"{name}: {route.description}" for name, route in routes.items()]
     return {
@@ -24,11 +24,11 @@ def category_variables(table: RoutingTable) -> dict[str, object]:
 
 
 def chosen_category(answer: object, table: RoutingTable) -> str | None:
-    """The category an answer names; None when it names none.
+    """The category named in an answer; None without one.
 
-    Whole words and phrases count before parts of words: first the name that stands earliest in the answer, the longer
-    one where two begin together; then the first word, in the order of the answer, that has a category's name in it,
-    categories in the order of the table.
+    Whole words and phrases take precedence over parts of words. Of whole names the one earliest in the answer is
+    chosen, of two at the same position the longer; else the first word of the answer that contains a category's name,
+    with categories in the order of the table.
     """
     words = _plain(UNKNOWN if answer is None else str(answer)).split()
     names = {name: _plain(name).split() for name in table.root}

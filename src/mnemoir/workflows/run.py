@@ -1,4 +1,4 @@
-"""The state of a request and of the workflows that run for it: who asked, and what was said."""
+"""The state of a request: its caller, its turn, and the workflow runs for it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,15 +15,15 @@ from mnemoir.wire.app_prompts import typed
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
 from mnemoir.workflows.text.filling import fill
-from mnemoir.workflows.text.places import Place, Places
+from mnemoir.workflows.text.positions import TextPosition, TextPositions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answerer:
-    """What the `model` of a request means: the built-in workflow, or with a config tree a user of it.
+    """The meaning of the `model` of a request: the built-in workflow, or a user of the config tree.
 
-    `name` is what the answer says of who answered. `folder` is the folder of shared workflows that is asked for, ""
-    for the user's own workflow.
+    `name` is the model name in the answer. `folder` is the requested folder of shared workflows, "" for the user's
+    own workflow.
     """
 
     name: str
@@ -33,9 +33,10 @@ class Answerer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedTurn:
-    """The turn of a stored conversation that is being answered; `message_id` is the newest message of it.
+    """The turn of a stored conversation that is being answered; `message_id` is its newest message.
 
-    `question_uid` names the user's newest message, None where there is none, and `answer_uid` the answer to come.
+    `question_uid` is the uid of the user's newest message, None without one; `answer_uid` is that of the answer to
+    come.
     """
 
     conversation_id: str
@@ -45,20 +46,20 @@ class RecordedTurn:
 
     @property
     def message_uids(self) -> Sequence[str]:
-        """Question and answer."""
+        """The uids of question and answer."""
         return [uid for uid in (self.question_uid, self.answer_uid) if uid is not None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """The party behind one chat request.
+    """The caller of one chat request.
 
-    `client_task` names what an app asks for itself (a title, tags, follow-up questions), None for a person's turn:
-    nothing is recalled for it and nothing of it kept. The same holds for a raw request (`ModelRequest.raw`), whose
-    prompt reaches the model as it came. Nothing of a temporary chat outlives its answer, though it may recall.
-    `credential` is the key it came with, to be sent on to memory.
-    `answerer` is who answers, where that was looked up before: the files of a user are looked at once for a request.
-    `recorded` is where the conversation is stored, None for one that is not. `run_id` names the run in its trace.
+    `client_task` names a task of the app itself (a title, tags, follow-up questions); it is None for a person's turn.
+    For a task no memory is recalled and nothing is stored; the same holds for a raw request (`ModelRequest.raw`),
+    whose prompt is sent to the model unchanged. A temporary chat may recall memories, but nothing of it is stored.
+    `credential` is the request's key, which is sent on to the memory service. `answerer` is given if it was looked up
+    before, so that a request reads the user's files only once. `recorded` is the turn of the stored conversation,
+    None for a conversation that is not stored. `run_id` is the id of the run and its trace.
     """
 
     scope: Scope
@@ -74,12 +75,12 @@ class Caller:
 
     @property
     def recorded_scope(self) -> Scope:
-        """The scope with the conversation it is stored as, also where the client named none."""
+        """The scope with the id of the stored conversation, also when the client sent none."""
         return replace(self.scope, conversation=self.recorded.conversation_id) if self.recorded else self.scope
 
     @property
     def memory_skipped(self) -> MemorySkip | None:
-        """Why memory takes no part, as far as the request tells; None where it asks for memory."""
+        """The reason in the request why memory is not used; None when the request asks for memory."""
         if self.client_task is not None:
             return "task"
         if self.is_temporary:
@@ -90,44 +91,44 @@ class Caller:
 
     @property
     def may_be_kept(self) -> bool:
-        """Whether anything of what is said may be kept: a person's turn, in a chat that is not temporary."""
+        """True when messages may be stored: for a person's turn in a chat that is not temporary."""
         return self._is_a_turn and not self.is_temporary
 
     @property
     def recalls(self) -> bool:
-        """Memory was asked for, by a person's turn."""
+        """True when memories are recalled: for a person's turn that asks for memory."""
         return self.memory and self._is_a_turn
 
     @property
     def learns(self) -> bool:
-        """Memory was asked for, by a person's turn that may be kept."""
+        """True when memories are derived: for a person's turn that asks for memory and may be stored."""
         return self.memory and self.may_be_kept
 
     @property
     def _is_a_turn(self) -> bool:
-        """Whether it is a person's turn, which can be recalled for."""
+        """True for a person's turn, False for a task of an app and a raw request."""
         return self.client_task is None and not self.is_raw
 
 
-MOST_KEPT_CHARACTERS = 256 * 1024  # of an answer: one without end must not fill the memory
+MOST_KEPT_CHARACTERS = 256 * 1024  # of an answer: an endless one must not exhaust the memory
 
 
 async def _no_client(batch: Sequence[Event]) -> None:
-    """Takes what is said where no client asked."""
+    """The `emit` of requests without a client: discards the events."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Turn:
-    """One request of a client, shared by all workflows that run for it.
+    """One request of a client, shared by all workflow runs for it.
 
-    `messages` is the conversation as nodes read it: without discussion tags and blank messages, with the role names
-    the user asked for. Nodes may insert into it, and all later ones see that. `user` is None without a config tree.
-    `discussion` is the one of `discussion_id`, once it is known where that is kept.
-    `times` are those of its messages, by hash, where a workflow shows them. `rest` is what is left to run when the
-    client has its answer, innermost workflow first; a turn that `is_answered` needs the client no more.
-    `answer` is the answer in its pieces, of one that `is_overlong` only its beginning. `on_node` is called for each
-    node that begins, says its first word, or ends. `answering` are the traces of the nodes that answer the client,
-    outermost first. Batches reach the client through `say` alone.
+    `messages` is the conversation as nodes read it: without discussion tags and blank messages, with role names if
+    the user's settings add them. Nodes may insert messages, which all later nodes see. `user` is None without a
+    config tree. `discussion` belongs to `discussion_id`, and is set when its paths are known. `times` are the
+    times of its messages by hash, if a workflow shows them. `rest` are the nodes left to run when the client has its
+    answer, innermost workflow first; a turn that `is_answered` does not need the client any more. `answer` is the
+    answer in pieces; if `is_overlong`, only its beginning. `on_node` is called for each node that begins, sends its
+    first token, or ends. `answering` are the traces of the nodes that answer the client, outermost first. Events are
+    sent to the client only through `say`.
     """
 
     chat: ChatRequest
@@ -155,7 +156,7 @@ class Turn:
     _emitting_since: float | None = None
 
     async def say(self, batch: Sequence[Event]) -> None:
-        """Send a batch to the client, all but its Finished: that is kept in `finished`."""
+        """Send a batch to the client, except for a Finished, which is stored in `finished`."""
         self.note(batch)
         if self.finished is not None:
             batch = [event for event in batch if not isinstance(event, Finished)]
@@ -170,12 +171,12 @@ class Turn:
 
     @property
     def emitted_s(self) -> float:
-        """Seconds spent on handing batches to the client, the one under way included."""
+        """Seconds spent on sending batches to the client, including the current one."""
         since = self._emitting_since
         return self._emitted_s if since is None else self._emitted_s + perf_counter() - since
 
     def note(self, batch: Sequence[Event]) -> None:
-        """Keep what the nodes behind the responder will need of its answer, and when it began."""
+        """Store the parts of the answer that nodes behind the responder need, and the time of the first token."""
         for event in batch:
             if type(event) is Text:  # exact type: this runs for every streamed piece
                 if not self._said:
@@ -196,12 +197,12 @@ class Turn:
 
     @property
     def is_overlong(self) -> bool:
-        """Whether more was answered than is kept."""
+        """True when the answer is longer than the part stored in `answer`."""
         return self._said > MOST_KEPT_CHARACTERS
 
     @property
     def user_text(self) -> str:
-        """The last user message as typed, without the documents an app put around it; "" when there is none."""
+        """The last user message as typed, without the documents an app put around it; "" without one."""
         messages = self.chat.request.messages
         place = last_user_message(messages)
         return "" if place is None else typed(messages[place].text)
@@ -213,19 +214,22 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Override:
-    """A text of a parent node for the prompt of a child's.
+    """A text of a parent node that replaces a prompt of its child workflow.
 
-    It may name variables of both. It is filled once, in the child, with the parent's variables first, so that nothing
-    that was put into it is ever read as a variable again. With `variables` of None it is filled already, and `places`
-    are where its variables stand.
+    It may name variables of both. It is filled once, in the child, with the parent's variables taking precedence, so
+    that filled-in text is never read as a variable again. With `variables` None it is already filled, and `places`
+    are the positions of its variables.
     """
 
     text: str
     variables: Mapping[str, object] | None
-    places: Sequence[Place] = ()
+    places: Sequence[TextPosition] = ()
 
-    def filled(self, variables: Mapping[str, object], places: Places) -> str:
-        """The text with the parent's variables in it, and where those have no such name the child's."""
+    def filled(self, variables: Mapping[str, object], places: TextPositions) -> str:
+        """The text filled with the parent's variables, and with the child's for names the parent does not have.
+
+        The positions of variables are appended to `places`.
+        """
         if self.variables is None:
             places += self.places
             return self.text
@@ -233,7 +237,7 @@ class Override:
 
 
 class _Layers(Mapping[str, object]):
-    """The variables of a parent before those of its child, each worked out only when it is asked for."""
+    """Several mappings as one: the first with a name gives its value. Values are computed only when read."""
 
     def __init__(self, *layers: Mapping[str, object]) -> None:
         self._layers = layers
@@ -255,7 +259,7 @@ class _Layers(Mapping[str, object]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overrides:
-    """Texts that replace those of the first node that has any; None replaces nothing."""
+    """Texts that replace those of the first node with a prompt in a child workflow; None replaces nothing."""
 
     system_prompt: Override | None = None
     prompt: Override | None = None
@@ -266,10 +270,10 @@ NO_OVERRIDES = Overrides()
 
 @dataclass(slots=True, kw_only=True)
 class Run:
-    """One run of one workflow. `inputs` are its agent1Input and on, `outputs` the results of its nodes by number.
+    """One run of one workflow. `inputs` are agent1Input and following, `outputs` the outputs of its nodes by number.
 
-    A silent run answers another node and not the client. `categories` are the variables of a categoriser.
-    `lock_database` is where it took a workflow lock, None when it took none.
+    A silent run gives its output to another node, not to the client. `categories` are the variables of a categoriser.
+    `lock_database` is the database of the workflow lock that the run holds, None without one.
     """
 
     id: str
@@ -287,12 +291,12 @@ class Run:
 
 @dataclass(slots=True, kw_only=True)
 class Rest:
-    """What a workflow has left to run behind its responder; `nodes` are indexes, in order."""
+    """The nodes of a run left to run behind its responder; `nodes` are their indexes, in order."""
 
     run: Run
     nodes: list[int]
 
 
 def last_user_message(messages: Sequence[Message]) -> int | None:
-    """The index of the last message of role user; None when there is none."""
+    """The index of the last message of role user; None without one."""
     return next((i for i in range(len(messages) - 1, -1, -1) if messages[i].role == "user"), None)

@@ -1,8 +1,7 @@
-"""JSON Schemas of the files of a config tree, made from the types that read them, for editors and for a UI.
+"""JSON Schemas of the files of a config tree, generated from their models, for editors and for a UI.
 
-They describe files as they should be written. What reading tolerates beyond that (`"true"` for true) they do not
-offer, with one exception: null stands for a property that is not given. Unknown properties are allowed everywhere but
-in the `memory` of a node.
+They describe files as they should be written, without the tolerance of reading (`"true"` for true), except that null
+is allowed for every optional property. Unknown properties are allowed everywhere except in the `memory` of a node.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,7 +30,7 @@ _PRESET: Schema = {
 
 
 def schemas(node_types: Mapping[str, type[Node[Any]]]) -> Mapping[str, Schema]:
-    """One schema for each kind of file in the tree, by its name."""
+    """One schema for each kind of file in the tree, by the name of the kind."""
     made = {
         "users": _of("user", UserSettings),
         "endpoints": _of("endpoint", EndpointDefinition),
@@ -46,7 +45,7 @@ def schemas(node_types: Mapping[str, type[Node[Any]]]) -> Mapping[str, Schema]:
 
 
 class _Generator(GenerateJsonSchema):
-    """Titles made of the names of our fields would only repeat the keys in other words."""
+    """Generates schemas without titles of fields, which would only repeat the keys in other words."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -67,7 +66,7 @@ def _api_type() -> Schema:
 
 
 def _allow_nulls(schema: Schema) -> None:
-    """Let null stand for each property that need not be given."""
+    """Allow null for each optional property."""
     required = schema.get("required", ())
     for key, inner in schema.get("properties", {}).items():
         if key not in required:
@@ -88,7 +87,7 @@ def _or_null(schema: Schema) -> Schema:
 
 
 def _workflow(node_types: Mapping[str, type[Node[Any]]]) -> Schema:
-    """Both formats. A node is read by the branch of its type; one of no known type may hold anything."""
+    """The schema of both formats. A node follows the branch of its type; one of an unknown type is not restricted."""
     kinds = {kind.kind: kind for kind in node_types.values()}
     definitions: Schema = {}
     for name, kind in sorted(kinds.items()):
@@ -115,13 +114,13 @@ def _node(kinds: Mapping[str, type[Node[Any]]]) -> Schema:
 def _branches(kinds: Mapping[str, type[Node[Any]]]) -> Iterator[Schema]:
     for name, kind in sorted(kinds.items()):
         condition: Schema = {"properties": {"type": {"type": "string", "pattern": _pattern(name, *kind.aliases)}}}
-        if name != "Standard":  # the type of a node that says none
+        if name != "Standard":  # the type of a node without a type
             condition["required"] = ["type"]
         yield {"if": condition, "then": {"$ref": f"#/$defs/{name}"}}
 
 
 def _pattern(*names: str) -> str:
-    """The names without regard to case, which a pattern of JSON Schema can only spell out."""
+    """A pattern for the names in any case, spelled out by letter, as JSON Schema has no flag for that."""
     spelled = ("".join(_either(character) for character in name) for name in names)
     return f"^({'|'.join(spelled)})$"
 

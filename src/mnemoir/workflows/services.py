@@ -1,4 +1,4 @@
-"""What nodes work with beside the run itself: the parts of the server, behind their ports."""
+"""The services that nodes use: parts of the server behind their ports, memory, and limits."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -23,11 +23,11 @@ from mnemoir.workflows.run import Caller
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatMemory:
-    """Memory of what users said, as the Recall and Remember nodes need it.
+    """The memory of users, for the Recall and Remember nodes.
 
-    `allowance` is how many memories the project of a scope lets into a prompt, None when it has switched memory off;
-    `waiting` gives the user's turns that no memory has been derived from yet, oldest first; `keep` writes one down,
-    unless the conversation it is stored in is gone, and gives the id of its job, "" for none.
+    `allowance` gives the number of memories that the project of a scope allows in a prompt, None when it has switched
+    memory off. `waiting` gives the user's queued turns, of which no memories are derived yet, oldest first. `keep`
+    queues a turn, unless its stored conversation was deleted, and gives the id of its job, or "".
     """
 
     service: MemoryService
@@ -38,7 +38,7 @@ class ChatMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How far a run may go; times are seconds."""
+    """The limits of a run; times are seconds."""
 
     node_timeout_s: float = 1800
     module_timeout_s: float = 60
@@ -48,9 +48,9 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """Handed to every node. `data_dir` is where files go whose folder a configuration does not name.
+    """The services passed to every node. `data_dir` is for files without a folder in the configuration.
 
-    `lock_directory` is where locks are kept whatever the users' files name; None leaves it to them.
+    `lock_directory` overrides the folder of locks in the users' files; None leaves it to them.
     """
 
     own_model: ChatModel

@@ -1,4 +1,4 @@
-"""One node at work in one run: what it may know, and what it can have done for it."""
+"""A step: the execution of one node in one run, with the state and the functions available to the node."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -19,28 +19,28 @@ from mnemoir.workflows.config.workflow import NodeDefinition
 from mnemoir.workflows.run import NO_OVERRIDES, Override, Overrides, Run
 from mnemoir.workflows.services import Services
 from mnemoir.workflows.text.filling import fill
-from mnemoir.workflows.text.places import Filling, Places
+from mnemoir.workflows.text.positions import Filling, TextPositions
 from mnemoir.workflows.text.variables import Surroundings, Variables
 
 _log = structlog.get_logger(__name__)
-UNSET: Final = object()  # a node that has said nothing of its output; None is an output
+UNSET: Final = object()  # the output of a node that has set none; None is an output
 _NO_SETTINGS = UserSettings.model_validate({})
 _NO_TEMPLATE = PromptTemplate.model_validate({})
 
 
 class WorkflowEnded(Exception):
-    """The workflow, and those that called it, end here, and not as a failure: a lock is held.
+    """The workflow and its callers end here without a failure: a lock is held by another run.
 
-    What was answered stays answered; nodes that follow do not run.
+    The answer so far stays; following nodes do not run.
     """
 
 
 class SubWorkflows(Protocol):
-    """The engine, as far as a node may use it."""
+    """The part of the engine that nodes may use."""
 
     @property
     def is_stopping(self) -> bool:
-        """Whether the server is about to end: no further model should be asked for what can be done later."""
+        """True when the server is stopping: work that can be done later should ask no further model."""
 
     async def run_child(
         self,
@@ -52,21 +52,21 @@ class SubWorkflows(Protocol):
         overrides: Overrides = NO_OVERRIDES,
         silent: bool = True,
     ) -> object:
-        """Run another workflow of the same user, and return its output; "" for the folder means the user's own.
+        """Run another workflow of the same user and return its output; `folder` "" means the user's own folder.
 
-        A child that is not silent answers the client in its parent's place. Raises SettingsError for a missing one,
-        WorkflowStopped beyond the limits.
+        A child that is not silent answers the client in place of its parent. Raises SettingsError for a missing
+        workflow, WorkflowStopped at a limit.
         """
 
 
 @dataclass(slots=True, kw_only=True)
 class Step:
-    """Made anew each time a node runs.
+    """The execution of a node; a new object each time a node runs.
 
-    `answers_client` is True for the responder whose answer is the client's; with `streams` it is wanted piece by
-    piece. `is_responder` is also True for the node whose output is the result of a silent workflow. `output` may be
-    set to a value of any type; else the node's text is its output. `prompt` and `system_prompt` of the node are to be
-    read through `filled_prompt`, for a parent may have replaced them; `fillings` keeps what came out of it, by key.
+    `answers_client` is True for the responder that answers the client; with `streams` the client wants a stream.
+    `is_responder` is also True for the node whose output is the output of a silent workflow. `output` may be set to a
+    value of any type; otherwise the node's text is its output. Nodes read their `prompt` and `system_prompt` through
+    `filled_prompt`, because a parent may have replaced them; `fillings` stores its results by key.
     """
 
     definition: NodeDefinition
@@ -81,16 +81,16 @@ class Step:
     output: object = field(default=UNSET)
     stamped: Sequence[Message] | None = None
     fillings: dict[str, Filling] = field(default_factory=dict)
-    _templates_s: float = 0.0  # of processor time, spent on templates
+    _templates_s: float = 0.0  # processor time spent on templates
 
     @property
     def messages(self) -> Sequence[Message]:
-        """The conversation as this node reads it: with times, where the node asked for them."""
+        """The conversation as this node reads it: with times, if its properties ask for them."""
         return self.run.turn.messages if self.stamped is None else self.stamped
 
     @property
     def user(self) -> UserTree:
-        """The user whose configuration this is. Raises SettingsError where there is none."""
+        """The user of the config tree. Raises SettingsError without a config tree."""
         user = self.run.turn.user
         if user is None:
             raise SettingsError(
@@ -101,46 +101,49 @@ class Step:
 
     @property
     def discussion(self) -> Discussion | None:
-        """The discussion this conversation belongs to; None when it belongs to none."""
+        """The discussion of the conversation; None without one."""
         return self.run.turn.discussion
 
     def raw_prompt(self, key: str, text: str) -> str:
-        """The same as `filled_prompt`, before it is filled; "" for an empty one."""
+        """The text of `filled_prompt` before filling; "" for an empty one."""
         given = self.overrides.system_prompt if key == "systemPrompt" else self.overrides.prompt
         return text if given is None else given.text
 
     def filled_prompt(self, key: str, text: str, variables: Callable[[], Variables]) -> str | None:
-        """The node's `systemPrompt` or `prompt`, or what a parent put in its place; None for an empty one.
+        """The node's `systemPrompt` or `prompt`, or a parent's replacement, filled in; None for an empty text.
 
-        `variables` is called when there is something to fill in.
+        `variables` is called only if there is something to fill in.
         """
         given = self.overrides.system_prompt if key == "systemPrompt" else self.overrides.prompt
         if given is None and "{" not in text and "}" not in text:
             return text or None
-        places: Places = []
+        places: TextPositions = []
         filled = self.fill(text, variables(), places) if given is None else given.filled(variables(), places)
         self.fillings[key] = Filling(filled, places)
         return filled
 
     def override(self, text: str) -> "Override | None":
-        """A text of this node for a child's prompt; None for an empty one, which replaces nothing."""
+        """A text of this node that replaces a child's prompt; None for an empty text, which replaces nothing."""
         if not text:
             return None
         variables = self.variables()
         if is_set(self.definition.raw, "jinja2"):
-            places: Places = []
+            places: TextPositions = []
             return Override(text=self.fill(text, variables, places), variables=None, places=places)
         return Override(text=text, variables=variables)
 
     def variables(self, template: PromptTemplate | None = None) -> Variables:
-        """All variables, worked out when they are asked for.
+        """All variables, computed when they are read.
 
-        `template` is that of an endpoint for text prompts; without one the rules for lists of messages hold.
+        `template` is the template of an endpoint for text prompts; without one the rules for messages apply.
         """
         return Variables(self._surroundings(template))
 
-    def fill(self, text: str, variables: Variables | None = None, places: Places | None = None) -> str:
-        """`text` with the variables in it; as a Jinja2 template where the node says so. `places` are told where."""
+    def fill(self, text: str, variables: Variables | None = None, places: TextPositions | None = None) -> str:
+        """`text` with its variables filled in, as a Jinja2 template if the node says so.
+
+        The positions of variables are appended to `places`.
+        """
         if "{" not in text and "}" not in text:
             return text
         if variables is None:
@@ -149,7 +152,7 @@ class Step:
         return self._rendered(text, variables, places) if is_template else fill(text, variables, places=places)
 
     def early(self, text: str) -> str:
-        """A name with {agentNInput} and the workflow's own variables in it; never {agentNOutput}."""
+        """A name with {agentNInput} and the workflow's own variables filled in, but never {agentNOutput}."""
         if "{" not in text:
             return text
         turn, run = self.run.turn, self.run
@@ -163,7 +166,7 @@ class Step:
         return fill(text, Variables(surroundings).early())
 
     def count(self, value: int | str, default: int, key: str) -> int:
-        """A number that may be written as a text with early variables; the default, with a note, for no number."""
+        """A number, which may be a text with early variables; the default, with a note, for any other text."""
         if isinstance(value, int):
             return value
         try:
@@ -173,13 +176,13 @@ class Step:
             return default
 
     def note(self, text: str) -> None:
-        """Tell in the trace, and at debug level in the log, what was decided here."""
+        """Add a note to the trace, and to the log at debug level."""
         self.trace.notes.append(text)
         _log.debug("node note", node=self.definition.title, note=text)
 
-    def _rendered(self, text: str, variables: Variables, places: Places | None) -> str:
-        """A template's text. Raises SettingsError for a wrong one, and where all of the node's take too long."""
-        from mnemoir.workflows.text.effort import MOST_SECONDS  # with Jinja2: 25 ms, which are no template's
+    def _rendered(self, text: str, variables: Variables, places: TextPositions | None) -> str:
+        """A rendered template. Raises SettingsError for a wrong one, and when the node's templates take too long."""
+        from mnemoir.workflows.text.effort import MOST_SECONDS  # imports Jinja2, which takes 25 ms
 
         began = thread_time()
         try:
@@ -216,7 +219,7 @@ class Step:
         )
 
     def _whole(self, key: str, default: int) -> int:
-        """A number of the node, whatever its type has of properties."""
+        """A number in the node's JSON, also one that is not a property of its type."""
         value = self.definition.raw.get(key, default)
         is_number = isinstance(value, int | str) and not isinstance(value, bool)
         return self.count(value, default, key) if is_number else default

@@ -1,4 +1,4 @@
-"""How long a node may take. The time in which its client reads what it said does not count."""
+"""The time limit of a node. Time spent on sending to a slow client does not count."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,10 +9,10 @@ from mnemoir.workflows.run import Turn
 
 
 class TimeLimit:
-    """`async with TimeLimit(turn, limit_s, error):` ends its body after so many seconds, None for never.
+    """`async with TimeLimit(turn, limit_s, error):` ends its body after `limit_s` seconds; None means no limit.
 
-    Raises what `error` makes. One timer serves the whole body: a timer for each batch would cost more than the batch,
-    and `asyncio.timeout` beside it as much again.
+    Raises the exception that `error` creates. One timer serves the whole body: a timer for each batch would cost more
+    than the batch, and an additional `asyncio.timeout` as much again.
     """
 
     def __init__(self, turn: Turn, limit_s: float | None, error: Callable[[], MnemoirError]) -> None:
@@ -20,7 +20,7 @@ class TimeLimit:
         self._limit_s = limit_s
         self._error = error
         self._timer: asyncio.TimerHandle | None = None
-        self._task: asyncio.Task[object] | None = None  # that runs the body
+        self._task: asyncio.Task[object] | None = None  # the task that runs the body
         self._has_expired = False
 
     async def __aenter__(self) -> None:
@@ -37,7 +37,7 @@ class TimeLimit:
             self._timer.cancel()
         if not self._has_expired or self._task is None:
             return
-        # something else may have cancelled the task too, and then it stays cancelled
+        # if another caller has cancelled the task too, it stays cancelled
         if self._task.uncancel() <= self._cancelling and kind is asyncio.CancelledError:
             raise self._error() from error
 
@@ -45,7 +45,7 @@ class TimeLimit:
         self._timer = asyncio.get_running_loop().call_later(seconds, self._on_timer)
 
     def _on_timer(self) -> None:
-        """End the body, or wait as much longer as the client took for reading since this was last asked."""
+        """End the body, or extend the time by that spent on sending to the client since the last check."""
         emitted_s = self._turn.emitted_s
         owed_s, self._not_counted_s = emitted_s - self._not_counted_s, emitted_s
         if owed_s > 0:

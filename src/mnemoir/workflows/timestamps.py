@@ -1,11 +1,11 @@
-"""When messages were said: times worked out for messages that have none, and shown to the model in front of them.
+"""Times of messages: assigned to messages without one, and shown to the model in front of them.
 
-A client does not tell when its messages were written, so a time is given to each message when it is first seen and
-kept by the message's hash. The time of a reply is kept under a placeholder until the client sends the reply back,
-perhaps edited. A time is wall clock text without a zone, so distances between times are wall clock distances too:
-over the night the clocks change they are an hour off, and never below zero.
+Clients do not send the times of messages, so each message gets a time when it is first seen, stored by the message's
+hash. The time of a reply is stored under a placeholder until the client sends the reply back, possibly edited. A time
+is wall clock text without a zone, so distances between times are wall clock distances too: in the night of a clock
+change they are an hour off, but never below zero.
 
-`now` is local and aware wherever it is asked for. Messages of the system and results of tools get no time.
+`now` is always local and aware. System messages and tool results get no time.
 """
 
 import asyncio
@@ -27,12 +27,15 @@ _LONGEST_GENERATION_PROMPT = 99  # characters
 
 
 def stamp(instant: datetime) -> str:
-    """`(Friday, 2026-11-20 16:58:30)`."""
+    """The time as text, like `(Friday, 2026-11-20 16:58:30)`."""
     return f"({_DAYS[instant.weekday()]}, {instant:%Y-%m-%d %H:%M:%S})"
 
 
 def distance(earlier: datetime, later: datetime) -> str:
-    """`2 days, 1 hour, 5 minutes`; parts that are zero are left out, and all of them are `less than a minute`."""
+    """The distance as text, like `2 days, 1 hour, 5 minutes`, without parts that are zero.
+
+    `less than a minute` if all parts are zero.
+    """
     minutes = max(0, int((later - earlier).total_seconds() // 60))
     counts = {"day": minutes // 1440, "hour": minutes // 60 % 24, "minute": minutes % 60}
     parts = [f"{count} {unit}{'' if count == 1 else 's'}" for unit, count in counts.items() if count]
@@ -40,7 +43,7 @@ def distance(earlier: datetime, later: datetime) -> str:
 
 
 def time_context(known: Mapping[str, str], now: datetime) -> str:
-    """What `{time_context_summary}` says of the stored times; "" for none."""
+    """The text of `{time_context_summary}` for the stored times; "" for none."""
     times = {time for key, text in known.items() if key != PLACEHOLDER and (time := _read(text))}
     if not times:
         return ""
@@ -53,16 +56,16 @@ def time_context(known: Mapping[str, str], now: datetime) -> str:
 def stamped(
     messages: Sequence[Message], known: Mapping[str, str], *, relative: bool, now: datetime
 ) -> Sequence[Message]:
-    """Copies with the time in front, where it is known; the others are the same objects."""
+    """The messages with known times in front, as copies; messages without a time are the same objects."""
     dated = _without_generation_prompt(messages)
     return [*(_stamped(message, known, relative, now) for message in dated), *messages[len(dated) :]]
 
 
 def settle(times: MutableMapping[str, str], messages: Sequence[Message], now: datetime) -> None:
-    """Give a time to every message that has none.
+    """Assign a time to every message without one.
 
-    The placeholder's goes to the last reply. Then, from the newest message back, each one without a time was said a
-    second before the one behind it, and the newest of all now.
+    The placeholder's time goes to the last reply. Then, from the newest message back, each message without a time
+    gets that of the following message minus one second, and the newest message gets `now`.
     """
     dated = [message for message in _without_generation_prompt(messages) if _has_time(message)]
     _place_placeholder(times, dated)
@@ -79,7 +82,7 @@ def settle(times: MutableMapping[str, str], messages: Sequence[Message], now: da
 async def backfill(
     store: Timestamps, root: Path, discussion: str, messages: Sequence[Message], *, now: datetime
 ) -> Mapping[str, str]:
-    """Settle the stored times, once at the start of a workflow; all that are known then."""
+    """Assign and store missing times, once at the start of a workflow; all known times."""
     async with store.changing(root, discussion) as times:
         # in a thread: every message is hashed, and a conversation may be as long as a book
         await asyncio.to_thread(settle, times, messages, now)
@@ -87,15 +90,15 @@ async def backfill(
 
 
 async def mark_reply(store: Timestamps, root: Path, discussion: str, *, now: datetime) -> None:
-    """Keep the time of a reply that is about to be written, under the placeholder."""
+    """Store the time of a reply that is about to begin, under the placeholder."""
     async with store.changing(root, discussion) as times:
         times[PLACEHOLDER] = stamp(now)
 
 
 async def commit_reply(store: Timestamps, root: Path, discussion: str, reply: str, *, now: datetime) -> None:
-    """Give the placeholder's time, or else `now`, to the reply right away, as group chats want it.
+    """Assign the placeholder's time, or else `now`, to the reply at once, as group chats need it.
 
-    `reply` is the text as the conversation will hold it when the client sends it back.
+    `reply` is the text in the form in which the client will send it back.
     """
     async with store.changing(root, discussion) as times:
         times.setdefault(PLACEHOLDER, stamp(now))
@@ -103,13 +106,16 @@ async def commit_reply(store: Timestamps, root: Path, discussion: str, reply: st
 
 
 def generation_prompt(messages: Sequence[Message]) -> str:
-    """The short last message with a colon at its end that asks for the next speaker's turn, trimmed; else ""."""
+    """The short last message, ending with a colon, that asks for the next speaker's turn, trimmed; "" without one."""
     text = messages[-1].text.strip() if messages else ""
     return text if text.endswith(":") and len(text) <= _LONGEST_GENERATION_PROMPT else ""
 
 
 def _without_generation_prompt(messages: Sequence[Message]) -> Sequence[Message]:
-    """It is sent anew with each request: a time kept for it would date back all messages that follow."""
+    """The messages without the request for the next speaker, which gets no time.
+
+    It comes with each request: a time stored for it would make all following messages too old.
+    """
     return messages[:-1] if generation_prompt(messages) else messages
 
 
@@ -138,7 +144,7 @@ def _stamped(message: Message, known: Mapping[str, str], relative: bool, now: da
 
 
 def _with_prefix(prefix: str, parts: Sequence[Part]) -> Sequence[Part]:
-    """In front of the first text; before pictures that have none."""
+    """The parts with the prefix in front of the first text, or as a new first part without one."""
     for i, part in enumerate(parts):
         if isinstance(part, TextPart):
             return (*parts[:i], TextPart(text=prefix + part.text), *parts[i + 1 :])
@@ -146,13 +152,13 @@ def _with_prefix(prefix: str, parts: Sequence[Part]) -> Sequence[Part]:
 
 
 def _sent(text: str, now: datetime) -> str | None:
-    """None for a text that is no time."""
+    """The distance of a stored time from now, as text; None if the text is not a time."""
     time = _read(text)
     return None if time is None else f"[Sent {distance(time, _wall_clock(now))} ago]"
 
 
 def _read(text: str) -> datetime | None:
-    """The wall clock time of a stamp; None for another text."""
+    """The wall clock time of a stamp; None for any other text."""
     match = _STAMP.fullmatch(text.strip())
     try:
         return datetime.fromisoformat(match[1]) if match else None

@@ -1,4 +1,4 @@
-"""The times of messages within a run: when they are read, written, and shown to a node."""
+"""Times of messages in a run: reading and storing them, and showing them to nodes."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -20,24 +20,24 @@ _log = structlog.get_logger(__name__)
 
 
 def is_group_answer(step: Step) -> bool:
-    """Whether the step answers in a group chat, whose answers have a speaker and keep their time at once."""
+    """True when the step answers in a group chat: the answer then has a speaker, and its time is stored at once."""
     raw = step.definition.raw
     is_marked = is_set(raw, "useGroupChatTimestampLogic") and is_set(raw, "addDiscussionIdTimestampsForLLM")
     return is_marked and step.answers_client and step.run.turn.discussion is not None
 
 
 class Times:
-    """Called for workflows and nodes that use times. Does nothing in a conversation without a discussion id; nodes of
-    a silent workflow are shown no times.
+    """The times of messages, for workflows and nodes that use them.
 
-    Trouble with the file of times never fails an answer: the node then reads its messages without times.
+    Does nothing in a conversation without a discussion id. Nodes of a silent workflow are shown no times. A failure
+    of the file of times never fails an answer: the node then reads its messages without times.
     """
 
     def __init__(self, services: Services) -> None:
         self._services = services
 
     async def begin(self, run: Run, compiled: CompiledWorkflow) -> None:
-        """Give every message a time before a workflow that shows them; work out the time context."""
+        """Before a workflow that shows times: assign missing ones, and compute the time context."""
         stamps = compiled.stamps and not run.is_silent
         if run.turn.discussion is None or not (stamps or compiled.names_time_context):
             return
@@ -46,7 +46,7 @@ class Times:
         run.turn.time_context = timestamps.time_context(known, now=self._now())
 
     async def before(self, step: Step) -> None:
-        """Show the node the conversation with times, and note when its answer begins."""
+        """Before a node: give it the conversation with times, and store the time at which its answer begins."""
         turn = step.run.turn
         if turn.discussion is None or step.run.is_silent:
             return
@@ -60,7 +60,7 @@ class Times:
             await self._noted(turn, None)
 
     async def after(self, step: Step) -> None:
-        """In a group chat the answer's text is known to be final, so its time is kept with it at once."""
+        """After a node: in a group chat store the time of its answer, since the text is final."""
         turn = step.run.turn
         if is_group_answer(step) and turn.user is not None:
             await self._noted(turn, as_sent_back(shown(step.output), turn.chat, turn.user.settings))

@@ -1,4 +1,4 @@
-"""What a trace shows of prompts and outputs: enough to see what was asked, and not a second copy of a long log."""
+"""Prompts and outputs in traces: cut to a length, so that traces are not a second copy of long conversations."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,14 +10,14 @@ from mnemoir.core.messages import ImagePart, Message, ModelRequest, TextPart
 from mnemoir.core.runs import MOST_TRACED_CHARACTERS, FilledVariable, ModelCall, NodeTrace, TracedMessage
 from mnemoir.core.text import estimate_prompt_tokens
 from mnemoir.ports.llm import ChatModel
-from mnemoir.workflows.text.places import Filling, Place
+from mnemoir.workflows.text.positions import Filling, TextPosition
 
-RECALLED = "recalled_memories"  # as if it were a variable: what memory put in front of the user's message
-MOST_VARIABLES = 500  # of one text
+RECALLED = "recalled_memories"  # shown like a variable: the recalled memories in front of the user's message
+MOST_VARIABLES = 500  # for one text
 
 
 def shown(value: object) -> str:
-    """A node's output as text: itself, nothing for None, JSON for lists and objects."""
+    """A node's output as text: a text as it is, "" for None, JSON for lists and objects."""
     if isinstance(value, str):
         return value
     if value is None:
@@ -31,7 +31,7 @@ def shown(value: object) -> str:
 def traced_messages(
     messages: Sequence[Message], most_characters: int = MOST_TRACED_CHARACTERS
 ) -> list[TracedMessage]:
-    """The newest messages that fit, in order, pictures by number; a first entry tells what is left out."""
+    """The newest messages that fit, in order, pictures by number; a first entry counts the messages left out."""
     kept: list[TracedMessage] = []
     left = most_characters
     for message in reversed(messages):
@@ -47,20 +47,20 @@ def traced_messages(
 
 
 def traced_text(text: str) -> str:
-    """The end of a text, where the newest of a conversation stands; its beginning tells what is left out."""
+    """The end of a text, which has the newest messages, preceded by the number of characters left out."""
     left_out = len(text) - MOST_TRACED_CHARACTERS
     return text if left_out <= 0 else f"[{left_out} earlier characters are not shown.]\n{text[left_out:]}"
 
 
 def variables_in(prompt: str | Sequence[TracedMessage], fillings: Mapping[str, Filling]) -> list[FilledVariable]:
-    """Where variables stand in a traced prompt, and what was recalled for it.
+    """The positions of variables and of recalled memories in a traced prompt.
 
-    A text that was filled is looked for where it was put; one that was changed on its way, or stands there twice, is
-    left out rather than guessed.
+    A filled text is searched in the message it was put into; if it was changed since, or occurs there twice, its
+    variables are left out, because their positions are uncertain.
     """
     texts = [prompt] if isinstance(prompt, str) else [message["content"] for message in prompt]
     found = [_recalled(index, text) for index, text in enumerate(texts) if OPENING in text]
-    if not fillings:  # as with every chat that has no config tree
+    if not fillings:  # the case of every chat without a config tree
         return [variable for variable in found if variable is not None]
     for key, filling in fillings.items():
         index = 0 if isinstance(prompt, str) else _entry_for(key, prompt)
@@ -73,7 +73,7 @@ def variables_in(prompt: str | Sequence[TracedMessage], fillings: Mapping[str, F
 
 
 def call_of(model: ChatModel, request: ModelRequest, *, stream: bool) -> ModelCall | None:
-    """How the model is asked, to ask it again; None for one that is not far away."""
+    """The parameters of a model call, for repeating it; None for a model in this process."""
     address = model.address(stream=stream)
     if address is None:
         return None
@@ -91,9 +91,9 @@ def call_of(model: ChatModel, request: ModelRequest, *, stream: bool) -> ModelCa
 
 
 def add_tokens(trace: NodeTrace, usage: Usage, prompt: Sequence[Message], output: Sequence[str]) -> None:
-    """Add what one call took, as the model's server counted it; estimated where it reported nothing.
+    """Add the tokens of one call to the trace, as counted by the model's server, or estimated if it counted none.
 
-    `output` is the answer in its pieces.
+    `output` is the answer in pieces.
     """
     if not (usage.input_tokens or usage.output_tokens):
         spent = sum(estimate_prompt_tokens(message.text) for message in prompt)
@@ -109,7 +109,7 @@ def _recalled(index: int, text: str) -> FilledVariable | None:
 
 
 def _entry_for(key: str, prompt: Sequence[TracedMessage]) -> int | None:
-    """The message a node's text is sent as: the first of the system, or the last of the user."""
+    """The index of the message with a node's text: the first system message, or the last user message."""
     if key == "systemPrompt":
         return next((index for index, message in enumerate(prompt) if message["role"] == "system"), None)
     return next((index for index in reversed(range(len(prompt))) if prompt[index]["role"] == "user"), None)
@@ -122,7 +122,7 @@ def _only_place(part: str, text: str) -> int | None:
     return begin if begin >= 0 and text.find(part, begin + 1) < 0 else None
 
 
-def _shifted(place: Place, index: int, begin: int) -> FilledVariable:
+def _shifted(place: TextPosition, index: int, begin: int) -> FilledVariable:
     return FilledVariable(name=place.name, message=index, start=begin + place.start, end=begin + place.end)
 
 

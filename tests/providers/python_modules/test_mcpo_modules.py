@@ -183,7 +183,7 @@ async def test_a_manipulated_tool_map_is_refused(run, server, change):
 async def test_unknown_tools_are_refused_and_the_others_called(run, server):
     asked = json.dumps({"tool_calls": [{"name": "rm"}, {"name": "get_forecast"}] + [{"name": "rm"}] * 20})
     said = await run("call_tools", tool_calls=asked, tools=str(TOOLS))  # the map as Python shows it
-    assert said.startswith("Tool Results:\n\nrm: refused, for there is no tool of this name\n\nget_forecast: {")
+    assert said.startswith("Tool Results:\n\nrm: refused, because there is no tool of this name\n\nget_forecast: {")
     assert said.endswith("6 more calls were not made; 16 are allowed at a time.")
     assert server.requests == [("POST", "/weather/forecast", {})]
 

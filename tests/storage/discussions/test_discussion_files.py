@@ -172,8 +172,8 @@ async def test_every_discussion_is_listed_whatever_program_kept_it(files, root, 
         listed = await files.listed(root, legacy)
     put(root, "unknown/notes.txt", "no discussion")
     assert await files.listed(root, legacy) == listed
-    assert [await files.told(Discussion(root=root, id=row.id, legacy=legacy)) for row in listed] == listed
-    assert await files.told(Discussion(root=root, id="none", legacy=legacy)) is None
+    assert [await files.entry(Discussion(root=root, id=row.id, legacy=legacy)) for row in listed] == listed
+    assert await files.entry(Discussion(root=root, id="none", legacy=legacy)) is None
     assert [(row.id, row.chunk_summaries, row.records, row.has_summary) for row in listed] == [
         ("../ours", 2, 0, False),
         ("flat", 1, 0, True),

@@ -26,7 +26,7 @@ def program(*arguments):
 
 
 def printed_by(started):
-    printed, complaint = started.communicate(timeout=100)
+    printed, complaint = started.communicate(timeout=600)
     assert started.returncode == 0, complaint
     return printed.splitlines()
 

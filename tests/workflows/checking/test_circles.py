@@ -1,4 +1,4 @@
-"""Things that lead back to themselves."""
+"""Search for circles in a graph."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,12 +8,12 @@ from mnemoir.workflows.checking.circles import circles
 GRAPHS = st.dictionaries(st.integers(0, 8), st.lists(st.integers(0, 8), max_size=4))
 
 
-def test_a_chain_has_none_and_a_thing_may_lead_to_itself():
+def test_a_chain_has_no_circle_and_a_node_may_lead_to_itself():
     assert circles({"a": ["b", "c"], "b": ["c"], "c": []}) == []
     assert circles({"a": ["a"]}) == [["a"]]
 
 
-def test_each_edge_that_closes_one_gives_the_way_around():
+def test_each_edge_that_closes_a_circle_gives_that_circle():
     assert circles({"a": ["b"], "b": ["c", "a"], "c": ["b"]}) == [["b", "c"], ["a", "b"]]
 
 
@@ -24,7 +24,7 @@ def test_a_chain_longer_than_the_stack_is_walked():
 
 
 @given(GRAPHS)
-def test_what_is_found_is_a_circle_and_nothing_is_found_exactly_where_there_is_none(edges):
+def test_circles_are_found_exactly_if_there_are_any(edges):
     found = circles(edges)
     for way in found:
         assert all(after in edges[before] for before, after in zip(way, [*way[1:], way[0]], strict=True))
@@ -32,7 +32,7 @@ def test_what_is_found_is_a_circle_and_nothing_is_found_exactly_where_there_is_n
 
 
 def leads_back(edges):
-    """Whether anything is left when what leads nowhere is taken away again and again."""
+    """True when nodes remain after repeatedly removing all nodes without edges to others: there is a circle."""
     left = {node: set(edges.get(node, ())) for node in {*edges, *(n for many in edges.values() for n in many)}}
     while ends := [node for node, following in left.items() if not following & left.keys()]:
         for node in ends:

@@ -1,4 +1,4 @@
-"""The check of a config tree: all problems at once, each at its place."""
+"""The check of a config tree: all problems at once, each with its position."""
 
 import re
 from pathlib import Path
@@ -36,7 +36,7 @@ def in_chat(tmp_path, *nodes, **files):
 
 
 def routed(**more):
-    """A user whose messages are sorted into categories."""
+    """A user with prompt routing."""
     settings = {"routingConfig": "Mine", "categorizationWorkflow": "Sort", **more}
     return {
         "Users/ann.json": settings,
@@ -117,7 +117,7 @@ BAD_PLACES = [
 ]
 
 
-def test_a_bad_tree_is_told_whole_with_every_place(tmp_path):
+def test_all_problems_of_a_bad_tree_are_reported_with_their_positions(tmp_path):
     assert sorted(places(problems(tmp_path, BAD))) == sorted(BAD_PLACES)
 
 
@@ -127,7 +127,7 @@ def test_every_problem_says_what_to_do(tmp_path):
         assert problem.fix.endswith((".", "?")), problem
 
 
-def test_names_that_are_not_there_are_told_with_the_nearest_that_is(tmp_path):
+def test_missing_names_are_reported_with_the_nearest_known_name(tmp_path):
     fixes = {problem.path: problem.fix for problem in problems(tmp_path, BAD)}
     assert fixes["$.nodes[0].type"] == "Did you mean 'Standard'?"
     assert fixes["$.nodes[1].endpointName"] == "Did you mean 'Main'?"
@@ -136,7 +136,7 @@ def test_names_that_are_not_there_are_told_with_the_nearest_that_is(tmp_path):
     assert fixes["$.chatPromptTemplateName"] == "Did you mean '_chatonly'?"
 
 
-def test_only_what_a_named_user_reaches_is_told(tmp_path):
+def test_only_problems_that_a_named_user_reaches_are_reported(tmp_path):
     files = {name: content for name, content in BAD.items() if name != "Workflows/Ann/Chat.json"}
     found = problems(tmp_path, files, "Ann")
     assert {problem.file for problem in found} == {
@@ -147,11 +147,11 @@ def test_only_what_a_named_user_reaches_is_told(tmp_path):
     }
 
 
-def test_an_unknown_user_is_told(tmp_path):
+def test_an_unknown_user_is_reported(tmp_path):
     assert places(problems(tmp_path, {}, "Zoe")) == [("error", "Users/zoe.json", "$")]
 
 
-def test_checking_changes_nothing_and_a_broken_file_is_told_as_it_is_now(tmp_path):
+def test_checking_changes_nothing_and_reports_the_present_version_of_a_broken_file(tmp_path):
     tree = tree_of(tmp_path)
     tree.user("Ann").workflow("Chat")
     (tree.root / "Workflows/Ann/Chat.json").write_text("[")
@@ -161,7 +161,7 @@ def test_checking_changes_nothing_and_a_broken_file_is_told_as_it_is_now(tmp_pat
 @pytest.mark.parametrize(
     "url", ["", "localhost:8080", "http://", "ftp://a", "http://a:port", "http://[::1", "file:///x"]
 )
-def test_an_address_that_is_none_is_told_without_repeating_it(url, tmp_path):
+def test_an_invalid_address_is_reported_without_quoting_it(url, tmp_path):
     files = {"Endpoints/Main.json": {"endpoint": url, "apiTypeConfigFileName": "Open-AI-API"}}
     found = problems(tmp_path, files)
     assert places(found) == [("error", "Endpoints/Main.json", "$.endpoint")]
@@ -169,13 +169,13 @@ def test_an_address_that_is_none_is_told_without_repeating_it(url, tmp_path):
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:5000/", "https://api.example.org/base", "http://[::1]:8080"])
-def test_an_address_of_a_server_is_taken(url, tmp_path):
+def test_an_address_of_a_server_is_accepted(url, tmp_path):
     assert (
         problems(tmp_path, {"Endpoints/Main.json": {"endpoint": url, "apiTypeConfigFileName": "Open-AI-API"}}) == []
     )
 
 
-def test_backups_in_a_circle_are_told(tmp_path):
+def test_backups_in_a_circle_are_reported(tmp_path):
     end = {"endpoint": "http://a", "apiTypeConfigFileName": "Open-AI-API"}
     files = {
         "Endpoints/A.json": {**end, "backupEndpointName": "b"},
@@ -186,13 +186,13 @@ def test_backups_in_a_circle_are_told(tmp_path):
     assert "Endpoints/A.json → Endpoints/B.json → Endpoints/A.json" in found[0].cause
 
 
-def test_a_category_without_a_workflow_is_told(tmp_path):
+def test_a_category_without_a_workflow_is_reported(tmp_path):
     table = {"A": {"description": "a", "workflow": "Chat"}, "B": {"description": "b", "workflow": "Chatt"}}
     found = problems(tmp_path, {**routed(), "Routing/Mine.json": table})
     assert [(problem.path, problem.fix) for problem in found] == [("$.B.workflow", "Did you mean 'Chat'?")]
 
 
-def test_routing_without_its_table_its_sorter_and_its_default_is_told(tmp_path):
+def test_routing_without_table_categoriser_and_default_is_reported(tmp_path):
     found = problems(tmp_path, {"Users/ann.json": {}})
     assert sorted(places(found)) == [
         ("error", "Users/ann.json", "$.categorizationWorkflow"),
@@ -201,14 +201,14 @@ def test_routing_without_its_table_its_sorter_and_its_default_is_told(tmp_path):
     ]
 
 
-def test_category_variables_are_set_in_the_categoriser_alone(tmp_path):
+def test_category_variables_are_set_only_in_the_categoriser(tmp_path):
     table = {"A": {"description": "a", "workflow": "Chat"}}
     asks = [{"type": "StaticResponse", "content": "{categoriesSeparatedByOr}"}]
     files = {**routed(), "Routing/Mine.json": table, "Workflows/Ann/Sort.json": asks, "Workflows/Ann/Chat.json": asks}
     assert places(problems(tmp_path, files)) == [("warning", "Workflows/Ann/Chat.json", "$[0].content")]
 
 
-def test_category_variables_are_set_in_a_categoriser_that_routing_switched_off_leaves_behind(tmp_path):
+def test_category_variables_are_set_in_an_unused_categoriser_when_routing_is_off(tmp_path):
     settings = {"customWorkflowOverride": True, "customWorkflow": "Chat", "categorizationWorkflow": "sort"}
     asks = [{"type": "StaticResponse", "content": "{categoryNameBulletpoints}"}]
     files = {"Users/ann.json": settings, "Workflows/Ann/Sort.json": asks, "Workflows/Ann/Other.json": asks}
@@ -230,7 +230,7 @@ def test_a_categoriser_that_nothing_runs_may_be_missing(name, tmp_path):
         {"sharedWorkflowsSubDirectoryOverride": "..", "allowSharedWorkflows": True},
     ],
 )
-def test_a_folder_that_leads_away_is_told_at_its_key(settings, tmp_path):
+def test_a_folder_outside_the_tree_is_reported_at_its_key(settings, tmp_path):
     user = {"customWorkflowOverride": True, "customWorkflow": "Chat", **settings}
     assert places(problems(tmp_path, {"Users/ann.json": user}, "Ann")) == [
         ("error", "Users/ann.json", f"$.{next(iter(settings))}")
@@ -253,7 +253,7 @@ def test_names_with_variables_are_only_known_at_run_time(tmp_path):
     assert problems(tmp_path, {"Workflows/Ann/Chat.json": chat}) == []
 
 
-def test_a_name_never_knows_the_output_of_a_node(tmp_path):
+def test_a_name_never_contains_the_output_of_a_node(tmp_path):
     node = {"type": "Standard", "endpointName": "{agent1Output}", "prompt": "{agent1Output}"}
     found = in_chat(tmp_path, SAYS, node)
     assert [(level, path) for level, path, _ in found] == [("warning", "$[1].endpointName")]
@@ -285,7 +285,7 @@ def test_variables_of_the_workflow_the_user_and_the_server_are_known(tmp_path):
     assert problems(tmp_path, {"Users/ann.json": settings, "Workflows/Ann/Chat.json": chat}) == []
 
 
-def test_a_name_nobody_sets_is_told_with_the_nearest_one(tmp_path):
+def test_a_variable_that_is_not_set_is_reported_with_the_nearest_one(tmp_path):
     node = {"type": "StaticResponse", "content": "{chat_user_promt_last_ten} {zzz}"}
     found = problems(tmp_path, {"Workflows/Ann/Chat.json": [node]})
     assert [problem.fix for problem in found] == [
@@ -303,13 +303,13 @@ def test_a_jinja_node_is_read_as_a_template(tmp_path):
     assert [(level, path) for level, path, _ in found] == [("warning", "$[1].content"), ("error", "$[2].content")]
 
 
-def test_texts_in_lists_are_told_by_their_index(tmp_path):
+def test_texts_in_lists_are_reported_by_their_index(tmp_path):
     call = {"type": "CustomWorkflow", "workflowName": "Child", "scoped_variables": ["fine", "{nobody}"]}
     found = in_chat(tmp_path, call, **{"Workflows/Ann/Child.json": [SAYS]})
     assert [path for _, path, _ in found] == ["$[0].scoped_variables[1]"]
 
 
-def test_a_route_that_leads_nowhere_is_told_by_its_key(tmp_path):
+def test_a_route_to_a_missing_workflow_is_reported_at_its_key(tmp_path):
     node = {"type": "conditionalcustomworkflow", "conditionalKey": "x", "conditionalWorkflows": {"C#": "Chat2"}}
     found = in_chat(tmp_path, node)
     assert [(level, path) for level, path, _ in found] == [("error", "$[0].conditionalWorkflows['C#']")]
@@ -337,14 +337,14 @@ def test_a_tool_workflow_that_runs_the_node_that_runs_it_is_a_circle(tmp_path):
     assert places(circles) == [("warning", "Workflows/Ann/Sum.json", "$[0].type")]
 
 
-def test_many_endpoints_of_one_node_are_each_looked_for(tmp_path):
+def test_all_endpoints_of_one_node_are_looked_up(tmp_path):
     listed = [{"endpointName": "Main"}, {"endpointName": "Gone"}]
     node = {"type": "SlowButQualityRAG", "ragTarget": "x", "ragType": "y", "multiModelList": listed}
     found = in_chat(tmp_path, node)
     assert [(level, path) for level, path, _ in found] == [("error", "$[0].multiModelList[1].endpointName")]
 
 
-def test_notes_and_properties_that_work_in_every_node_are_no_slips(tmp_path):
+def test_notes_and_properties_of_every_node_are_not_reported(tmp_path):
     node = {
         **SAYS,
         "agentName": "A",
@@ -364,7 +364,7 @@ def test_a_key_without_effect_yet_is_a_warning_where_it_is_switched_on(key, tmp_
     assert in_chat(tmp_path, {**SAYS, key: True}) == [("warning", f"$[0].{key}", cause)]
 
 
-def test_what_goes_with_a_key_without_effect_is_no_slip(tmp_path):
+def test_keys_that_belong_to_a_key_without_effect_are_not_reported(tmp_path):
     assert in_chat(tmp_path, {**SAYS, **dict.fromkeys(LATER_DETAILS, "x")}) == []
 
 
@@ -373,7 +373,7 @@ def test_the_page_on_migrating_lists_exactly_the_keys_of_nodes_without_effect():
     assert set(re.findall(r"`(\w+)`", listed)) == LATER | LATER_DETAILS
 
 
-def test_a_wrong_value_of_a_property_is_told(tmp_path):
+def test_a_wrong_value_of_a_property_is_reported(tmp_path):
     found = in_chat(tmp_path, {**SAYS, "returnToUser": "perhaps", "timeoutSeconds": -1})
     assert sorted((level, path) for level, path, _ in found) == [
         ("error", "$[0].returnToUser"),
@@ -381,12 +381,12 @@ def test_a_wrong_value_of_a_property_is_told(tmp_path):
     ]
 
 
-def test_types_of_newer_releases_are_told_as_not_offered(tmp_path):
+def test_types_of_newer_releases_are_reported_as_not_offered(tmp_path):
     found = in_chat(tmp_path, {"type": "WebFetch", "url": "http://a"}, SAYS)
     assert [cause for _, _, cause in found] == ["Node type 'WebFetch' is not offered by this version."]
 
 
-def test_a_link_out_of_the_tree_is_told(tmp_path):
+def test_a_link_out_of_the_tree_is_reported(tmp_path):
     tree = tree_of(tmp_path)
     (tmp_path / "outside.json").write_text("[]")
     (tree.root / "Workflows/Ann/Away.json").symlink_to(tmp_path / "outside.json")
@@ -394,7 +394,7 @@ def test_a_link_out_of_the_tree_is_told(tmp_path):
     assert [(problem.path, "is a link to" in problem.cause) for problem in found] == [("$", True)]
 
 
-def test_a_key_in_a_file_that_is_wrong_elsewhere_is_never_repeated(tmp_path):
+def test_an_api_key_in_a_wrong_file_is_never_quoted(tmp_path):
     secret = {
         "apiKey": ["canary"],
         "endpoint": "http://user:canary@host:port",
@@ -405,6 +405,6 @@ def test_a_key_in_a_file_that_is_wrong_elsewhere_is_never_repeated(tmp_path):
     assert "canary" not in repr(found)
 
 
-def test_a_tree_that_is_none_is_an_error(tmp_path):
+def test_a_folder_that_is_no_tree_is_an_error(tmp_path):
     with pytest.raises(SettingsError, match="is no config tree"):
         check(tree_of(tmp_path).open(tmp_path), [], TYPES)

@@ -1,4 +1,4 @@
-"""The check of discussion settings, and of what nodes of memory need."""
+"""The check of discussion settings, and of the settings that memory nodes require."""
 
 import pytest
 
@@ -13,20 +13,20 @@ DIRECT = {"endpointName": "Main", "preset": "Calm", "prompt": "Sum up: [TextChun
 
 
 def problems(tmp_path, settings, files=(), *users):
-    """The problems of the small tree whose user has these settings more."""
+    """The problems of the small tree with additional settings of its user."""
     ann = {**SMALL["Users/ann.json"], **settings}
     return check(tree_of(tmp_path, {"Users/ann.json": ann, **dict(files)}), users, loaded().types)
 
 
 def of_settings(tmp_path, said, **files):
-    """The problems of a file of discussion settings by which memories are made: level, path and cause."""
+    """The problems of a discussion settings file that a memory node uses: level, path and cause."""
     found = problems(tmp_path, {KEY: "Mine"}, {**MAKES, "Workflows/Ann/Mine.json": said, **files})
     assert {problem.file for problem in found} <= {"Workflows/Ann/Mine.json"}
     return [(problem.level, problem.path, problem.cause) for problem in found]
 
 
 def of_node(tmp_path, node, **settings):
-    """The problems of the user's one workflow, which has this node and an answer."""
+    """The problems of the user's only workflow, which has this node and a responder."""
     found = problems(tmp_path, settings, {"Workflows/Ann/Chat.json": [node, SAYS]})
     return [(problem.level, problem.file, problem.path, problem.cause) for problem in found]
 
@@ -71,7 +71,7 @@ def test_sound_settings_have_no_problems_and_are_no_workflow(tmp_path, said):
         (b"{", "$"),
     ],
 )
-def test_what_memories_cannot_be_made_with_is_told_at_its_place(tmp_path, said, path):
+def test_settings_that_cannot_make_memories_are_reported_at_their_position(tmp_path, said, path):
     [(level, found, cause)] = of_settings(tmp_path, said)
     assert (level, found.startswith(path)) == ("error", True), found
     assert cause.endswith(".")
@@ -84,7 +84,7 @@ def test_a_prompt_that_does_not_show_the_chunk_is_a_warning(tmp_path):
     assert of_settings(tmp_path / "other", {**DIRECT, "prompt": "", "systemPrompt": "[TextChunk]"}) == []
 
 
-def test_a_slip_of_the_pen_is_a_warning_that_names_the_nearest_key(tmp_path):
+def test_a_misspelled_key_is_a_warning_that_names_the_nearest_key(tmp_path):
     said = {**DIRECT, "chunkEstimatedTokensSize": 5}
     [problem] = problems(tmp_path, {KEY: "Mine"}, {"Workflows/Ann/Mine.json": said})
     assert (problem.level, problem.path) == ("warning", "$.chunkEstimatedTokensSize")
@@ -92,7 +92,7 @@ def test_a_slip_of_the_pen_is_a_warning_that_names_the_nearest_key(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["Gone", "../Users/ann"])
-def test_a_settings_file_that_is_not_there_is_told_at_the_users_key(tmp_path, name):
+def test_a_missing_settings_file_is_reported_at_the_users_key(tmp_path, name):
     [problem] = problems(tmp_path, {KEY: name}, MAKES)
     assert (problem.level, problem.file, problem.path) == ("error", "Users/ann.json", f"$.{KEY}")
 
@@ -105,7 +105,7 @@ NAMED = {
 }
 
 
-def test_memory_that_no_node_makes_is_a_warning_where_it_cannot_be_made(tmp_path):
+def test_settings_of_memory_that_no_node_makes_are_warnings(tmp_path):
     levels = {problem.path: problem.level for problem in problems(tmp_path, NAMED)}
     assert levels == {f"$.{key}": "warning" for key in NAMED}
 
@@ -121,19 +121,19 @@ def test_memory_that_no_node_makes_is_a_warning_where_it_cannot_be_made(tmp_path
         ({"type": "VectorMemorySearch", "input": "cats"}, []),
     ],
 )
-def test_what_a_node_of_memory_goes_by_is_an_error_where_it_is_not_there(tmp_path, node, keys):
+def test_missing_settings_that_a_memory_node_uses_are_an_error(tmp_path, node, keys):
     found = problems(tmp_path, NAMED, {"Workflows/Ann/Chat.json": [node, SAYS]})
     levels = {one.path.removeprefix("$."): one.level for one in found if one.file == "Users/ann.json"}
     assert levels == {key: "error" if key in keys else "warning" for key in NAMED}
 
 
-def test_settings_that_no_node_of_memory_goes_by_are_warned_of_at_their_places(tmp_path):
+def test_wrong_settings_that_no_memory_node_uses_are_warnings(tmp_path):
     said = {**DIRECT, "endpointName": "Gone", "lookbackStartTurn": "many"}
     found = problems(tmp_path, {KEY: "Mine"}, {"Workflows/Ann/Mine.json": said})
     assert [(one.level, one.path) for one in found] == [("warning", "$.lookbackStartTurn")]
 
 
-def test_settings_that_one_of_two_users_makes_memories_by_are_an_error_once(tmp_path):
+def test_wrong_settings_used_by_one_of_two_users_are_one_error(tmp_path):
     shared = {KEY: "Mine", "workflowConfigsSubDirectoryOverride": "both"}
     runs = {"customWorkflowOverride": True, "customWorkflow": "Chat", **shared}
     files = {
@@ -175,7 +175,7 @@ def test_workflows_that_make_memories_are_checked_with_the_inputs_they_are_given
         ("GetCurrentSummaryFromFile", []),
     ],
 )
-def test_a_node_that_needs_something_of_the_user_says_so(tmp_path, kind, keys):
+def test_a_node_without_a_required_setting_of_the_user_is_reported(tmp_path, kind, keys):
     found = of_node(tmp_path, {"type": kind})
     assert [(level, file, path) for level, file, path, _ in found] == [
         ("error", "Workflows/Ann/Chat.json", "$[0].type") for _ in keys
@@ -195,7 +195,7 @@ def test_a_node_that_has_what_it_needs_has_no_problems(tmp_path):
         assert of_node(tmp_path, {"type": kind}, **settings) == []
 
 
-def test_a_summary_that_is_only_read_needs_nothing(tmp_path):
+def test_a_summary_that_is_only_read_needs_no_settings(tmp_path):
     assert of_node(tmp_path, {"type": "FullChatSummary", "isManualConfig": True}) == []
 
 

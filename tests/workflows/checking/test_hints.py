@@ -12,7 +12,7 @@ TEXT_ENDPOINT = {"endpoint": "http://127.0.0.1:8080", "apiTypeConfigFileName": "
 
 
 def hinted(tmp_path, *nodes, **files):
-    """Where hints are given in the workflows of a user whose Chat is made of these nodes."""
+    """The positions of hints in the workflows of a user with these nodes in Chat."""
     tree = tree_of(tmp_path, {"Workflows/Ann/Chat.json": list(nodes), **files})
     return [f"{hint.file} {hint.path}" for hint in check_with_hints(tree, ["Ann"], loaded().types)[1]]
 
@@ -42,7 +42,7 @@ def test_an_endpoint_that_completes_a_text_takes_no_tools(tmp_path):
     assert hinted(tmp_path, ANSWER | {"endpointName": "Text"}, **files) == []
 
 
-def test_a_workflow_that_answers_in_the_place_of_another_is_looked_into(tmp_path):
+def test_a_sub_workflow_that_answers_is_checked(tmp_path):
     chosen = {"Default": "Inner", "Other": "Inner"}
     runs = {"type": "ConditionalCustomWorkflow", "conditionalKey": "x", "conditionalWorkflows": chosen}
     found = hinted(tmp_path, {**runs, "returnToUser": True}, **{"Workflows/Ann/Inner.json": [ANSWER]})

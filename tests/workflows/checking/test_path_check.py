@@ -1,4 +1,4 @@
-"""Paths of file nodes and of discussions: those that can never be reached are named before a chat meets them."""
+"""The check of paths of file nodes and of discussions: unusable ones are reported before a chat uses them."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.workflows.config.config_kit import SMALL, tree_of
 
 
 def in_chat(tmp_path, *nodes):
-    """The problems of a user's one workflow, made of these nodes; files may be below the public folder."""
+    """The problems of a user's only workflow, with these nodes; files are allowed below the public folder."""
     tree = tree_of(tmp_path, {"Workflows/Ann/Chat.json": list(nodes)})
     files = FileUserFiles([tree.public], tree.public, closed=[tree.root])
     return [
@@ -44,7 +44,7 @@ def test_a_path_that_must_not_be_written_is_an_error_for_it_ends_the_chat(tmp_pa
 
 
 def of_directory(tmp_path, named, chosen=None):
-    """The problems of a user whose discussions are to be kept there; `chosen` is the directory of the settings."""
+    """The problems of a user with this directory of discussions; `chosen` is the directory of the settings."""
     tree = tree_of(tmp_path, {"Users/ann.json": {**SMALL["Users/ann.json"], "discussionDirectory": str(named)}})
     outside = Outside(user_files=FileUserFiles([tree.public], tree.public), discussion_directory=chosen)
     return check(tree, ["Ann"], loaded().types, outside)
@@ -52,7 +52,7 @@ def of_directory(tmp_path, named, chosen=None):
 
 @pytest.fixture
 def blocked(tmp_path):
-    """A directory that nobody can make, not even root: a file is in its way."""
+    """A directory that cannot be created, not even by root, because a file has the name of its parent."""
     (tmp_path / "file").write_text("")
     return tmp_path / "file" / "talks"
 
@@ -60,7 +60,7 @@ def blocked(tmp_path):
 def test_a_directory_of_discussions_that_cannot_be_made_is_an_error_with_path_cause_and_next_step(tmp_path, blocked):
     [problem] = of_directory(tmp_path, blocked)
     assert (problem.level, problem.file, problem.path) == ("error", "Users/ann.json", "$.discussionDirectory")
-    assert f"{blocked} cannot be made or written (Not a directory)" in problem.cause
+    assert f"{blocked} cannot be created or written (Not a directory)" in problem.cause
     assert "Name a directory that the server may write" in problem.fix
 
 

@@ -25,7 +25,7 @@ def asking(name="Far", preset="Far", **more):
 
 
 def found(tmp_path, far, *, llama=None, node=None, files=None, users=()):
-    """What is wrong with a tree whose one node asks the endpoint Far with its own samplers."""
+    """The problems of a tree with one node that asks the endpoint Far with its own samplers."""
     tree = {
         "ApiTypes/Llama.json": {**LLAMA, **(llama or {})},
         "Endpoints/Far.json": endpoint(**far),
@@ -39,7 +39,7 @@ def test_a_preset_that_names_an_endpoint_with_samplers_is_sound(tmp_path):
     assert found(tmp_path, {"presetSamplers": SAMPLERS}) == []
 
 
-def test_a_preset_that_names_an_endpoint_without_samplers_is_told_with_both_places(tmp_path):
+def test_a_preset_that_names_an_endpoint_without_samplers_is_reported_with_both_folders(tmp_path):
     tree = {"ApiTypes/Llama.json": LLAMA, "Endpoints/Far.json": endpoint(), "Workflows/Ann/Chat.json": [asking()]}
     (problem,) = problems(tmp_path, tree)
     assert (problem.level, problem.path) == (ERROR, "$[0].preset")
@@ -48,12 +48,12 @@ def test_a_preset_that_names_an_endpoint_without_samplers_is_told_with_both_plac
     assert problem.fix == "Add them, or create the file."
 
 
-def test_a_preset_that_is_nearly_an_endpoints_name_is_told_with_that_name(tmp_path):
+def test_a_preset_with_nearly_an_endpoints_name_is_reported_with_that_name(tmp_path):
     told = (ERROR, "Workflows/Ann/Chat.json", "$[0].preset", "Did you mean 'Far'?")
     assert found(tmp_path, {"presetSamplers": SAMPLERS}, node=asking(preset="Farr")) == [told]
 
 
-def test_samplers_that_the_endpoint_asked_has_no_names_for_are_told(tmp_path):
+def test_samplers_without_a_name_at_the_asked_endpoint_are_reported(tmp_path):
     sent = found(tmp_path, {"presetSamplers": SAMPLERS}, llama={"samplerFieldMap": {}})
     assert sent == [(WARNING, "Workflows/Ann/Chat.json", "$[0].preset", "Add samplerFieldMap to the API type.")]
 
@@ -67,7 +67,7 @@ def test_samplers_that_the_endpoint_asked_has_no_names_for_are_told(tmp_path):
         ({"chat_template_kwargs": [1]}, "chat_template_kwargs", "Make it one."),
     ],
 )
-def test_samplers_that_cannot_be_meant_so_are_told(samplers, path, fix, tmp_path):
+def test_wrong_samplers_are_reported(samplers, path, fix, tmp_path):
     told = (WARNING, "Endpoints/Far.json", f"$.presetSamplers.{path}", fix)
     assert found(tmp_path, {"presetSamplers": samplers}) == [told]
 
@@ -92,7 +92,7 @@ def test_an_appended_preset_must_be_there(tmp_path):
         ({"supportsChatTemplateKwargs": False}, "thinking.location"),
     ],
 )
-def test_an_api_type_that_cannot_say_what_it_means_is_told(members, path, tmp_path):
+def test_an_api_type_with_an_unusable_thinking_switch_is_reported(members, path, tmp_path):
     assert found(tmp_path, {}, llama=members, node=SAYS)[0][:3] == (WARNING, "ApiTypes/Llama.json", f"$.{path}")
 
 
@@ -119,12 +119,12 @@ def test_a_user_who_only_shares_workflows_needs_no_routing(tmp_path):
     assert problems(tmp_path, files) == []
 
 
-def test_a_user_who_only_shares_workflows_and_has_none_is_told(tmp_path):
+def test_a_user_who_only_shares_workflows_and_has_none_is_reported(tmp_path):
     (problem,) = problems(tmp_path, {"Users/ann.json": ONLY_SHARED})
     assert (problem.level, problem.path) == (ERROR, "$.sharedWorkflowsSubDirectoryOverride")
 
 
-def test_half_a_routing_is_told_also_beside_shared_workflows(tmp_path):
+def test_incomplete_routing_is_reported_also_beside_shared_workflows(tmp_path):
     files = {
         "Users/ann.json": ONLY_SHARED | {"categorizationWorkflow": "Chat"},
         "Workflows/_shared/Cook/_DefaultWorkflow.json": [SAYS],

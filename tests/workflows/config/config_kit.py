@@ -27,7 +27,7 @@ SMALL: Mapping[str, object] = {
 
 
 def write(root: Path, files: Mapping[str, object]) -> Path:
-    """Each file as JSON, or as it is when it is bytes; with a change time long past."""
+    """Write each file as JSON, or unchanged for bytes, with a modification time long past."""
     for name, content in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -37,5 +37,5 @@ def write(root: Path, files: Mapping[str, object]) -> Path:
 
 
 def tree_of(folder: Path, files: Mapping[str, object] | None = None) -> ConfigTree:
-    """The small tree with some files of its own, opened."""
+    """The small tree with additional files, opened."""
     return ConfigTree.open(write(folder / "Public" / "Configs", {**SMALL, **(files or {})}))

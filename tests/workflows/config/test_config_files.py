@@ -1,4 +1,4 @@
-"""Files of a config tree: read once per change, and never taken half-written."""
+"""The cache of config files: files are read once per change, and a half-written file is never used."""
 
 import os
 
@@ -12,7 +12,7 @@ from tests.workflows.config.config_kit import write
 
 
 class Folder:
-    """A folder, its cache, and how often a file was really read."""
+    """A folder, its cache, and the number of times a file was read."""
 
     def __init__(self, root):
         self.root = root
@@ -24,7 +24,7 @@ class Folder:
         write(self.root, {name: content})
 
     def edit(self, content, name="a.json"):
-        """As an editor does it, with the time of now."""
+        """Write the file as an editor does, with the current time."""
         (self.root / name).write_bytes(content)
 
     def read(self, name="a.json"):
@@ -80,7 +80,7 @@ def test_a_file_replaced_by_one_of_the_same_size_and_time_is_noticed(folder):
 
 
 @pytest.mark.parametrize("broken", [b'{"a": ', b"", b"[]", b"\xff\xfe{}", b'{"a": 1,}', b"// {}", b'{"a": NaN}'])
-def test_an_edit_that_breaks_the_file_leaves_the_last_good_version_in_use(folder, broken):
+def test_an_edit_that_breaks_the_file_leaves_the_last_valid_version_in_use(folder, broken):
     folder.write({"a": 1})
     good = folder.read()
     folder.edit(broken)
@@ -91,7 +91,7 @@ def test_an_edit_that_breaks_the_file_leaves_the_last_good_version_in_use(folder
     assert list(folder.cache.problems()) == ["a.json"]
 
 
-def test_a_second_broken_edit_is_told_again_and_a_good_one_ends_it(folder):
+def test_a_second_broken_edit_is_reported_again_until_a_valid_one(folder):
     folder.write({"a": 1})
     folder.read()
     with capture_logs() as logs:
@@ -103,7 +103,7 @@ def test_a_second_broken_edit_is_told_again_and_a_good_one_ends_it(folder):
     assert folder.cache.problems() == {}
 
 
-def test_a_file_that_was_never_good_is_an_error_each_time_it_is_asked_for(folder):
+def test_a_file_that_was_never_valid_is_an_error_at_each_lookup(folder):
     folder.write(b'{"a": 1\n "b"}')
     for _ in range(2):
         with pytest.raises(SettingsError, match=r"^a\.json is not valid JSON: .*line 2"):
@@ -111,7 +111,7 @@ def test_a_file_that_was_never_good_is_an_error_each_time_it_is_asked_for(folder
     assert list(folder.cache.problems()) == ["a.json"]
 
 
-def test_a_deleted_file_is_gone_and_its_problem_with_it(folder):
+def test_a_deleted_file_has_no_problem_any_more(folder):
     folder.write(b"{")
     with pytest.raises(SettingsError):
         folder.read()
@@ -120,7 +120,7 @@ def test_a_deleted_file_is_gone_and_its_problem_with_it(folder):
     assert folder.cache.problems() == {}
 
 
-def test_a_byte_order_mark_is_passed_over(folder):
+def test_a_byte_order_mark_is_ignored(folder):
     folder.write(b'\xef\xbb\xbf{"greeting": "\xc3\xa9"}')
     assert folder.read() == {"greeting": "é"}
 
@@ -136,13 +136,13 @@ def test_a_byte_order_mark_is_passed_over(folder):
     ],
     ids=["depth", "101 levels", "5,000 digits", "exponent", "size"],
 )
-def test_a_file_that_asks_for_too_much_is_refused(folder, bomb):
+def test_a_file_over_the_limits_is_refused(folder, bomb):
     folder.write(bomb)
     with pytest.raises(SettingsError, match=r"a\.json"):
         folder.read()
 
 
-def test_a_hundred_levels_are_taken(folder):
+def test_a_hundred_levels_are_allowed(folder):
     folder.write(b'{"a":' * 100 + b"1" + b"}" * 100)
     assert folder.read() is not None
 

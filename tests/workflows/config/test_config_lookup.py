@@ -1,4 +1,4 @@
-"""Names in a config tree, and the files they mean."""
+"""Lookup of files in a config tree by name."""
 
 import os
 
@@ -75,7 +75,7 @@ def test_an_api_type_cannot_lead_presets_away(tmp_path):
         user.preset("Calm", user.api_type("Odd"))
 
 
-def test_a_current_user_with_a_slash_is_nobody(tmp_path):
+def test_a_current_user_with_a_slash_is_refused(tmp_path):
     with pytest.raises(SettingsError, match="user 'a/b' is not allowed"):
         tree_of(tmp_path).user("a/b")
 
@@ -83,7 +83,7 @@ def test_a_current_user_with_a_slash_is_nobody(tmp_path):
 @pytest.mark.parametrize(
     "name", ["Main", "gpt-4.1", "model:7b", "Käse", "日本", "_archived/foo", "a b", "{x}", "%2e%2e"]
 )
-def test_ordinary_names_are_taken(name):
+def test_ordinary_names_are_accepted(name):
     assert parts_of(name) == tuple(name.split("/"))
 
 
@@ -122,7 +122,7 @@ def test_a_name_is_found_however_its_accents_are_composed(tmp_path):
     assert relative(lookup, "KAF\u00c9.json") == "Kafe\u0301.json"
 
 
-def test_a_file_that_appears_later_is_found_and_one_that_goes_is_gone(tmp_path):
+def test_added_files_are_found_and_deleted_ones_are_not(tmp_path):
     lookup = Lookup(str(write(tmp_path, {"a/Other.json": 1})))
     assert lookup.find("a", "chat.json") is None
     write(tmp_path, {"a/Chat.json": 1})
@@ -153,7 +153,7 @@ def relative(lookup, *parts):
 
 
 class Searched:
-    """A lookup over folders that have not changed for long, so that what is known of them is believed."""
+    """A lookup over folders that have not changed for long, so that their cached listings are used."""
 
     def __init__(self, root):
         self.root = root
@@ -187,7 +187,7 @@ def test_a_file_that_was_missing_is_found_when_its_folder_is_replaced(tmp_path):
     assert searched.finds()
 
 
-def test_a_missing_file_is_asked_for_without_reading_its_folder_again(tmp_path, monkeypatch):
+def test_a_missing_file_is_looked_up_without_reading_its_folder_again(tmp_path, monkeypatch):
     searched = Searched(tmp_path / "Configs")
     assert not searched.finds()
     listed = []

@@ -18,7 +18,7 @@ def made():
     return schemas(TYPES)
 
 
-def test_there_is_one_for_each_kind_of_file_in_the_tree(made):
+def test_each_kind_of_file_in_the_tree_has_a_schema(made):
     assert list(made) == [
         "users",
         "endpoints",

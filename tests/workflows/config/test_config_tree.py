@@ -29,18 +29,18 @@ def test_a_folder_without_users_is_no_tree(folder, tmp_path):
         ConfigTree.open(tmp_path / folder)
 
 
-def test_users_are_listed_and_the_current_one_is_told(tmp_path):
+def test_users_are_listed_and_the_current_one_is_named(tmp_path):
     tree = tree_of(tmp_path, {"Users/bob.json": {}})
     assert tree.user_names() == ["ann", "bob"]
     assert tree.current_user() == "Ann"
 
 
 @pytest.mark.parametrize("content", [{}, {"currentUser": None}, {"currentUser": ""}])
-def test_nobody_is_current_when_the_file_names_nobody(content, tmp_path):
+def test_no_user_is_current_when_the_file_names_none(content, tmp_path):
     assert tree_of(tmp_path, {"Users/_current-user.json": content}).current_user() is None
 
 
-def test_nobody_is_current_without_the_file_and_a_broken_one_is_an_error(tmp_path):
+def test_no_user_is_current_without_the_file_and_a_broken_one_is_an_error(tmp_path):
     tree = tree_of(tmp_path, {"Users/_current-user.json": b"{"})
     with pytest.raises(SettingsError, match=r"Users/_current-user\.json is not valid JSON"):
         tree.current_user()
@@ -58,7 +58,7 @@ def test_an_unknown_user_is_an_error_that_names_the_nearest(tmp_path):
         tree_of(tmp_path).user("Anne")
 
 
-def test_a_user_file_of_the_wrong_shape_tells_which_keys_and_not_what_they_hold(tmp_path):
+def test_a_user_file_of_the_wrong_shape_names_the_keys_but_not_their_values(tmp_path):
     tree = tree_of(tmp_path, {"Users/ann.json": {"port": "canary", "useOfflineWikiApi": []}})
     with pytest.raises(SettingsError, match=r"Users/ann\.json: \$\.port: .*; \$\.useOfflineWikiApi: ") as raised:
         tree.user("Ann")
@@ -80,7 +80,7 @@ def test_a_file_whose_own_name_ends_twice_in_json_is_found_first(tmp_path):
     assert [user.endpoint(name).url for name in ("A", "A.json")] == ["http://one", "http://two"]
 
 
-def test_endpoints_are_looked_for_in_the_users_folder_alone(tmp_path):
+def test_endpoints_are_looked_up_in_the_users_folder_only(tmp_path):
     files = {"Users/ann.json": {"endpointConfigsSubDirectory": "_archived/foo"}, "Endpoints/_archived/foo/A.json": {}}
     user = tree_of(tmp_path, {**files, "Endpoints/_archived/foo/A.json": endpoint("http://a")}).user("Ann")
     assert user.endpoint("A").url == "http://a"
@@ -105,7 +105,7 @@ def test_an_endpoint_needs_its_address_and_its_api_type(tmp_path):
         ({"presetConfigsSubDirectoryOverride": "empty"}, "root"),
     ],
 )
-def test_presets_are_looked_for_in_the_users_folder_and_then_around_it(settings, found, tmp_path):
+def test_presets_are_looked_up_in_the_users_folder_then_in_its_parent(settings, found, tmp_path):
     folder = "Presets/OpenAiCompatibleApis"
     presets = {"Ann/P.json": "own", "_example_users/P.json": "example", "P.json": "root"}
     files = {f"{folder}/{name}": {"found": where} for name, where in presets.items()}
@@ -158,14 +158,14 @@ def test_a_routing_table_keeps_the_order_of_its_file(tmp_path):
         ({}, "_shared/Poet", "_shared/Poet"),
     ],
 )
-def test_workflows_are_looked_for_in_the_folder_asked_for_or_in_the_users(settings, folder, found, tmp_path):
+def test_workflows_are_looked_up_in_the_requested_folder_or_the_users(settings, folder, found, tmp_path):
     places = ("Ann", "_common", "set", "_overrides/set", "_overrides/old", "_shared/Poet")
     files = {f"Workflows/{place}/W.json": [] for place in places}
     workflow = tree_of(tmp_path, {"Users/ann.json": settings, **files}).user("Ann").workflow("W", folder)
     assert (workflow.name, workflow.folder) == ("W", found)
 
 
-def test_a_missing_workflow_tells_both_places_of_an_override(tmp_path):
+def test_a_missing_workflow_names_both_folders_of_an_override(tmp_path):
     user = tree_of(tmp_path, {"Users/ann.json": {"workflowConfigsSubDirectoryOverride": "set"}}).user("Ann")
     with pytest.raises(SettingsError, match=r"no Workflows/set/W\.json nor Workflows/_overrides/set/W\.json in "):
         user.workflow("W")
@@ -187,7 +187,7 @@ def test_an_object_without_nodes_is_an_empty_workflow(tmp_path):
     assert user.workflow("Settings").nodes == ()
 
 
-def test_every_kind_of_file_counts_from_its_next_use_on(tmp_path):
+def test_an_edit_of_every_kind_of_file_takes_effect_at_its_next_use(tmp_path):
     tree = tree_of(tmp_path)
     user = tree.user("Ann")
     assert user.settings.custom_workflow == "Chat"
@@ -197,7 +197,7 @@ def test_every_kind_of_file_counts_from_its_next_use_on(tmp_path):
     assert (user.settings.custom_workflow, user.endpoint("Main").url) == ("Other", "http://b")
 
 
-def test_a_broken_edit_leaves_the_user_in_service_and_is_told(tmp_path):
+def test_a_broken_edit_leaves_the_user_in_service_and_is_reported(tmp_path):
     tree = tree_of(tmp_path)
     user = tree.user("Ann")
     (tree.root / "Users/ann.json").write_text('{"customWorkflow": ')

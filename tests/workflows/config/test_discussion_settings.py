@@ -1,4 +1,4 @@
-"""The file that tells how memories of discussions are made."""
+"""The file of discussion settings."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def read(**said):
 
 
 def user_of(folder, files, **settings):
-    """A user with these settings more."""
+    """A user with these additional settings."""
     return tree_of(folder, {"Users/ann.json": {**SMALL["Users/ann.json"], **settings}, **files}).user("Ann")
 
 
@@ -84,7 +84,7 @@ def test_null_stands_for_a_key_that_is_not_given():
     assert read(lookbackStartTurn=None, endpointName=None, multiModelList=None) == read()
 
 
-def test_a_number_below_nothing_means_nothing():
+def test_a_negative_number_means_zero():
     said = read(lookbackStartTurn=-1, maxMessagesBetweenChunks=-5, vectorMemoryLookBackTurns="-2")
     assert (said.lookback, said.most_messages_between_chunks, said.record_lookback) == (0, 0, 0)
 
@@ -101,19 +101,19 @@ def test_the_file_is_looked_for_in_the_folder_that_replaces_the_users_own(tmp_pa
     assert user.discussion_settings().lookback == 9
 
 
-def test_a_missing_file_is_an_error_that_names_key_place_and_the_nearest(tmp_path):
+def test_a_missing_file_is_an_error_with_key_position_and_nearest_name(tmp_path):
     user = user_of(tmp_path, {"Workflows/Ann/Mine.json": {}}, **{KEY: "Mind"})
     with pytest.raises(SettingsError, match=rf"{KEY} 'Mind' was not found: .*Workflows/Ann/Mind\.json.*'Mine'\?"):
         user.discussion_settings()
 
 
-def test_a_user_who_names_none_is_told_where_to_write_and_name_it(tmp_path):
+def test_a_user_without_settings_gets_an_error_with_the_remedy(tmp_path):
     with pytest.raises(SettingsError, match=rf"Users/ann\.json .* into Workflows/Ann, and name it as {KEY}\."):
         user_of(tmp_path, {}).discussion_settings()
 
 
 @pytest.mark.parametrize("content", [[], "text", {"lookbackStartTurn": "many"}, b"{"])
-def test_a_file_that_is_none_is_an_error_that_names_it(tmp_path, content):
+def test_a_file_of_the_wrong_shape_is_an_error_that_names_it(tmp_path, content):
     user = user_of(tmp_path, {"Workflows/Ann/Mine.json": content}, **{KEY: "Mine"})
     with pytest.raises(SettingsError, match=r"Workflows/Ann/Mine\.json"):
         user.discussion_settings()

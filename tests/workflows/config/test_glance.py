@@ -1,4 +1,4 @@
-"""The tree for one request: each file is looked at once between nodes."""
+"""The tree for one request: each file is checked for changes once between nodes."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from mnemoir.core.errors import SettingsError
 from tests.workflows.config.config_kit import tree_of
 
 
-def test_what_was_read_stays_until_the_next_look(tmp_path):
+def test_files_that_were_read_stay_the_same_until_look_again(tmp_path):
     tree = tree_of(tmp_path)
     user = tree.glance("Ann")
     assert (user.settings.custom_workflow, user.endpoint("Main").url) == ("Chat", "http://127.0.0.1:8080")
@@ -17,7 +17,7 @@ def test_what_was_read_stays_until_the_next_look(tmp_path):
     assert (user.settings.custom_workflow, user.endpoint("Main").url) == ("Other", "http://b")
 
 
-def test_files_of_one_name_are_told_apart(tmp_path):
+def test_files_of_one_name_are_kept_apart(tmp_path):
     files = {"Endpoints/Chat.json": {"endpoint": "http://c", "apiTypeConfigFileName": "Open-AI-API"}}
     user = tree_of(tmp_path, files).glance("Ann")
     assert user.workflow("Chat").name == "Chat"

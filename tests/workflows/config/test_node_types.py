@@ -1,4 +1,4 @@
-"""Which node types there are."""
+"""The registry of node types."""
 
 from importlib.metadata import EntryPoint
 
@@ -18,21 +18,21 @@ class Weather(ValueNode):
 
 
 class Impostor(Weather):
-    """A second one that wants a name of the first, or of ours."""
+    """A second type with a name of the first, or of Mnemoir's types."""
 
     kind = "Climate"
     aliases = ("forecast",)
 
 
 class Usurper(Weather):
-    """One that wants the name of ours."""
+    """A type with the name of one of Mnemoir's types."""
 
     kind = "STANDARD"
     aliases = ()
 
 
 class Nameless(ValueNode):
-    """One that forgot its kind."""
+    """A type without a `kind`."""
 
     async def value(self, step):
         return ""
@@ -51,7 +51,7 @@ def test_types_are_found_by_kind_and_alias_in_lower_case():
     assert loaded.problems == []
 
 
-def test_an_entry_that_is_broken_is_told_and_leaves_the_others_alone():
+def test_a_broken_entry_is_reported_and_the_others_work():
     broken = ["no_such_package:Node", f"{__name__}:Missing", "json:loads", f"{__name__}:Nameless"]
     loaded = load([*(entry(f"e{number}", value) for number, value in enumerate(broken)), STANDARD])
     assert loaded.types == {"standard": Standard}
@@ -60,7 +60,7 @@ def test_an_entry_that_is_broken_is_told_and_leaves_the_others_alone():
     ]
 
 
-def test_a_name_that_is_taken_stays_with_the_first_and_ours_come_first():
+def test_a_name_used_twice_goes_to_the_first_type_and_ours_come_first():
     entries = [
         entry("a", f"{__name__}:Usurper"),
         entry("b", f"{__name__}:Weather"),
@@ -69,8 +69,8 @@ def test_a_name_that_is_taken_stays_with_the_first_and_ours_come_first():
     loaded = load([*entries, STANDARD])
     assert loaded.types == {"standard": Standard, "weather": Weather, "forecast": Weather}
     assert [problem.rsplit(": ", 1)[1] for problem in loaded.problems] == [
-        "standard is the name of Standard already; choose another.",
-        "forecast is the name of Weather already; choose another.",
+        "standard is already the name of Standard; choose another.",
+        "forecast is already the name of Weather; choose another.",
     ]
 
 

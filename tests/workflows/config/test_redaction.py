@@ -1,4 +1,4 @@
-"""Secrets in config files: covered wherever they are written, sound file or broken; nothing else is."""
+"""Redaction of config files, valid or broken: secrets are covered anywhere, and nothing else is."""
 
 import json
 
@@ -25,7 +25,7 @@ def keys_in(schema):
     return inner | (set(properties) if isinstance(properties, dict) else set())
 
 
-def test_a_sound_file_keeps_its_lines_and_loses_its_key():
+def test_a_valid_file_keeps_its_lines_and_loses_its_key():
     text = '{\n  "endpoint":"http://far",  "apiKey" : "' + SECRET + '",\n  "trim": 1.0\n}\n'
     assert redacted(text) == text.replace(SECRET, COVER)
 
@@ -51,7 +51,7 @@ def test_numbers_below_a_secret_key_are_covered_too():
         "-----BEGIN RSA PRIVATE KEY-----\ncanary-2718281828",
     ],
 )
-def test_what_is_a_secret_by_its_looks_is_covered_anywhere(text):
+def test_secrets_are_covered_by_their_looks_anywhere(text):
     shown = redacted(json.dumps([{"prompt": text, "escaped": text}]))
     assert SECRET not in shown
     assert [list(node) for node in json.loads(shown)] == [["prompt", "escaped"]]
@@ -63,7 +63,7 @@ def test_escapes_hide_nothing(text):
 
 
 @pytest.mark.parametrize("value", ['""', "null", "true", '"${OPENAI_API_KEY}"', '"{far_key}"', '"Bearer ${KEY}"'])
-def test_what_tells_nothing_is_shown(value):
+def test_values_that_reveal_nothing_are_shown(value):
     text = f'{{"apiKey": {value}}}'
     assert redacted(text) == text
 
@@ -122,7 +122,7 @@ JSON = st.recursive(
     key=st.sampled_from(SECRET_KEYS),
     cut=st.integers(0, 400),
 )
-def test_no_place_and_no_cut_shows_a_key(around, key, cut):
+def test_a_file_cut_anywhere_shows_no_key(around, key, cut):
     text = json.dumps({**around, key: SECRET, "inner": {"headers": [SECRET, {"x": SECRET}]}}, indent=cut % 3 or None)
     assert SECRET not in redacted(text)
     assert SECRET not in redacted(text[:cut])

@@ -1,4 +1,4 @@
-"""A discussion of which something is kept already, in real files, for nodes that read it."""
+"""A discussion with stored memories in real files, for nodes that read them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.workflows.nodes.node_kit import Bench
 
 
 def begun(bench: Bench, id: str = "d1") -> Discussion:
-    """The discussion of the bench from now on."""
+    """Set and return the discussion of the bench."""
     bench.discussion = id
     assert bench.place is not None
     return bench.place
@@ -24,24 +24,24 @@ def source_of(text: str) -> ChunkSource:
 
 
 async def summarised(bench: Bench, *texts: str) -> list[ChunkSummary]:
-    """Chunk summaries of these texts, in this order."""
+    """Store chunk summaries with these texts, in this order."""
     discussion, ledger = begun(bench), bench.discussions.ledger
     return [await ledger.append(discussion, text, source_of(f"said of {text}")) for text in texts]
 
 
 async def rolled(bench: Bench, text: str, newest: ChunkSummary) -> None:
-    """A rolling summary that reaches up to `newest`."""
+    """Store a rolling summary that includes all chunk summaries up to `newest`."""
     summary = RollingSummary(text=text, hash=newest.hash, number=newest.number)
     await bench.discussions.summaries.save(begun(bench), summary)
 
 
 async def outdated(bench: Bench, *chunks: ChunkSummary) -> None:
-    """Those chunks are of text that is gone."""
+    """Mark these chunks as stale."""
     await bench.discussions.ledger.change(begun(bench), BlockChanges(stale=frozenset(chunk.id for chunk in chunks)))
 
 
 async def recorded(bench: Bench, *summaries: str, title: str = "") -> None:
-    """A chunk and a record for each of the texts."""
+    """Store a chunk and a record for each of the texts."""
     for text in summaries:
         metadata = {"title": title, "summary": text, "entities": [], "key_phrases": []}
         [entry] = await bench.discussions.indexing.entries([Passage(text=text)])
@@ -50,12 +50,12 @@ async def recorded(bench: Bench, *summaries: str, title: str = "") -> None:
 
 
 def files_below(folder: Path) -> dict[str, bytes]:
-    """What every file holds, by its path."""
+    """The contents of all files, by path."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def damage(discussion: Discussion, ends: Sequence[str]) -> None:
-    """Nothing of the files with these endings can be understood any more."""
+    """Overwrite the files with these endings by bytes that cannot be parsed."""
     for path in discussion.root.iterdir():
         if path.name.endswith(tuple(ends)):
             path.write_bytes(b"\x00 no file of ours \xff\n" * 40)

@@ -1,4 +1,4 @@
-"""One node at work on its own: a real step over a real config tree, with real files and real model servers."""
+"""A bench to run a single node: a real step over a real config tree, with real files and real model servers."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -47,7 +47,7 @@ _TEMPLATE = {
 
 @dataclass(kw_only=True)
 class Bench:
-    """A public folder with one user, and what nodes work with. `step` is that of the last node that ran."""
+    """A public folder with one user, and the services of nodes. `step` is the step of the last node that ran."""
 
     public: Path
     session: aiohttp.ClientSession
@@ -68,7 +68,7 @@ class Bench:
         self._write("PromptTemplates/marks.json", _TEMPLATE)
 
     async def run(self, kind: type[Node[Any]], **said: Any) -> Any:
-        """The output of a node of this kind that says this."""
+        """Run a node of this kind with these properties; its output."""
         raw = {"type": kind.kind, "title": "tested", **said}
         node = kind(kind.properties_type.model_validate(raw), self._services())
         self.step = self._step(raw)
@@ -78,7 +78,7 @@ class Bench:
 
     @property
     def place(self) -> Discussion | None:
-        """Where the discussion of the nodes is kept."""
+        """The discussion of the nodes, with the paths of its files."""
         if self.discussion is None:
             return None
         return Discussion(root=self.public / "DiscussionIds", id=self.discussion, legacy=self.public)

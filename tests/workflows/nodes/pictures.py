@@ -1,4 +1,4 @@
-"""Pictures as data URLs, real in as many bytes as tell their size."""
+"""Pictures as data URLs, valid as far as their size is read from them."""
 
 import struct
 import zlib

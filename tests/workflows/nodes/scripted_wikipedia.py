@@ -1,4 +1,4 @@
-"""An offline Wikipedia service that says what a test tells it to, over real HTTP."""
+"""An offline Wikipedia service with scripted answers, over real HTTP."""
 
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -8,7 +8,7 @@ from aiohttp import web
 
 @dataclass(kw_only=True)
 class ScriptedWikipedia:
-    """One server on a free port of the loopback. `asked` are the requests as path and query."""
+    """A server on a free loopback port. `asked` are the requests, as path and query."""
 
     answer: Any = None
     status: int = 200

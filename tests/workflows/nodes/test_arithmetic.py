@@ -1,4 +1,4 @@
-"""Sums of two numbers."""
+"""Operations on two numbers."""
 
 import pytest
 from hypothesis import given
@@ -23,7 +23,7 @@ from mnemoir.workflows.arithmetic import calculate
         ("9007199254740993 / 1", "9007199254740993"),
     ],
 )
-def test_a_sum_of_two_numbers_is_calculated(expression, result):
+def test_an_operation_on_two_numbers_is_calculated(expression, result):
     assert str(calculate(expression)) == result
 
 
@@ -31,15 +31,15 @@ def test_a_sum_of_two_numbers_is_calculated(expression, result):
     "expression",
     ["", "1", "1 +", "1 / 0", "1 % 2", "2 ** 3", "1 + 2 + 3", "a + 1", "1e5 + 1", "(1 + 2)", "1,5 + 2", "٣ + 1"],
 )
-def test_everything_else_is_no_sum(expression):
+def test_any_other_text_has_no_result(expression):
     assert calculate(expression) is None
 
 
 @pytest.mark.parametrize("expression", ["9" * 350 + ".0 * 9", "1" + "0" * 5000 + " * 2", "1" * 50_000 + "x"])
-def test_a_number_too_long_to_hold_is_no_sum(expression):
+def test_a_number_too_large_for_a_float_has_no_result(expression):
     assert calculate(expression) is None
 
 
 @given(st.text(alphabet="0123456789.+-*/ x", max_size=500))
-def test_no_text_breaks_it(expression):
+def test_any_text_is_handled(expression):
     assert calculate(expression) is None or len(str(calculate(expression))) < 1000

@@ -51,7 +51,7 @@ async def test_the_name_of_a_tag_is_taken_literally(bench, tag):
     assert await in_tag(bench, f"<{tag}>x</{tag}>", tag) == "x"
 
 
-async def test_the_default_is_filled_and_given_where_nothing_is_found(bench):
+async def test_the_default_is_filled_and_returned_if_nothing_is_found(bench):
     bench.variables = {"sorry": "nothing", "tag": "b"}
     assert await in_tag(bench, "<a> </a>", defaultText="{sorry} here") == "nothing here"
     assert await in_tag(bench, "<b>x</b>", "{tag}", defaultText="{sorry}") == "x"
@@ -88,7 +88,7 @@ async def test_a_member_becomes_text(bench, value, text):
         f'{FENCE}json{{"n": 1}}{FENCE}',
     ],
 )
-async def test_a_fence_around_the_json_is_taken_off(bench, text):
+async def test_a_fence_around_the_json_is_removed(bench, text):
     assert await member(bench, text) == "1"
 
 
@@ -96,7 +96,7 @@ async def test_a_fence_around_the_json_is_taken_off(bench, text):
     "text",
     ["not json", "[1]", '"n"', "7", "", '{"n": 1', f'{FENCE}python\n{{"n": 1}}\n{FENCE}', "[" * 100_000, "9" * 5000],
 )
-async def test_what_is_no_json_object_gives_nothing_and_a_note(bench, text):
+async def test_a_text_that_is_no_json_object_gives_an_empty_text_and_a_note(bench, text):
     assert await member(bench, text) == ""
     assert bench.step.trace.notes == ["jsonToExtractFrom is no JSON object."]
 

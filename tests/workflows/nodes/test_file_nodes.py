@@ -58,7 +58,7 @@ async def test_only_the_first_or_last_pieces_can_be_asked_for(bench, notes, said
     assert await bench.run(GetCustomFile, filepath="notes.txt", **said) == text
 
 
-async def test_where_there_is_nothing_to_read_a_sentence_says_so(bench, notes):
+async def test_a_file_without_text_gives_a_sentence(bench, notes):
     assert await bench.run(GetCustomFile) == "No filepath specified"
     assert await bench.run(GetCustomFile, filepath="notes.txt") == "Custom instruction file did not exist"
     notes.write_text("")
@@ -132,7 +132,7 @@ async def test_a_file_is_changed_in_place(bench, notes, said, output, text):
 
 
 @pytest.mark.parametrize("said", [{"mode": "replace", "find": "z", "content": "y"}, {"mode": "remove", "find": "z"}])
-async def test_where_nothing_is_found_the_file_stays_as_it_is(bench, notes, said):
+async def test_without_a_match_the_file_is_not_changed(bench, notes, said):
     notes.write_text("a\n")
     before = notes.stat()
     assert (await bench.run(SaveCustomFile, filepath=str(notes), **said)).startswith("File unchanged:")
@@ -150,12 +150,12 @@ async def test_where_nothing_is_found_the_file_stays_as_it_is(bench, notes, said
         ({"filepath": "a.txt", "mode": "trim"}, "File unchanged: a.txt: there is no such file"),
     ],
 )
-async def test_what_is_missing_is_said_and_nothing_is_written(bench, said, output):
+async def test_missing_properties_are_named_and_nothing_is_written(bench, said, output):
     assert await bench.run(SaveCustomFile, **said) == output
     assert not (bench.public / "a.txt").exists()
 
 
-async def test_what_the_system_refuses_becomes_the_output(bench, notes):
+async def test_errors_of_the_operating_system_become_the_output(bench, notes):
     os.mkdir(notes)
     assert (await bench.run(SaveCustomFile, filepath="notes.txt", content="x")).startswith(
         "Error saving file: [Errno "

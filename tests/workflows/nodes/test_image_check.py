@@ -13,16 +13,16 @@ KINDS = [png, jpeg, gif, webp, bmp]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_picture_of_each_kind_may_pass(kind):
+def test_a_picture_of_each_format_is_accepted(kind):
     check_image(image(kind(640, 480)), 1)
 
 
 @pytest.mark.parametrize("url", ["https://example.org/a.png", "http://10.0.0.1/a", "HTTPS://example.org/a.png"])
-def test_an_address_on_the_web_passes_as_it_is(url):
+def test_a_web_address_is_accepted_unchanged(url):
     check_image(ImagePart(url=url), 1)
 
 
-def test_a_jpeg_tells_its_size_behind_camera_data():
+def test_the_size_of_a_jpeg_is_found_behind_camera_data():
     check_image(image(jpeg(640, 480, camera_data=4)), 1)
 
 
@@ -46,16 +46,16 @@ def test_a_picture_that_claims_to_be_huge_is_refused(kind, size):
         "iVBORw0KGgo=",
     ],
 )
-def test_what_is_neither_a_data_url_nor_on_the_web_is_refused(url):
+def test_other_addresses_than_data_and_web_urls_are_refused(url):
     with pytest.raises(InvalidRequest, match="no picture in a data URL"):
         check_image(ImagePart(url=url), 1)
 
 
 @pytest.mark.parametrize("spoilt", ["!", "=AAA", "é"])
-def test_what_is_no_base64_is_refused_wherever_it_is_broken(spoilt):
+def test_invalid_base64_is_refused_at_any_position(spoilt):
     whole = image(png(filler=bytes(3 * 1024 * 1024)))
     for url in (whole.url + spoilt, whole.url[:2_000_000] + spoilt + whole.url[2_000_000:]):
-        with pytest.raises(InvalidRequest, match="not proper base64"):
+        with pytest.raises(InvalidRequest, match="not valid base64"):
             check_image(ImagePart(url=url), 1)
 
 
@@ -63,8 +63,8 @@ def test_what_is_no_base64_is_refused_wherever_it_is_broken(spoilt):
     "content",
     [b"", b"<svg width='9' height='9'/>", b"%PDF-1.7", b"\xff\xd8\xff\xd9", png()[:20], png(0, 5), b"GIF89a", b"BM"],
 )
-def test_what_tells_no_size_is_refused(content):
-    with pytest.raises(InvalidRequest, match=r"whose size can be read|not proper base64"):
+def test_a_picture_without_a_readable_size_is_refused(content):
+    with pytest.raises(InvalidRequest, match=r"whose size can be read|not valid base64"):
         check_image(image(content), 1)
 
 

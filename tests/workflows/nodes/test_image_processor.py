@@ -17,7 +17,7 @@ def seeing(bench, llm):
     return {"endpointName": "vision", "prompt": "What is this?", "systemPrompt": "You see."}
 
 
-async def test_without_pictures_it_says_so_and_asks_nobody(bench, llm, seeing):
+async def test_without_pictures_it_returns_a_sentence_and_asks_no_model(bench, llm, seeing):
     bench.messages = [text_message("user", "Look.")]
     assert await bench.run(ImageProcessor, **seeing, addAsUserMessage=True) == (
         "There were no images attached to the message"
@@ -25,7 +25,7 @@ async def test_without_pictures_it_says_so_and_asks_nobody(bench, llm, seeing):
     assert (llm.requests, len(bench.messages)) == ([], 1)
 
 
-async def test_each_picture_is_asked_about_on_its_own(bench, llm, seeing):
+async def test_each_picture_is_described_by_a_separate_call(bench, llm, seeing):
     bench.messages.append(shown("And this?", DOG))
     llm.reply("A cat.")
     llm.reply("A dog.")
@@ -54,7 +54,7 @@ async def test_an_empty_answer_is_left_out(bench, llm, seeing):
     assert await bench.run(ImageProcessor, **seeing) == "A dog."
 
 
-async def test_without_any_description_nothing_is_put_into_the_conversation(bench, llm, seeing):
+async def test_without_any_description_the_conversation_is_not_changed(bench, llm, seeing):
     llm.reply("")
     assert await bench.run(ImageProcessor, **seeing, addAsUserMessage=True) == ""
     assert len(bench.messages) == 3
@@ -86,7 +86,7 @@ async def test_the_descriptions_go_before_the_last_message(bench, llm, seeing):
     assert bench.messages[2].role == "user"
 
 
-async def test_behind_a_message_that_is_alone(bench, llm, seeing):
+async def test_the_descriptions_go_behind_a_single_message(bench, llm, seeing):
     bench.messages = [shown("Look.", CAT)]
     llm.reply("A cat.")
     await bench.run(ImageProcessor, **seeing, addAsUserMessage=True)
@@ -94,7 +94,7 @@ async def test_behind_a_message_that_is_alone(bench, llm, seeing):
     assert "<vision_llm_response>\nA cat.\n</vision_llm_response>" in bench.messages[1].text
 
 
-async def test_a_picture_that_may_not_pass_stops_it_before_any_is_asked_about(bench, llm, seeing):
+async def test_a_refused_picture_ends_the_node_before_any_call(bench, llm, seeing):
     bench.messages.append(shown("And this?", ImagePart(url="file:///etc/passwd")))
     with pytest.raises(InvalidRequest, match="Picture 2 of the conversation"):
         await bench.run(ImageProcessor, **seeing)

@@ -33,7 +33,7 @@ def test_both_are_known_by_every_name_of_the_format(name, kind):
 
 
 @pytest.mark.parametrize("kind", [ConversationalKeywordSearch, MemoryKeywordSearch])
-async def test_pieces_of_the_conversation_with_the_words_are_given_best_first(bench, kind):
+async def test_pieces_of_the_conversation_with_the_keywords_are_returned_best_first(bench, kind):
     bench.messages = [
         long("a cat"),
         long("no animals"),
@@ -46,7 +46,7 @@ async def test_pieces_of_the_conversation_with_the_words_are_given_best_first(be
     assert first_words(found) == ["two dogs", "a cat"]
 
 
-async def test_only_the_last_messages_are_searched_where_the_node_says_so(bench):
+async def test_only_the_last_messages_are_searched_if_the_node_says_so(bench):
     bench.messages = [long("first cat"), long("second cat"), long("third cat")]
     found = await bench.run(ConversationalKeywordSearch, keywords="cat", lookbackStartTurn="2")
     assert sorted(first_words(found)) == ["second cat", "third cat"]
@@ -90,7 +90,7 @@ async def test_at_most_ten_chunk_summaries_are_given(bench):
 
 
 @pytest.mark.parametrize("target", ["RecentMemories", "Everything"])
-async def test_without_a_discussion_no_summary_is_found_and_in_other_places_nothing(bench, target):
+async def test_without_a_discussion_or_with_another_target_nothing_is_found(bench, target):
     bench.messages = [text_message("user", "cat"), text_message("user", "cat")]
     assert await bench.run(MemoryKeywordSearch, keywords="cat", searchTarget=target) == ""
     begun(bench)

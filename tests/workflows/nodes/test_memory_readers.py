@@ -1,4 +1,4 @@
-"""Nodes that read chunk summaries and the rolling summary: with a discussion, without one, and in trouble."""
+"""Nodes that read chunk summaries and the rolling summary: with a discussion, without one, and with damaged files."""
 
 import pytest
 from structlog.testing import capture_logs
@@ -41,7 +41,7 @@ SAYS = {VectorMemorySearch: {"input": "cats"}}
         ({"maxSummaryChunksFromFile": 10**30}, ["a", "b", "c", "d", "e"]),
     ],
 )
-async def test_the_newest_chunk_summaries_are_given_oldest_first(bench, said, given):
+async def test_the_newest_chunk_summaries_are_returned_oldest_first(bench, said, given):
     bench.variables = {"many": 4}
     await summarised(bench, *"abcde")
     assert await bench.run(RecentMemorySummarizerTool, **said) == BREAK.join(given)
@@ -49,7 +49,7 @@ async def test_the_newest_chunk_summaries_are_given_oldest_first(bench, said, gi
 
 @pytest.mark.parametrize("kind", [RecentMemorySummarizerTool, GetCurrentMemoryFromFile])
 @pytest.mark.parametrize("delimiter", ["\n\n", ""])
-async def test_a_delimiter_stands_between_summaries_and_is_not_put_into_them(bench, kind, delimiter):
+async def test_a_delimiter_is_put_between_summaries_only(bench, kind, delimiter):
     await summarised(bench, "a", f"b{BREAK}b", "c")
     assert await bench.run(kind, customDelimiter=delimiter) == delimiter.join(["a", f"b{BREAK}b", "c"])
 
@@ -82,7 +82,7 @@ async def test_stale_chunk_summaries_are_not_read(bench, kind):
 
 
 @pytest.mark.parametrize(("kind", "nothing"), READERS.items())
-async def test_a_discussion_of_which_nothing_is_kept_gives_a_sentence_and_makes_no_file(bench, kind, nothing):
+async def test_a_discussion_without_files_gives_a_sentence_and_no_file_is_made(bench, kind, nothing):
     place = begun(bench)
     assert await bench.run(kind, **SAYS.get(kind, {})) == nothing
     assert not place.root.exists()
@@ -129,7 +129,7 @@ TURNS = [text_message("system", "S"), *(text_message("user", f"m{number}") for n
         ({"maxTurnsToPull": 4, "lookbackStart": 9}, "There are no memories to grab yet"),
     ],
 )
-async def test_without_a_discussion_recent_messages_stand_in_for_summaries(bench, said, given):
+async def test_without_a_discussion_recent_messages_replace_summaries(bench, said, given):
     bench.messages = list(TURNS)
     assert await bench.run(RecentMemorySummarizerTool, **said) == given
 
@@ -166,7 +166,7 @@ async def test_without_a_discussion_long_messages_are_pieces_of_their_own(bench,
         (VectorMemorySearch, "Cannot perform VectorMemorySearch without a discussionId."),
     ],
 )
-async def test_without_a_discussion_a_sentence_is_given(bench, kind, given):
+async def test_without_a_discussion_a_sentence_is_returned(bench, kind, given):
     bench.messages = list(TURNS)
     assert await bench.run(kind, **SAYS.get(kind, {})) == given
 
@@ -176,7 +176,7 @@ TOOL = {"Workflows/Ann/Known.json": [{"type": "StaticResponse", "content": "know
 
 
 class TestConversationMemory:
-    """It runs a workflow of the user, unheard."""
+    """It runs a workflow of the user without sending events to the client."""
 
     def tree(self, desk, **members):
         answer = {**RESPONDER, "systemPrompt": "ANSWER {agent1Output}"}
@@ -194,7 +194,7 @@ class TestConversationMemory:
         assert await reply(workflows, chat(*said(3))) == "the answer"
         assert llm.requests[0].body["messages"][0]["content"] == f"ANSWER {NONE_YET}"
 
-    async def test_a_user_who_names_no_such_workflow_is_told(self, desk):
+    async def test_a_user_without_such_a_workflow_gets_an_error(self, desk):
         with pytest.raises(SettingsError, match="conversationMemoryToolWorkflow"):
             await reply(self.tree(desk), of("d1", *said(3)))
 
@@ -214,7 +214,7 @@ class TestPrompts:
             "prompt": "[Memory_file]|[Full_Memory_file]\n[TextChunk]",
         }
 
-    async def test_they_stand_for_what_is_kept_with_the_answers_of_this_run_behind_it(self, bench, llm, asking):
+    async def test_marks_are_replaced_by_summaries_followed_by_the_answers_of_this_run(self, bench, llm, asking):
         chunks = await summarised(bench, *"abcd", "[TextChunk] {agent1Output}")
         await rolled(bench, "so [Memory_file] far", chunks[0])
         assert await bench.run(SlowButQualityRag, **asking) == "XY"
@@ -226,7 +226,7 @@ class TestPrompts:
         ]
         assert {asked.body["messages"][0]["content"] for asked in llm.requests} == {"so [Memory_file] far"}
 
-    async def test_files_that_cannot_be_read_are_taken_for_nothing_kept(self, bench, llm, asking):
+    async def test_unreadable_files_count_as_empty(self, bench, llm, asking):
         [chunk] = await summarised(bench, "a")
         await rolled(bench, "all", chunk)
         damage(begun(bench), (".jsonl",))

@@ -79,7 +79,7 @@ async def wikipedia(bench):
         ),
     ],
 )
-async def test_each_asks_its_own_route_and_tells_what_was_found(
+async def test_each_node_asks_its_own_route_and_returns_the_articles(
     bench, wikipedia, kind, said, found, path, query, output
 ):
     wikipedia.answer, bench.variables = found, {"n": 7}
@@ -88,7 +88,7 @@ async def test_each_asks_its_own_route_and_tells_what_was_found(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_an_article_without_a_text_says_so(bench, wikipedia, kind):
+async def test_an_article_without_a_text_gives_a_sentence(bench, wikipedia, kind):
     wikipedia.answer = [{"title": "Pea"}]
     assert (await bench.run(kind, promptToSearch="peas")).endswith("No text element found")
 
@@ -98,7 +98,7 @@ async def test_an_article_without_a_text_says_so(bench, wikipedia, kind):
     [*zip(KINDS, ["No articles", "No article", "No articles", "Title: Not Found\nNo summaries"], strict=True)],
 )
 @pytest.mark.parametrize(("status", "found"), [(404, {"detail": "none"}), (200, [])])
-async def test_nothing_found_is_a_sentence(bench, wikipedia, kind, sentence, status, found):
+async def test_no_results_give_a_sentence(bench, wikipedia, kind, sentence, status, found):
     wikipedia.status, wikipedia.answer = status, found
     rest = "The information may not be available in the offline database."
     assert await bench.run(kind, promptToSearch="peas") == f"{sentence} found for 'peas'. {rest}"
@@ -129,7 +129,7 @@ async def test_a_service_that_is_switched_off_is_not_asked(bench, wikipedia, kin
     assert wikipedia.asked == []
 
 
-async def test_a_host_that_is_none_is_an_apology(bench, wikipedia):
+async def test_an_invalid_host_is_an_apology(bench, wikipedia):
     bench.settings["offlineWikiApiHost"] = "no host\n"
     assert (await bench.run(OfflineWikiApiFullArticle, promptToSearch="peas")).startswith("I'm sorry")
 

@@ -67,14 +67,14 @@ async def test_the_path_may_hold_variables(bench):
     assert await bench.run(PythonModule, module_path="modules/{which}.py") == "found"
 
 
-async def test_a_path_from_a_variable_leads_no_further_than_the_allowed_directories(bench, tmp_path):
+async def test_a_path_from_a_variable_stays_within_the_allowed_directories(bench, tmp_path):
     (tmp_path / "outside.py").write_text("def Invoke(): return 'ran'")
     bench.inputs = ["../outside.py"]
     with pytest.raises(SettingsError, match="outside the directories"):
         await bench.run(PythonModule, module_path="{agent1Input}")
 
 
-async def test_what_a_person_wrote_reaches_a_module_as_it_was_typed(bench):
+async def test_text_of_a_person_reaches_a_module_unchanged(bench):
     bench.messages = [text_message("user", "{agent1Output} {{x}} \"'")]
     given = await run(bench, "def Invoke(text): return text", args=["{chat_user_prompt_last_one}"])
     assert given == "{agent1Output} {{x}} \"'"

@@ -46,7 +46,7 @@ async def test_blank_pieces_are_not_asked_about(bench, llm, asking):
     assert len(llm.requests) == 1
 
 
-async def test_what_stands_in_a_piece_is_no_placeholder_and_no_variable(bench, llm, asking):
+async def test_marks_and_variables_in_a_piece_are_not_replaced(bench, llm, asking):
     bench.outputs, bench.variables = {1: "[TextChunk] {agent2Output} [Memory_file]", 2: "secret"}, {}
     await bench.run(SlowButQualityRag, **{**asking, "ragTarget": "{agent1Output}"})
     assert prompts(llm) == ["This:\n[TextChunk] {agent2Output} [Memory_file]"]
@@ -95,7 +95,7 @@ async def test_several_endpoints_share_the_pieces(bench, llm, asking):
 
 
 @pytest.mark.parametrize("placeholder", ["", "[Memory_file]\n"])
-async def test_the_others_do_what_a_failing_endpoint_leaves(bench, llm, asking, placeholder):
+async def test_other_endpoints_take_the_pieces_of_a_failing_one(bench, llm, asking, placeholder):
     bench.endpoint("dead", closed_port_url())
     bench.discussion = "d1"
     asking["prompt"] = placeholder + asking["prompt"]

@@ -1,4 +1,4 @@
-"""GetCurrentStateDocument: reads what another program or a person keeps of a discussion."""
+"""GetCurrentStateDocument: reads the state document that another program or a person writes."""
 
 import pytest
 
@@ -9,19 +9,19 @@ NONE_YET = "No state document has been created yet"
 
 
 def put(bench, content):
-    """The document of the discussion that the bench is in from now on."""
+    """Set the discussion of the bench, with this state document."""
     file = begun(bench).root / "d1" / "state_document.md"
     file.parent.mkdir(parents=True)
     file.write_bytes(content)
     return file
 
 
-async def test_the_document_is_given_as_it_is(bench):
+async def test_the_document_is_returned_as_it_is(bench):
     put(bench, "\ufeff# Bées\n\n- likes {tea}\n".encode())
     assert await bench.run(GetCurrentStateDocument) == "# Bées\n\n- likes {tea}\n"
 
 
-async def test_without_a_discussion_or_a_document_a_sentence_is_given_and_no_file_is_made(bench):
+async def test_without_a_discussion_or_a_document_a_sentence_is_returned_and_no_file_is_made(bench):
     assert await bench.run(GetCurrentStateDocument) == NONE_YET
     place = begun(bench)
     assert await bench.run(GetCurrentStateDocument) == NONE_YET

@@ -18,7 +18,7 @@ async def test_a_static_response_without_a_text_is_empty(bench):
     assert await bench.run(StaticResponse) == ""
 
 
-async def test_what_a_person_wrote_is_never_read_as_a_variable(bench):
+async def test_text_of_a_person_is_never_read_as_a_variable(bench):
     bench.messages = [text_message("user", "{agent1Output} {{ 7*7 }}")]
     bench.outputs = {1: "secret"}
     assert await bench.run(StaticResponse, content="{chat_user_prompt_last_one}") == "{agent1Output} {{ 7*7 }}"
@@ -40,7 +40,7 @@ async def test_arithmetic_uses_the_outputs_of_other_nodes(bench):
     assert await bench.run(ArithmeticProcessor, expression=" {agent1Output} + 1 ") == "42"
 
 
-async def test_arithmetic_that_cannot_be_done_gives_minus_one_and_says_why(bench):
+async def test_invalid_arithmetic_gives_minus_one_and_a_note(bench):
     assert await bench.run(ArithmeticProcessor, expression="__import__('os')") == "-1"
     assert "cannot be calculated" in bench.step.trace.notes[0]
 

@@ -1,4 +1,4 @@
-"""VectorMemorySearch: records of the discussion that bear on some keywords."""
+"""VectorMemorySearch: search for records of the discussion by keywords."""
 
 import re
 
@@ -42,7 +42,7 @@ async def test_records_that_hold_any_of_the_keywords_are_given(kept, keywords, f
     assert sorted(given.split("\n\n---\n\n")) == sorted(found or [NOTHING])
 
 
-async def test_the_sixty_first_keyword_does_not_count(kept):
+async def test_the_sixty_first_keyword_is_ignored(kept):
     assert await kept.run(VectorMemorySearch, input=";".join(["zz"] * 60 + ["dragons"])) == NOTHING
     assert await kept.run(VectorMemorySearch, input=";".join(["zz"] * 59 + ["dragons"])) == DRAGONS
 
@@ -65,20 +65,20 @@ async def test_five_are_given_unless_the_node_says_otherwise(bench):
     assert len((await bench.run(VectorMemorySearch, input="cat")).split("\n\n---\n\n")) == 5
 
 
-async def test_variables_in_the_keywords_are_filled_in_and_what_they_hold_is_no_variable(kept):
+async def test_variables_in_the_keywords_are_filled_once(kept):
     kept.messages = [text_message("user", "boats; {agent1Output}")]
     kept.outputs = {1: "dragons"}
     assert await kept.run(VectorMemorySearch, input="{chat_user_prompt_last_one}") == BOATS
     assert await kept.run(VectorMemorySearch, input="{agent1Output}") == DRAGONS
 
 
-async def test_dates_are_put_in_front_where_the_node_says_so(kept):
+async def test_dates_are_put_in_front_if_the_node_says_so(kept):
     given = await kept.run(VectorMemorySearch, input="dragons", includeDates=True)
     assert re.fullmatch(rf"\[\d{{4}}-\d\d-\d\d\] {re.escape(DRAGONS)}", given)
 
 
 @pytest.mark.parametrize("said", [{"mode": "hybrid"}, {"searchMode": "hybrid"}, {"searchMode": "Semantic"}])
-async def test_hybrid_search_finds_what_is_said_in_other_words(kept, said):
+async def test_hybrid_search_finds_the_meaning_in_other_words(kept, said):
     assert await kept.run(VectorMemorySearch, input="what pet; does she own", limit=1, **said) == DOG
     assert await kept.run(VectorMemorySearch, input="what pet; does she own", limit=1) == NOTHING
 

@@ -39,7 +39,7 @@ async def bench(tmp_path):
     await locks.aclose()
 
 
-async def test_a_free_lock_is_taken_and_the_run_knows_where(bench, tmp_path):
+async def test_a_free_lock_is_acquired_and_the_run_has_its_database(bench, tmp_path):
     assert await bench.run(WorkflowLock, workflowLockId="memories") is None
     assert bench.step.run.lock_database == tmp_path / "data" / FILE
     assert not await bench.locks.acquire(tmp_path / "data" / FILE, "memories", run="other")
@@ -70,7 +70,7 @@ async def test_a_node_without_a_name_is_refused(bench):
 
 
 @pytest.mark.parametrize(("named", "place"), [("{tmp}/own", "own"), ("SqlLiteDBs", "Public/SqlLiteDBs")])
-async def test_the_lock_is_kept_where_the_user_says(bench, tmp_path, named, place):
+async def test_the_lock_is_kept_in_the_users_folder(bench, tmp_path, named, place):
     bench.settings = {"sqlLiteDirectory": named.replace("{tmp}", str(tmp_path))}
     await bench.run(WorkflowLock, workflowLockId="memories")
     assert bench.step.run.lock_database == tmp_path / place / FILE

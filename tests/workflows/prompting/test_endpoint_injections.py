@@ -19,7 +19,7 @@ def test_the_first_system_message_begins_with_the_text():
     assert said(sent) == [("user", "U"), ("system", "+S"), ("system", "S")]
 
 
-def test_without_a_system_message_one_is_put_in_front():
+def test_without_a_system_message_one_is_added_in_front():
     assert said(inject([USER], Injections(system="+"))) == [("system", "+"), ("user", "U")]
 
 
@@ -74,7 +74,7 @@ def test_the_given_messages_are_left_as_they_are():
 
 
 @pytest.mark.parametrize("flag", [True, False])
-def test_a_text_is_put_in_only_where_its_flag_is_set(flag):
+def test_a_text_is_injected_only_if_its_flag_is_set(flag):
     endpoint = EndpointDefinition.model_validate(
         {
             "endpoint": "http://a.example",

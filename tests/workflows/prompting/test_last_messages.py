@@ -1,4 +1,4 @@
-"""Which messages of a conversation are sent where a node has no prompt of its own."""
+"""Selection of the last messages of a conversation for a node without a prompt of its own."""
 
 import pytest
 from hypothesis import given
@@ -106,7 +106,7 @@ def test_a_window_begins_with_no_answer_of_a_tool_whose_call_was_cut_off(convers
         pytest.param([], 5, [], id="not where nobody does"),
     ],
 )
-def test_a_window_without_a_user_gets_what_the_user_said_last(conversation, count, window):
+def test_a_window_without_a_user_message_gets_the_last_one(conversation, count, window):
     assert list(window_for_chat(conversation, count)) == window
 
 

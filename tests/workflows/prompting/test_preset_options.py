@@ -1,4 +1,4 @@
-"""What is sent beside a prompt."""
+"""The options sent beside a prompt."""
 
 import pytest
 
@@ -56,14 +56,14 @@ def test_an_endpoint_without_a_context_size_sends_none():
     assert sent == {"max_tokens": 5, "stream": False}
 
 
-def test_the_preset_itself_is_left_as_it_is():
+def test_the_preset_itself_is_not_changed():
     preset = dict(PRESET)
     options([preset], api_type("openAIChatCompletion"), context_tokens=1, max_tokens=2, stream=True)
     assert preset == PRESET
 
 
 def sent_of(*layers, protocol=None):
-    """What these layers come to, without the three members that are always written."""
+    """The options of these layers, without the three members that are always sent."""
     named = ApiType.model_validate({"type": "openAIChatCompletion"})
     return options(layers, protocol or named, context_tokens=None, max_tokens=5, stream=True)
 
@@ -75,12 +75,12 @@ def test_objects_of_two_layers_are_merged_and_all_else_of_the_upper_one_replaces
     assert sent_of(lower, upper) == merged
 
 
-def test_a_null_takes_away_what_a_lower_layer_set_at_any_depth():
+def test_a_null_removes_a_member_of_a_lower_layer_at_any_depth():
     lower = {"top_k": 4, "top_p": 1, "more": {"a": 1, "b": 2}}
     assert sent_of(lower, {"top_k": None, "more": {"a": None}}) == {"top_p": 1, "more": {"b": 2}}
 
 
-def test_a_layer_above_can_set_again_what_a_null_took_away():
+def test_a_higher_layer_can_set_again_a_member_removed_by_null():
     assert sent_of({"top_k": 4}, {"top_k": None}, {"top_k": 6}) == {"top_k": 6}
 
 

@@ -50,7 +50,7 @@ def test_a_chat_prompt_with_a_text_of_its_own_is_a_turn_of_the_user():
     assert said(chat_messages("SYS", "Q", CONVERSATION, 2)) == [("system", "SYS"), ("user", "Q")]
 
 
-def test_a_prompt_that_came_to_nothing_is_still_a_turn():
+def test_a_prompt_that_is_filled_to_an_empty_text_is_still_a_turn():
     assert chat_messages("", "", CONVERSATION, 2) == [Message(role="user")]
 
 

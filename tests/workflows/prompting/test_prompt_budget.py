@@ -20,7 +20,7 @@ def words(text):
     return len(text.split())
 
 
-def test_what_fits_is_left_whole():
+def test_messages_that_fit_are_not_changed():
     assert fit(turns(5), 1000) == (turns(5), 0)
 
 
@@ -29,14 +29,14 @@ def test_the_oldest_messages_are_dropped_first_and_whole():
     assert fit(turns(9), 35, estimate=words) == (turns(9)[-3:], 6)
 
 
-def test_system_messages_and_the_users_last_words_stay_whatever_they_cost():
+def test_system_messages_and_the_last_user_message_always_stay():
     system, later = text_message("system", "be brief " * 50), text_message("systemMes", "and kind")
     asked, open_turn = text_message("user", "why? " * 50), text_message("assistant", "Assistant:")
     talk = [system, *turns(4), later, asked, open_turn]
     assert fit(talk, 10, estimate=words) == ([system, later, asked], 5)
 
 
-def test_behind_the_first_that_does_not_fit_no_shorter_one_is_taken():
+def test_after_the_first_message_that_does_not_fit_no_shorter_one_is_taken():
     talk = [text_message("user", "hi"), text_message("assistant", "word " * 90), text_message("user", "go on")]
     assert fit(talk, 60, estimate=words) == (talk[-1:], 2)
 
@@ -74,7 +74,7 @@ def test_no_messages_are_no_messages():
     assert fit([], 10) == ([], 0)
 
 
-def test_what_is_older_than_the_budget_is_never_counted():
+def test_messages_older_than_the_budget_are_never_counted():
     counted = []
 
     def count(text):
@@ -97,7 +97,7 @@ def test_a_huge_text_is_judged_by_its_length_and_not_counted():
 
 
 @given(conversations, st.integers(-10, 200))
-def test_what_is_left_keeps_its_order_and_its_newest(talk, budget):
+def test_remaining_messages_keep_their_order_and_include_the_newest(talk, budget):
     kept, dropped = fit(talk, budget)
     assert len(kept) + dropped == len(talk)
     rest = iter(talk)

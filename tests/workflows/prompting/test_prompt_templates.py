@@ -52,7 +52,7 @@ def test_markers_are_taken_out_of_texts_and_of_the_template_itself():
     assert generation_prompt(MARKED) == ""
 
 
-def test_what_only_looks_like_a_marker_stays():
+def test_text_that_only_resembles_a_marker_stays():
     assert without_markers("[Beg_Tool] [beg_user] [Beg_User") == "[Beg_Tool] [beg_user] [Beg_User"
 
 

@@ -1,4 +1,4 @@
-"""Canonical samplers in the words of each server."""
+"""Translation of canonical samplers to the names of each server."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def test_samplers_get_the_names_of_the_server():
     assert left_out(samplers, api_type(), "Kobold") == []
 
 
-def test_what_the_server_has_no_name_for_is_left_out_and_named():
+def test_samplers_without_a_name_at_the_server_are_left_out_and_named():
     samplers = {
         "min_p": 0.1,
         "dry_base": 2,
@@ -92,7 +92,7 @@ def test_thinking_within_template_arguments_gives_way_to_what_is_written_there()
         switched("bool", "chat_template_kwargs"),
     ],
 )
-def test_a_server_that_cannot_be_told_to_think_is_told_nothing(members):
+def test_a_server_without_a_switch_for_thinking_is_sent_none(members):
     assert translated({"thinkingMode": "on"}, api_type(**members)) == {}
     assert "thinkingMode" in left_out({"thinkingMode": "on"}, api_type(**members), "x")[0]
 

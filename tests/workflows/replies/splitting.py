@@ -11,7 +11,7 @@ class Filter(Protocol):
 
 
 def pieces(text: str, most_cuts: int = 2) -> Iterator[list[str]]:
-    """The text cut at no place, at every one, at every two, and between all of its characters."""
+    """The text whole, cut at each position, cut at each two positions, and in single characters."""
     yield list(text)
     for count in range(most_cuts + 1):
         for cuts in combinations(range(len(text) + 1), count):

@@ -1,4 +1,4 @@
-"""Texts taken off the beginning of answers, whole and in pieces."""
+"""Removal of texts from the beginning of answers, whole and in pieces."""
 
 import pytest
 
@@ -50,12 +50,12 @@ ROWS = [
 
 
 @pytest.mark.parametrize(("stages", "said", "shown"), ROWS)
-def test_beginnings_are_taken_off_a_whole_answer(stages, said, shown):
+def test_beginnings_are_removed_from_a_whole_answer(stages, said, shown):
     assert strip_beginning(said, stages) == shown
 
 
 @pytest.mark.parametrize(("stages", "said", "shown"), ROWS)
-def test_beginnings_are_taken_off_however_the_answer_is_cut_into_pieces(stages, said, shown):
+def test_beginnings_are_removed_from_an_answer_in_any_pieces(stages, said, shown):
     for parts in pieces(said):
         assert joined(BeginningFilter(stages), parts) == shown, parts
 
@@ -83,7 +83,7 @@ def test_after_a_hundred_characters_a_longer_text_is_no_longer_waited_for():
     assert stream.passes
 
 
-def test_a_longer_text_that_has_come_whole_is_taken_off():
+def test_a_longer_text_that_has_come_whole_is_removed():
     long = "word " * 40
     assert joined(BeginningFilter((white_space, one_of([long]))), [f"{long}x", "y"]) == "xy"
 

@@ -77,7 +77,7 @@ def test_an_answer_in_pieces_is_cleaned_alike(cleaning, said, shown):
 
 
 @given(st.lists(words, max_size=14), cleanings)
-def test_pieces_say_what_the_whole_answer_says_but_for_white_space_at_the_end(parts, cleaning):
+def test_pieces_give_the_same_text_as_the_whole_answer_except_white_space_at_the_end(parts, cleaning):
     shown = joined(CleaningStream(cleaning), parts)
     whole = clean("".join(parts), cleaning)
     if cleaning.is_idle:
@@ -94,7 +94,7 @@ def test_no_answer_loses_more_than_its_beginning(text, cuts, cleaning):
     assert shown.rstrip() == (text if cleaning.is_idle else clean(text, cleaning)).rstrip()
 
 
-def test_an_answer_is_trimmed_at_both_ends_where_the_endpoint_says_so():
+def test_an_answer_is_trimmed_at_both_ends_if_the_endpoint_says_so():
     assert clean("\n So. \n", Cleaning(trims=True)) == "So."
     assert clean("\n So. \n", Cleaning()) == "So. \n"
 
@@ -112,13 +112,13 @@ def test_once_nothing_can_change_pieces_are_passed_on_as_they_are():
     assert stream.feed(piece) is piece
 
 
-def test_nothing_is_left_behind_a_stream_that_passed_through():
+def test_a_stream_that_passed_through_has_no_rest():
     stream = CleaningStream(ALL)
     stream.feed("A long enough answer without any tag in it.")
     assert stream.end() == ""
 
 
-def test_an_endpoint_and_a_node_say_what_is_taken_off():
+def test_an_endpoint_and_a_node_name_the_texts_to_remove():
     whole = endpoint(
         removeThinking=True,
         startThinkTag="<t>",
@@ -146,14 +146,14 @@ def test_an_endpoint_and_a_node_say_what_is_taken_off():
     )
 
 
-def test_texts_without_their_flags_are_not_taken_off():
+def test_texts_without_their_flags_are_not_removed():
     texts = endpoint(responseStartTextToRemoveEndpointWide="Sure!", startThinkTag="<t>", endThinkTag="</t>")
     node = ModelProperties.model_validate({"responseStartTextToRemove": ["Roland:"]})
     assert cleaning_for(texts, node).is_idle
 
 
 @pytest.mark.parametrize("keys", [{}, {"startThinkTag": "<t>"}, {"endThinkTag": "</t>"}])
-def test_thinking_without_both_tags_stays_and_the_reason_is_told(keys):
+def test_thinking_without_both_tags_stays_and_the_reason_is_given(keys):
     cleaning = cleaning_for(endpoint(removeThinking=True, **keys), ModelProperties())
     assert cleaning.is_idle
     assert "startThinkTag" in (cleaning.problem or "")

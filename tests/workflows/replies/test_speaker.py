@@ -30,33 +30,33 @@ def spoken(reply, stream, cleaning=BOB):
     ],
 )
 @WAYS
-def test_a_reply_without_a_speaker_gets_the_one_it_was_asked_as(reply, told, stream):
+def test_a_reply_without_a_speaker_gets_the_requested_speaker(reply, told, stream):
     assert spoken(reply, stream) == told
 
 
 @WAYS
-def test_the_name_goes_in_front_of_what_is_left_of_the_reply(stream):
+def test_the_name_goes_in_front_of_the_cleaned_reply(stream):
     cleaning = Cleaning(speaker="Bob:", node_beginnings=["Sure, "], trims=True)
     assert spoken("  Sure, I will.", stream, cleaning) == "Bob: I will."
 
 
-def test_a_reply_is_held_only_until_it_is_known_whether_it_bears_a_name():
+def test_a_reply_is_held_only_until_it_is_known_whether_it_has_a_name():
     stream = CleaningStream(BOB)
     assert [stream.feed(piece) for piece in ("I ", "do ", "not ", "know")] == ["", "", "Bob: I do not ", "know"]
     assert stream.passes_through
 
 
-def test_a_name_is_told_as_soon_as_its_colon_has_come():
+def test_a_name_is_recognised_as_soon_as_its_colon_has_come():
     stream = CleaningStream(BOB)
     assert [stream.feed(piece) for piece in ("Mary ", "Ann", ":", " Hi")] == ["", "", "Mary Ann:", " Hi"]
 
 
 @pytest.mark.parametrize("reply", ["Ann: Hi", "A b c d: no", "I do. Not: this", "  Bob: x"])
-def test_it_does_not_matter_how_a_reply_is_cut(reply):
+def test_a_reply_in_any_pieces_gives_the_same_text(reply):
     whole = clean(reply, BOB)
     assert all(joined(CleaningStream(BOB), parts) == whole for parts in pieces(reply))
 
 
 @given(st.lists(st.text(alphabet="aB :.'-1\n", max_size=4)))
-def test_a_stream_comes_to_what_the_whole_reply_does(parts):
+def test_a_stream_gives_the_same_text_as_the_whole_reply(parts):
     assert joined(CleaningStream(BOB), parts) == clean("".join(parts), BOB)

@@ -1,4 +1,4 @@
-"""Variables that tell the conversation."""
+"""Variables with parts of the conversation."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -57,7 +57,7 @@ def filled(text, surroundings=CHAT, **changes):
         ("{lastUserMessage}", "{lastUserMessage}", "{lastUserMessage}"),
     ],
 )
-def test_endpoints_for_messages_and_for_text_see_the_conversation_each_in_its_way(text, for_chat, for_text):
+def test_endpoints_for_messages_and_for_text_get_the_conversation_in_their_form(text, for_chat, for_text):
     assert (filled(text), filled(text, TEXT)) == (for_chat, for_text)
 
 
@@ -80,7 +80,7 @@ def test_messages_are_plain_data():
     )
 
 
-def test_a_conversation_of_system_messages_alone_is_told_as_it_is():
+def test_a_conversation_of_system_messages_only_is_given_as_it_is():
     messages = [text_message("system", "a"), text_message("system", "b")]
     assert filled("{chat_user_prompt_last_two}|{chat_system_prompt}", messages=messages) == "a\nb|a b"
     assert filled("{templated_user_prompt_last_two}", messages=messages) == ""
@@ -100,7 +100,7 @@ def test_turns_are_joined_by_the_users_delimiter():
     assert filled("{chat_user_prompt_last_two}", delimiter="\n---\n") == "mid\n---\nU2 "
 
 
-def test_turns_may_say_who_speaks():
+def test_turns_may_have_role_names():
     messages = [*CONVERSATION[1:], text_message("tool", "42")]
     assert filled("{chat_user_prompt_last_five}", messages=messages, adds_role_names=True) == (
         "User: U1 {brace}\nAssistant: A1\nSystem: mid\nUser: U2 \nTool Result: 42"
@@ -139,7 +139,7 @@ def test_a_node_sees_some_messages_at_least_and_more_while_they_fit():
     assert seen() == 9
 
 
-def test_a_text_looks_at_no_more_of_the_conversation_than_it_names():
+def test_a_text_reads_only_the_part_of_the_conversation_it_names():
     looked_at = []
 
     class Watched(list[Message]):

@@ -65,7 +65,7 @@ def test_known_fields_are_filled_as_python_would(text, filled):
         "function() { return {name: 1} }",
     ],
 )
-def test_what_cannot_be_filled_stays_as_it_was_written(text):
+def test_fields_that_cannot_be_filled_stay_as_written(text):
     assert fill(text, DATA) == text
 
 
@@ -86,12 +86,12 @@ def test_doubled_braces_are_braces_and_json_keeps_its_own(text, filled):
     assert fill(text, DATA) == filled
 
 
-def test_what_is_filled_in_is_never_read_again():
+def test_filled_in_values_are_never_read_again():
     said = "{name} {{7*7}} {% for x in y %} %s ${x} }} {messages.__class__}"
     assert fill("<{said}>", {"said": said, "name": "Ada"}) == f"<{said}>"
 
 
-def test_a_field_there_is_no_room_for_stays():
+def test_a_field_without_room_stays():
     assert fill("{a}{b}{c}", {"a": "aaaa", "b": "bbbbbb", "c": "cc"}, most_characters=9) == "aaaa{b}cc"
 
 
@@ -137,7 +137,7 @@ def test_many_braces_are_read_in_one_go():
     assert fill("{a:" * 100_000, {"a": "x"}) == "{a:" * 100_000
 
 
-def test_the_names_in_a_text_are_told():
+def test_the_names_in_a_text_are_found():
     assert names_in('{name} {messages[0][content]} {unknown!r} {{no}} {"json": 1} { x }') == {
         "name",
         "messages",
@@ -145,7 +145,7 @@ def test_the_names_in_a_text_are_told():
     }
 
 
-def test_the_names_in_a_template_are_told():
+def test_the_names_in_a_template_are_found():
     assert names_in("{{ name }} {single} {% for m in messages %}{{ m.role }}{% endfor %}", jinja=True) == {
         "name",
         "messages",

@@ -1,4 +1,4 @@
-"""Templates that reach for Python, or would work until the test times out or the memory is full."""
+"""Templates that try to reach Python's internals, or that would run until the time or the memory is used up."""
 
 import pytest
 
@@ -88,18 +88,18 @@ TOO_LARGE = [
 
 
 @pytest.mark.parametrize("template", REACHING_FOR_PYTHON)
-def test_a_template_gets_no_further_than_its_data(template):
+def test_a_template_reaches_only_its_data(template):
     with pytest.raises(SettingsError, match="is not for templates"):
         fill(template, DATA, jinja=True)
 
 
 @pytest.mark.parametrize("template", [*TOO_MUCH_WORK, *TOO_MUCH_OUTPUT, *TOO_LARGE])
-def test_a_template_that_does_too_much_is_stopped(template):
+def test_a_template_that_exceeds_a_limit_is_stopped(template):
     with pytest.raises(SettingsError, match="Jinja2 template fails"):
         fill(template, DATA, jinja=True)
 
 
-def test_a_long_conversation_can_be_told_by_a_template():
+def test_a_template_can_render_a_long_conversation():
     messages = [{"role": "user", "content": "word " * 20}] * 3_000
     template = "{% for m in messages %}{{ m.role }}: {{ m.content | truncate(20) | trim }}\n{% endfor %}"
     assert fill(template, {"messages": messages}, jinja=True).count("\n") == 3_000

@@ -45,14 +45,14 @@ def test_templates_are_filled_as_jinja2_does(template, filled):
     assert fill(template, DATA, jinja=True) == filled
 
 
-def test_what_is_unknown_is_empty_and_so_are_its_members():
+def test_unknown_variables_and_their_members_are_empty():
     assert fill("[{{ nobody }}{{ nobody.knows.it[3] }}{{ name.unknown }}]", DATA, jinja=True) == "[]"
 
 
 @pytest.mark.parametrize(
     "said", ["{{ 7*7 }}", "{% for x in y %}", "{agent1Output}", "%s ${x}", "{# no #}", "{messages.__class__}", "<b>&"]
 )
-def test_what_is_filled_in_is_data(said):
+def test_filled_in_values_are_data(said):
     assert fill("<{{ said }}>{{ said ~ said }}", {"said": said}, jinja=True) == f"<{said}>{said}{said}"
 
 
@@ -70,13 +70,13 @@ def test_what_is_filled_in_is_data(said):
         ("{% for m in messages recursive %}{% endfor %}", "recursive"),
     ],
 )
-def test_a_wrong_template_is_told_with_its_place_and_cause(template, reason):
+def test_a_wrong_template_is_reported_with_position_and_cause(template, reason):
     with pytest.raises(SettingsError, match=r"Jinja2 template") as told:
         fill(template, DATA, jinja=True)
     assert reason in told.value.message
 
 
-def test_the_names_in_a_wrong_template_cannot_be_told():
+def test_the_names_in_a_wrong_template_are_unknown():
     with pytest.raises(SettingsError, match="line 1"):
         names_in("{{ name", jinja=True)
 

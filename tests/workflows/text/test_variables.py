@@ -1,4 +1,4 @@
-"""Variables: where they come from and which of two counts."""
+"""Variables: their sources, and the precedence of sources."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -28,7 +28,7 @@ def variables(**given):
         ("current_day_of_month", "07"),
     ],
 )
-def test_the_time_is_told_in_the_servers_zone(name, value):
+def test_times_are_in_the_servers_zone(name, value):
     assert variables()[name] == value
 
 
@@ -48,7 +48,7 @@ def test_inputs_and_outputs_are_numbered_from_one():
     assert fill(text, found) == "in 2 {'a': None} None <> {agent2Output}"
 
 
-def test_of_two_sources_the_later_one_counts():
+def test_of_two_sources_the_one_of_higher_rank_wins():
     names = ("mine", "todays_date_iso", "Discussion_Id", "chat_system_prompt", "agent1Input", "messages")
     found = variables(
         user_wide=dict.fromkeys((*names, "wide", "lastUserMessage"), "user-wide"),
@@ -69,7 +69,7 @@ def test_of_two_sources_the_later_one_counts():
     ]
 
 
-def test_without_messages_there_is_no_conversation_to_tell():
+def test_without_messages_there_are_no_conversation_variables():
     assert fill("{chat_user_prompt_last_one} {messages}", variables(messages=[])) == "{chat_user_prompt_last_one} []"
 
 
@@ -82,7 +82,7 @@ def test_variables_of_a_file_may_name_others():
     assert fill("{path} {n}", found) == "/data/x/d1.txt 3"
 
 
-def test_what_users_and_models_said_is_not_read_for_variables():
+def test_text_of_users_and_models_is_not_read_for_variables():
     said = "{secret} {{7*7}} {agent1Output}"
     found = variables(
         messages=[text_message("user", said)],
@@ -108,7 +108,7 @@ def test_variables_that_multiply_stop_growing():
     assert len(str(variables(custom=growing)["v0"])) < 17_000_000
 
 
-def test_a_variable_is_worked_out_once_and_only_when_asked_for():
+def test_a_variable_is_computed_once_and_only_when_read():
     found = variables(messages=[text_message("user", "hi")])
     assert found["messages"] is found["messages"]
     assert "messages" in found

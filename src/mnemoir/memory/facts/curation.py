@@ -11,16 +11,16 @@ from mnemoir.core.clock import from_text
 from mnemoir.core.errors import Conflict, InvalidRequest, NotFound
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import (
-    KEPT,
+    UNCHANGED,
     Applied,
     Change,
     HistoryEntry,
     IndexEntry,
-    Kept,
     Memory,
     Provenance,
     Remove,
     Restore,
+    Unchanged,
     Update,
 )
 from mnemoir.core.scope import Scope
@@ -40,7 +40,7 @@ class Edit:
     """What a memory is to say; None leaves the text. `as_of` is the `updated_at` that the editor saw."""
 
     text: str | None = None
-    metadata: Mapping[str, Any] | Kept | None = KEPT
+    metadata: Mapping[str, Any] | Unchanged | None = UNCHANGED
     as_of: str | None = None
 
 
@@ -118,7 +118,7 @@ class Curation:
         text: str,
         *,
         reason: str,
-        metadata: Mapping[str, Any] | Kept | None = KEPT,
+        metadata: Mapping[str, Any] | Unchanged | None = UNCHANGED,
     ) -> Memory:
         is_new = text != memory.text
         if is_new and memory.kind == "fact":

@@ -26,7 +26,7 @@ from mnemoir.memory.facts.remembering import Learned, Remembering
 from mnemoir.memory.facts.requests import AddRequest, AddResult, unknown_memory
 from mnemoir.memory.facts.verbatim import messages, passages
 from mnemoir.ports.llm import ChatModel
-from mnemoir.ports.memory_store import MemoryStore, Project, Visible, Wanted
+from mnemoir.ports.memory_store import ListFilter, MemoryStore, Project, Visible
 from mnemoir.ports.project_settings import ProjectSettings, ProjectSettingsStore
 from mnemoir.search.context import CONTEXT_MESSAGES
 from mnemoir.search.indexing import Indexing
@@ -76,7 +76,7 @@ class Facts:
             return await self._add(scope, request)
 
     async def search(
-        self, scope: Scope, text: str, *, limit: int, threshold: float = 0.0, among: Wanted | None = None
+        self, scope: Scope, text: str, *, limit: int, threshold: float = 0.0, among: ListFilter | None = None
     ) -> SearchResult:
         """What bears on `text`, best first; with `among`, only of what such a list shows."""
         visible = await self.visible(scope) if among is None else among.visible

@@ -3,12 +3,12 @@
 from mnemoir.core.errors import Conflict
 from mnemoir.core.events import Usage
 from mnemoir.memory.facts.requests import AddResult
-from mnemoir.ports.memory_store import Receipt, Redeemed
+from mnemoir.ports.memory_store import Receipt, RedeemedReceipt
 
 NOTHING_FOUND = "nothing_found"  # the reason kept with the receipt of an add that had nothing to remember
 
 
-def redeemed(earlier: Redeemed, receipt: Receipt) -> AddResult:
+def redeemed(earlier: RedeemedReceipt, receipt: Receipt) -> AddResult:
     """The earlier answer. Raises Conflict (`idempotency_mismatch`) when another request was asked under the key.
 
     What it cost is not told again: this time no model was asked.

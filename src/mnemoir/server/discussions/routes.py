@@ -169,7 +169,7 @@ async def rebuild(
 async def overview(site: SiteHere, id: str, user: User = None) -> Answer[DiscussionOverview]:
     discussions = site.parts.discussions
     discussion = await discussions.discussion(user, id)
-    told = await discussions.memory.files.told(discussion)
+    told = await discussions.memory.files.entry(discussion)
     if told is None:
         raise nothing_kept(id)
     latest = await discussions.memory.ledger.newest(discussion, _LATEST)

@@ -13,7 +13,7 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Kind
 from mnemoir.core.scope import entity_name
 from mnemoir.memory.facts import AddRequest, Turn
-from mnemoir.ports.memory_store import Receipt, Visible, Wanted
+from mnemoir.ports.memory_store import ListFilter, Receipt, Visible
 from mnemoir.server.rest import LONGEST_QUERY, Body, Instant, UserId, name_of, not_blank, strict_whole_number
 
 MOST_MESSAGES = 1000
@@ -153,9 +153,9 @@ class SearchBody(Body):
             own[field] = _filter(field, value, own)
         return own
 
-    def wanted(self, visible: Visible) -> Wanted:
+    def wanted(self, visible: Visible) -> ListFilter:
         """The list of what may be found."""
-        return Wanted(
+        return ListFilter(
             visible=visible,
             hidden=self.hidden or "without",
             kind=self.kind,

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Depends
 
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import KEPT
+from mnemoir.core.memories import UNCHANGED
 from mnemoir.memory.facts import Edit
 from mnemoir.server.access import named_user, owner
 from mnemoir.server.memories.answers import AppliedChange, MemoryRecord, applied_json, memory_json
@@ -87,7 +87,7 @@ async def edit(
     body: Annotated[EditBody, Depends(BodyOf(EditBody))],
     user: UserQuery = None,
 ) -> Answer[MemoryRecord]:
-    metadata = body.metadata if "metadata" in body.model_fields_set else KEPT
+    metadata = body.metadata if "metadata" in body.model_fields_set else UNCHANGED
     wanted = Edit(text=body.memory, metadata=metadata, as_of=body.updated_at)
     memory = await site.parts.facts.curation.edit(project, MemoryId(memory_id), wanted, _user(user))
     site.count("edit")

@@ -16,7 +16,7 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import HistoryEntry, Kind, Memory, SourceTurn
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.memory.facts import unknown_memory
-from mnemoir.ports.memory_store import Place, Project, Wanted
+from mnemoir.ports.memory_store import ListCursor, ListFilter, Project
 from mnemoir.server.access import named_user, owner
 from mnemoir.server.conversations.access import opened
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
@@ -114,7 +114,7 @@ async def list_of_user(
 ) -> Answer[ListedMemories]:
     scope = owner(project, named_user(user, "list"))
     by, direction = order.split("_")
-    wanted = Wanted(
+    wanted = ListFilter(
         visible=await site.parts.facts.visible(scope, at=instant_of(at, "at")),
         hidden=hidden,
         kind=kind,
@@ -181,8 +181,8 @@ def instant_of(text: str | None, field: str) -> datetime | None:
     return instant
 
 
-async def _past(site: Site, scope: Owner, wanted: Wanted, limit: int, offset: int) -> Answer[ListedMemories]:
-    if wanted != Wanted(visible=wanted.visible):
+async def _past(site: Site, scope: Owner, wanted: ListFilter, limit: int, offset: int) -> Answer[ListedMemories]:
+    if wanted != ListFilter(visible=wanted.visible):
         raise InvalidRequest("at shows a whole list and goes with no other condition.", code="invalid_filter")
     memories = await site.parts.store.page(scope, wanted.visible, limit=limit, offset=offset)
     total = await site.parts.store.count(scope, wanted.visible)
@@ -196,13 +196,13 @@ def _ids(ids: list[str] | None) -> list[MemoryId] | None:
     return None if ids is None else [MemoryId(each) for each in ids]
 
 
-def _cursor(memory: Memory, wanted: Wanted, order: Order) -> str:
+def _cursor(memory: Memory, wanted: ListFilter, order: Order) -> str:
     created = from_text(memory.created_at)
     at = (from_text(memory.updated_at) or created) if wanted.by == "updated" else created
     return write_cursor(f"{_LIST} {order}", "" if at is None else repr(at.timestamp()), memory.id)
 
 
-def _place(cursor: str, order: Order) -> Place:
+def _place(cursor: str, order: Order) -> ListCursor:
     at, memory_id = read_cursor(cursor, f"{_LIST} {order}", str, str)
     try:
         seconds = float(at) if at else None
@@ -210,7 +210,7 @@ def _place(cursor: str, order: Order) -> Place:
         raise InvalidCursor from None
     if seconds is not None and not math.isfinite(seconds):
         raise InvalidCursor
-    return Place(at=seconds, memory_id=MemoryId(str(memory_id)))
+    return ListCursor(at=seconds, memory_id=MemoryId(str(memory_id)))
 
 
 async def _owner_of(site: Site, project: Project, memory_id: MemoryId, user: str | None) -> Owner:

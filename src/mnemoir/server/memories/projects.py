@@ -13,7 +13,7 @@ from mnemoir.core.errors import NotFound
 from mnemoir.core.ids import JobId
 from mnemoir.memory.facts import default_extraction_prompt
 from mnemoir.ports.jobs import Job
-from mnemoir.ports.memory_store import Owned, Project
+from mnemoir.ports.memory_store import OwnerSummary, Project
 from mnemoir.server.memories.answers import AppliedChange, Success
 from mnemoir.server.memories.bodies import PromptBody, SettingsBody
 from mnemoir.server.memories.later import KIND
@@ -157,7 +157,7 @@ async def event(site: SiteHere, project: ProjectHere, event_id: str) -> Answer[J
     )
 
 
-def _with_users(name: str, users: Sequence[Owned]) -> ProjectWithUsers:
+def _with_users(name: str, users: Sequence[OwnerSummary]) -> ProjectWithUsers:
     changed = [user.changed_at for user in users if user.changed_at is not None]
     return {
         "project": name,

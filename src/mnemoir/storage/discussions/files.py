@@ -36,9 +36,9 @@ class FileDiscussionFiles:
         """See the port; what cannot be read is a problem too."""
         return await asyncio.to_thread(inspect, root, legacy)
 
-    async def told(self, discussion: Discussion) -> DiscussionListed | None:
+    async def entry(self, discussion: Discussion) -> DiscussionListed | None:
         """See the port."""
-        return await asyncio.to_thread(self._listing.told, discussion)
+        return await asyncio.to_thread(self._listing.entry, discussion)
 
     async def exists(self, discussion: Discussion) -> bool:
         """See the port; the lock alone is nothing."""

@@ -81,7 +81,7 @@ class DiscussionListing:
         rows = (self._row(root, legacy, name, files) for name, files in all_files.items() if files.kinds)
         return sorted(rows, key=lambda row: row.id)
 
-    def told(self, discussion: Discussion) -> DiscussionListed | None:
+    def entry(self, discussion: Discussion) -> DiscussionListed | None:
         """One of them; None where nothing is kept of it. Raises as `listed` does."""
         name, files = directory_name(discussion.id), _Files()
         for seen in _seen(discussion.root, discussion.legacy):

@@ -14,7 +14,7 @@ from mnemoir.core.errors import NotSupported
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_store import Wanted
+from mnemoir.ports.memory_store import ListFilter
 from mnemoir.ports.search_rows import MOST_CHANGES, Revision, SearchRow, SearchRows, SearchSnapshot
 from mnemoir.search import terms_of
 from mnemoir.storage.discussions.record_files import RecordFiles
@@ -63,7 +63,7 @@ class RecordSnapshot:
         """The `seq` of every record that is not of a stale chunk, ascending."""
         return [seq for (seq,) in self._sql.rows(_QUERIES["live"])]
 
-    def selected(self, scope: Scope, wanted: Wanted) -> Sequence[int]:
+    def selected(self, scope: Scope, wanted: ListFilter) -> Sequence[int]:
         """Records have no lists with conditions."""
         raise NotSupported("Records of a discussion are not listed by conditions, so none narrows their search.")
 

@@ -104,6 +104,7 @@ class Contents:
         """What the file is to hold after the effects of one user's commit. The stamp is the caller's to renew."""
         items, by_key, written = dict(self.items), dict(self.by_key), self.written
         before = self.of_user(user)
+        changes, removals = before.changes, before.removals
         rows = {row.seq: row for row in before.rows}
         hidden = self._hidden() if any(effect.event == "DELETE" for effect in effects) else {}
         for effect in effects:
@@ -113,14 +114,12 @@ class Contents:
                 for gone in (seq, *hidden.pop((repr(effect.memory.id), repr(user)), ())):
                     del items[gone]
                 del rows[seq]
+                removals += 1
                 continue
-            written += 1
+            changes = written = written + 1
             row = _written(effect, by_key.get(key), written)
             items[row.seq] = by_key[key] = rows[row.seq] = row
-        changes = max((row.changed for row in rows.values()), default=before.changes)
-        removals = before.removals + sum(effect.event == "DELETE" for effect in effects)
-        of_user = UserRows(tuple(rows.values()), changes=max(changes, before.changes), removals=removals)
-        by_user = {**self.by_user, user: of_user}
+        by_user = {**self.by_user, user: UserRows(tuple(rows.values()), changes=changes, removals=removals)}
         return replace(self, digest=None, written=written, items=items, by_key=by_key, by_user=by_user)
 
     def with_entries(self, entries: Mapping[Key, IndexEntry]) -> "Contents":

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import holds
-from mnemoir.ports.memory_store import Owned, Place, Project, Wanted
+from mnemoir.ports.memory_store import ListCursor, ListFilter, OwnerSummary, Project
 from mnemoir.storage.files.contents import Contents
 from mnemoir.storage.files.rows import Row, is_shown, place_of
 from mnemoir.storage.sql.engine import Sql
@@ -16,20 +16,20 @@ from mnemoir.storage.sql.lists import learned_in
 Condition = Callable[[Row], bool]
 
 
-def meeting(contents: Contents, sql: Sql, scope: Scope, wanted: Wanted) -> list[Row]:
+def meeting(contents: Contents, sql: Sql, scope: Scope, wanted: ListFilter) -> list[Row]:
     """All that is wanted, in no order; the history, which knows what was learned in a session, is in the database."""
     learned = () if wanted.session is None else learned_in(sql, wanted.session)
     conditions = _conditions(wanted, frozenset(learned))
     return [row for row in contents.in_scope(scope) if all(meets(row) for meets in conditions)]
 
 
-def select(contents: Contents, sql: Sql, scope: Scope, wanted: Wanted) -> list[Row]:
+def select(contents: Contents, sql: Sql, scope: Scope, wanted: ListFilter) -> list[Row]:
     """The same in its order."""
     rows = meeting(contents, sql, scope, wanted)
     return sorted(rows, key=lambda row: _place(row, wanted), reverse=not wanted.ascending)
 
 
-def behind(rows: Iterable[Row], wanted: Wanted, after: Place | None) -> Iterable[Row]:
+def behind(rows: Iterable[Row], wanted: ListFilter, after: ListCursor | None) -> Iterable[Row]:
     """The rows behind a place."""
     if after is None:
         return rows
@@ -38,10 +38,10 @@ def behind(rows: Iterable[Row], wanted: Wanted, after: Place | None) -> Iterable
     return (row for row in rows if is_behind(_place(row, wanted), place))
 
 
-def owners_of(project: Project, contents: Contents) -> list[Owned]:
+def owners_of(project: Project, contents: Contents) -> list[OwnerSummary]:
     """The project's users that have memories, by name."""
     return [
-        Owned(
+        OwnerSummary(
             project=project.project,
             user=user,
             memories=len(held.rows),
@@ -52,7 +52,7 @@ def owners_of(project: Project, contents: Contents) -> list[Owned]:
     ]
 
 
-def _conditions(wanted: Wanted, learned: Collection[MemoryId]) -> list[Condition]:
+def _conditions(wanted: ListFilter, learned: Collection[MemoryId]) -> list[Condition]:
     conditions: list[Condition] = []
     if wanted.hidden != "with":
         shown, wants_hidden = is_shown(wanted.visible), wanted.hidden == "only"
@@ -78,9 +78,9 @@ def _session_of(row: Row) -> object:
     return (row.memory.metadata or {}).get("session_id")
 
 
-def _time(row: Row, wanted: Wanted) -> float:
+def _time(row: Row, wanted: ListFilter) -> float:
     return row.search.effective_at if wanted.by == "updated" else row.search.said_at
 
 
-def _place(row: Row, wanted: Wanted) -> tuple[float, str]:
+def _place(row: Row, wanted: ListFilter) -> tuple[float, str]:
     return place_of(_time(row, wanted), row.memory.id, ascending=wanted.ascending)

@@ -30,16 +30,16 @@ from mnemoir.core.memories import (
 )
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import (
+    ListCursor,
+    ListFilter,
     MemoryStore,
-    Owned,
-    Place,
+    OwnerSummary,
     Project,
     Receipt,
-    Redeemed,
+    RedeemedReceipt,
     StoreCounts,
     Unembedded,
     Visible,
-    Wanted,
 )
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.storage.files.backlog import Backlog
@@ -58,7 +58,7 @@ from mnemoir.storage.sql.forgetting import derived_from, drop_words, erase_trace
 from mnemoir.storage.sql.memory_store import SqlMemoryStore
 
 T = TypeVar("T")
-RowsOf = Callable[[Contents, Sql, Scope, Wanted], list[Row]]
+RowsOf = Callable[[Contents, Sql, Scope, ListFilter], list[Row]]
 
 
 class FileMemoryStore:
@@ -108,7 +108,7 @@ class FileMemoryStore:
             return applied
         return await self._unbroken.run(self._changing.answer(self._open[project_of(scope)], wish)) if receipt else []
 
-    async def redeem(self, scope: Scope, key: str) -> Redeemed | None:
+    async def redeem(self, scope: Scope, key: str) -> RedeemedReceipt | None:
         """What was answered under this idempotency key in the last 24 hours."""
         return await self._told.redeem(scope, key)
 
@@ -139,19 +139,21 @@ class FileMemoryStore:
             lambda contents: sum(1 for _ in _shown(contents.of_user(scope.user).rows, scope, visible)),
         )
 
-    async def select(self, scope: Scope, wanted: Wanted, *, limit: int, after: Place | None = None) -> list[Memory]:
+    async def select(
+        self, scope: Scope, wanted: ListFilter, *, limit: int, after: ListCursor | None = None
+    ) -> list[Memory]:
         """What is wanted, in its order, behind the place where the page before ended."""
         rows = await self._listed(select, scope, wanted)
         return [row.memory for row in islice(behind(rows, wanted, after), min(limit, len(rows)))]
 
-    async def select_count(self, scope: Scope, wanted: Wanted) -> int:
+    async def select_count(self, scope: Scope, wanted: ListFilter) -> int:
         """How many `select` would give without a limit."""
         return len(await self._listed(meeting, scope, wanted))
 
-    async def owners(self, tenant: str) -> list[Owned]:
+    async def owners(self, tenant: str) -> list[OwnerSummary]:
         """Every user of the tenant that has memories, by project, then by name."""
 
-        def look(sql: Sql) -> list[Owned]:
+        def look(sql: Sql) -> list[OwnerSummary]:
             here = sorted((each for each in projects(self._root) if each.tenant == tenant), key=lambda p: p.project)
             return [one for each in here for one in owners_of(each, current(self._open[each], sql))]
 
@@ -288,7 +290,7 @@ class FileMemoryStore:
     async def _change(self, wish: Wish) -> list[Applied]:
         return await self._unbroken.run(self._changing.change(self._open[project_of(wish.scope)], wish))
 
-    async def _listed(self, rows_of: RowsOf, scope: Scope, wanted: Wanted) -> list[Row]:
+    async def _listed(self, rows_of: RowsOf, scope: Scope, wanted: ListFilter) -> list[Row]:
         opened = self._open[project_of(scope)]
         return await self._db.read(scope, lambda sql: rows_of(current(opened, sql), sql, scope, wanted))
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from mnemoir.core.memories import Memory
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_store import Project, Wanted
+from mnemoir.ports.memory_store import ListFilter, Project
 from mnemoir.ports.search_rows import MOST_CHANGES, Revision, SearchRow, SearchSnapshot
 from mnemoir.storage.files.contents import Contents, UserRows
 from mnemoir.storage.files.index_table import entries_of, token_codes
@@ -41,7 +41,7 @@ class FileSearchSnapshot:
         """The `seq` of every row, ascending."""
         return [row.seq for row in self._user(scope).rows]
 
-    def selected(self, scope: Scope, wanted: Wanted) -> Sequence[int]:
+    def selected(self, scope: Scope, wanted: ListFilter) -> Sequence[int]:
         """The `seq` of every row that meets the conditions."""
         return [row.seq for row in meeting(self._contents(scope), of_scope(self._sql, scope), scope, wanted)]
 

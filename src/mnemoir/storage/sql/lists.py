@@ -10,7 +10,7 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import holds
-from mnemoir.ports.memory_store import Owned, Place, Wanted
+from mnemoir.ports.memory_store import ListCursor, ListFilter, OwnerSummary
 from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sql.forgetting import named_after
 from mnemoir.storage.sql.queries import queries
@@ -21,7 +21,7 @@ _MOST_ROWS = 2**62
 _HIDDEN = {"without": 0, "with": None, "only": 1}
 
 
-def select(sql: Sql, scope: Scope, wanted: Wanted, limit: int, after: Place | None) -> list[Memory]:
+def select(sql: Sql, scope: Scope, wanted: ListFilter, limit: int, after: ListCursor | None) -> list[Memory]:
     """One page."""
     sign = 1 if wanted.ascending else -1
     place = {
@@ -35,13 +35,13 @@ def select(sql: Sql, scope: Scope, wanted: Wanted, limit: int, after: Place | No
     return [memory_of(row, scope.user) for row in rows]
 
 
-def count(sql: Sql, scope: Scope, wanted: Wanted) -> int:
+def count(sql: Sql, scope: Scope, wanted: ListFilter) -> int:
     """How many there are."""
     (found,) = sql.row(_QUERIES["selected_count"], **_conditions(sql, scope, wanted))
     return int(found)
 
 
-def selected_seqs(sql: Sql, scope: Scope, wanted: Wanted) -> list[int]:
+def selected_seqs(sql: Sql, scope: Scope, wanted: ListFilter) -> list[int]:
     """The numbers of all of them, in no order."""
     return [seq for (seq,) in sql.rows(_QUERIES["selected_seqs"], **_conditions(sql, scope, wanted))]
 
@@ -52,15 +52,15 @@ def learned_in(sql: Sql, session: str) -> list[MemoryId]:
     return [MemoryId(each) for each in dict.fromkeys((*learned, *named_after(sql, session)))]
 
 
-def owners(sql: Sql, tenant: str) -> list[Owned]:
+def owners(sql: Sql, tenant: str) -> list[OwnerSummary]:
     """Every user of the tenant that has current memories."""
     return [
-        Owned(project=project, user=user, memories=number, changed_at=changed_at)
+        OwnerSummary(project=project, user=user, memories=number, changed_at=changed_at)
         for project, user, number, changed_at in sql.rows(_QUERIES["owners"], tenant=tenant)
     ]
 
 
-def _conditions(sql: Sql, scope: Scope, wanted: Wanted) -> dict[str, Any]:
+def _conditions(sql: Sql, scope: Scope, wanted: ListFilter) -> dict[str, Any]:
     instants = {
         "now": wanted.visible.now,
         "horizon": wanted.visible.horizon,
@@ -79,7 +79,7 @@ def _conditions(sql: Sql, scope: Scope, wanted: Wanted) -> dict[str, Any]:
     }
 
 
-def _ids(sql: Sql, wanted: Wanted) -> Sequence[MemoryId] | None:
+def _ids(sql: Sql, wanted: ListFilter) -> Sequence[MemoryId] | None:
     if wanted.session is None:
         return wanted.ids
     learned = learned_in(sql, wanted.session)

@@ -10,16 +10,16 @@ from mnemoir.core.memories import Applied, Change, HistoryEntry, IndexEntry, Mem
 from mnemoir.core.scope import Scope
 from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.memory_store import (
+    ListCursor,
+    ListFilter,
     MemoryStore,
-    Owned,
-    Place,
+    OwnerSummary,
     Project,
     Receipt,
-    Redeemed,
+    RedeemedReceipt,
     StoreCounts,
     Unembedded,
     Visible,
-    Wanted,
 )
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.storage.sql import backlog, history, lists, receipts
@@ -83,7 +83,7 @@ class SqlMemoryStore:
             self._note_pending()
         return applied
 
-    async def redeem(self, scope: Scope, key: str) -> Redeemed | None:
+    async def redeem(self, scope: Scope, key: str) -> RedeemedReceipt | None:
         """What was answered under this idempotency key in the last 24 hours."""
         return await self._db.read(scope, lambda sql: receipts.find(sql, key, self._clock()))
 
@@ -110,15 +110,17 @@ class SqlMemoryStore:
         (count,) = await self._made(query, scope, _visible_values(visible), lambda row: int(row[0]))
         return count
 
-    async def select(self, scope: Scope, wanted: Wanted, *, limit: int, after: Place | None = None) -> list[Memory]:
+    async def select(
+        self, scope: Scope, wanted: ListFilter, *, limit: int, after: ListCursor | None = None
+    ) -> list[Memory]:
         """What is wanted, in its order, behind the place where the page before ended."""
         return await self._db.read(scope, lambda sql: lists.select(sql, scope, wanted, limit, after))
 
-    async def select_count(self, scope: Scope, wanted: Wanted) -> int:
+    async def select_count(self, scope: Scope, wanted: ListFilter) -> int:
         """How many `select` would give without a limit."""
         return await self._db.read(scope, lambda sql: lists.count(sql, scope, wanted))
 
-    async def owners(self, tenant: str) -> list[Owned]:
+    async def owners(self, tenant: str) -> list[OwnerSummary]:
         """Every user of the tenant that has current memories, by project, then by name."""
         return await self._db.read(None, lambda sql: lists.owners(sql, tenant))
 

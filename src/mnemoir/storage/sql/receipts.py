@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from mnemoir.core.errors import Conflict
 from mnemoir.core.memories import Applied
-from mnemoir.ports.memory_store import Receipt, Redeemed
+from mnemoir.ports.memory_store import Receipt, RedeemedReceipt
 from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sql.queries import queries
 from mnemoir.storage.sql.rows import applied_as_json, applied_of
@@ -18,13 +18,13 @@ KEPT = timedelta(hours=24)
 _QUERIES = queries("changes")
 
 
-def find(sql: Sql, key: str, now: datetime) -> Redeemed | None:
+def find(sql: Sql, key: str, now: datetime) -> RedeemedReceipt | None:
     """What was answered under the key in the last 24 hours."""
     row = sql.row(_QUERIES["receipt"], key=key, since=(now - KEPT).timestamp())
     if row is None:
         return None
     request_hash, reason, applied = row
-    return Redeemed(request_hash=request_hash, reason=reason, applied=applied_of(applied))
+    return RedeemedReceipt(request_hash=request_hash, reason=reason, applied=applied_of(applied))
 
 
 def already_applied(sql: Sql, receipt: Receipt, now: datetime) -> list[Applied] | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_store import Wanted
+from mnemoir.ports.memory_store import ListFilter
 from mnemoir.ports.search_rows import MOST_CHANGES, Revision, SearchRow, SearchSnapshot
 from mnemoir.storage.sql import lists
 from mnemoir.storage.sql.engine import Sql
@@ -43,7 +43,7 @@ class SqlSearchSnapshot:
         """The `seq` of every current row, ascending."""
         return sorted(seq for (seq,) in self._of(scope).each(_QUERIES["live"]))
 
-    def selected(self, scope: Scope, wanted: Wanted) -> Sequence[int]:
+    def selected(self, scope: Scope, wanted: ListFilter) -> Sequence[int]:
         """The `seq` of every row that meets the conditions."""
         return lists.selected_seqs(self._of(scope), scope, wanted)
 

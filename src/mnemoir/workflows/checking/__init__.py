@@ -1,4 +1,4 @@
-"""Checking a config tree: everything that is wrong with it, at once and before anything runs."""
+"""Checks of a config tree, which find all its problems at once, before a workflow runs."""
 
 from mnemoir.workflows.checking.check import check, check_with_hints
 from mnemoir.workflows.checking.problem import Hint, Problem

@@ -1,4 +1,4 @@
-"""Which node answers the client, as far as files tell, and whether it drops tools that it could pass on."""
+"""The answering node of a workflow, found from its files, and a hint if it drops tools that it could pass on."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,14 +21,14 @@ _RUN_OTHERS = ("customworkflow", "conditionalcustomworkflow")
 
 
 def answering_index(nodes: Sequence[NodeAt]) -> int:
-    """The index of the node that answers; -1 without nodes. One that is broken says nothing of itself."""
+    """The index of the node that answers; -1 without nodes. A broken node counts as one without properties."""
     return responder_of([_common(node.raw) for node in nodes])
 
 
 def hint_at_dropped_tools(survey: Survey, user: UserTree, tops: Iterable[Name]) -> None:
-    """A hint for each node that answers these workflows from the conversation and passes on no tools of clients.
+    """Add a hint for each answering node of these workflows that sends the conversation without the client's tools.
 
-    A node with a prompt of its own gets none: of what its tools answered it sees at most the bare text.
+    Nodes with a prompt of their own get no hint: they see tool results as plain text at most.
     """
     for node in _answering_nodes(survey, user, tops):
         raw = node.raw
@@ -39,7 +39,7 @@ def hint_at_dropped_tools(survey: Survey, user: UserTree, tops: Iterable[Name]) 
 
 
 def _answering_nodes(survey: Survey, user: UserTree, tops: Iterable[Name]) -> Iterator[NodeAt]:
-    """Each once, also those in workflows that answer in the place of others."""
+    """The answering nodes, each once, also those in sub-workflows that answer for their parent."""
     waiting, seen = deque(tops), set[str]()
     while waiting:
         path = find_workflow(survey, user, waiting.popleft())
@@ -55,12 +55,12 @@ def _answering_nodes(survey: Survey, user: UserTree, tops: Iterable[Name]) -> It
 
 
 def _asks_by_messages(user: UserTree, name: object) -> bool:
-    """Whether the endpoint is there and takes messages; one that completes a text takes no tools."""
+    """True when the endpoint exists and takes messages; text completion endpoints take no tools."""
     if not isinstance(name, str) or not name or is_open(name):
         return False
     try:
         kind = user.api_type(user.endpoint(name).api_type).kind
-    except SettingsError:  # told where the name is checked
+    except SettingsError:  # reported by the check of the name
         return False
     return kind is not None and kind not in COMPLETION_KINDS
 

@@ -1,4 +1,4 @@
-"""Which endpoints the workflows of users ask, as far as their files tell: those they name, and their backups."""
+"""The endpoints that the workflows of users ask, found from their files: those they name, and their backups."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,22 +6,22 @@ from dataclasses import dataclass, replace
 
 from mnemoir.core.errors import SettingsError
 from mnemoir.ports.model_servers import ModelServerKind
-from mnemoir.workflows.checking.problem import Place
+from mnemoir.workflows.checking.problem import FilePosition
 from mnemoir.workflows.checking.survey import Survey, Types
 from mnemoir.workflows.checking.users import check_user
 from mnemoir.workflows.config.endpoint import EndpointDefinition
 from mnemoir.workflows.config.lookup import EXTENSION
 from mnemoir.workflows.config.tree import ConfigTree, UserTree
 
-_LOOK_THERE = "Correct it; the page Workflows, or `mnemoir check`, tells all that is wrong with the tree."
+_LOOK_THERE = "Correct it; the page Workflows, or `mnemoir check`, lists all problems of the tree."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedEndpoint:
-    """An endpoint and the files that name it, sorted; none where it is a backup, or its name is made while running.
+    """An endpoint and the files that name it, sorted; none for a backup and for a name with variables.
 
-    `path` is as seen from the root, None where there is no such file. `problem` says why it cannot be asked and `fix`
-    what to do, both "" where it can; only then are there `definition` and `kind`.
+    `path` is relative to the root, None for a missing file. `problem` is the reason why the endpoint cannot be asked
+    and `fix` the remedy; both are "" for a usable endpoint, and only that has `definition` and `kind`.
     """
 
     name: str
@@ -36,11 +36,11 @@ class AskedEndpoint:
 def asked_endpoints(
     tree: ConfigTree, users: Sequence[str], types: Types, called: Iterable[str] = ()
 ) -> list[AskedEndpoint]:
-    """Each endpoint once, by name. `called` are names that were asked for while running."""
+    """Each endpoint once, ordered by name. `called` are names that nodes asked for at run time."""
     survey = Survey(tree, types)
     found: dict[str, AskedEndpoint] = {}
     for name in users:
-        check_user(survey, name, Place(file=f"Users/{name.lower()}.json"))
+        check_user(survey, name, FilePosition(file=f"Users/{name.lower()}.json"))
         user = UserTree(name, tree)
         named = {endpoint: files for (whose, endpoint), files in survey.endpoints.items() if whose == name}
         for endpoint in _with_backups(user, [*named, *_known(user, called)]):
@@ -51,7 +51,7 @@ def asked_endpoints(
 
 
 def _with_backups(user: UserTree, names: Iterable[str]) -> Iterator[str]:
-    """Without recursion, for backups may go in a circle."""
+    """The names and their backups, each once. Without recursion, because backups may form a circle."""
     waiting, seen = deque(names), set[str]()
     while waiting:
         name = waiting.popleft()
@@ -68,7 +68,7 @@ def _with_backups(user: UserTree, names: Iterable[str]) -> Iterator[str]:
 
 
 def _known(user: UserTree, names: Iterable[str]) -> Iterator[str]:
-    """Of several users, only those who have such an endpoint may have asked it."""
+    """The names of endpoints that the user has: of several users, only these can have asked them."""
     for name in names:
         try:
             if user.tree.find("endpoint", name, user.endpoint_folders()):

@@ -1,4 +1,4 @@
-"""The whole check: users and all they reach, or also every file that nobody reaches."""
+"""The check of a whole config tree, or of the files that some users reach."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from mnemoir.workflows.checking.endpoints import check_api_type
 from mnemoir.workflows.checking.nodes import check_node
 from mnemoir.workflows.checking.paths import check_path
-from mnemoir.workflows.checking.problem import Hint, Place, Problem
+from mnemoir.workflows.checking.problem import FilePosition, Hint, Problem
 from mnemoir.workflows.checking.survey import Outside, Survey, Types
 from mnemoir.workflows.checking.users import check_user
 from mnemoir.workflows.checking.workflows import workflow_at
@@ -21,13 +21,13 @@ _SHAPES: Sequence[tuple[str, type[BaseModel]]] = (
     ("PromptTemplates", PromptTemplate),
     ("Routing", RoutingTable),
 )
-_CURRENT = Place(file="Users/_current-user.json")
+_CURRENT = FilePosition(file="Users/_current-user.json")
 
 
 def check(tree: ConfigTree, users: Sequence[str], node_types: Types, outside: Outside | None = None) -> list[Problem]:
-    """Everything wrong with what these users reach; of no users, with the whole tree. Changes nothing.
+    """All problems of the files that these users reach; for no users, of the whole tree. Changes nothing.
 
-    Without `outside`, paths of file nodes and directories of discussions are not looked at.
+    Without `outside`, paths of file nodes and directories of discussions are not checked.
     """
     return _surveyed(tree, users, node_types, outside).problems()
 
@@ -35,7 +35,7 @@ def check(tree: ConfigTree, users: Sequence[str], node_types: Types, outside: Ou
 def check_with_hints(
     tree: ConfigTree, users: Sequence[str], node_types: Types, outside: Outside | None = None
 ) -> tuple[list[Problem], list[Hint]]:
-    """The same, and what works as it is and could do more."""
+    """The problems as from `check`, and hints at unused features."""
     survey = _surveyed(tree, users, node_types, outside)
     return survey.problems(), survey.hints()
 
@@ -43,7 +43,7 @@ def check_with_hints(
 def _surveyed(tree: ConfigTree, users: Sequence[str], node_types: Types, outside: Outside | None) -> Survey:
     survey = Survey(tree, node_types, outside)
     for name in users or tree.user_names():
-        check_user(survey, name, Place(file=f"Users/{name.lower()}.json"))
+        check_user(survey, name, FilePosition(file=f"Users/{name.lower()}.json"))
     if not users:
         _check_current_user(survey)
         _check_rest(survey)
@@ -57,11 +57,11 @@ def _check_current_user(survey: Survey) -> None:
     if isinstance(name, str) and name:
         survey.locate(_CURRENT / "currentUser", "user", name.lower(), [("Users",)])
     elif raw is not None:
-        survey.tell(_CURRENT / "currentUser", "It names nobody.", "Give the name of a file in Users.", "warning")
+        survey.report(_CURRENT / "currentUser", "It names no user.", "Give the name of a file in Users.", "warning")
 
 
 def _check_rest(survey: Survey) -> None:
-    """What no user reaches: its JSON, its shape, and the nodes of workflows."""
+    """Check the files that no user reaches: their JSON, their shape, and the nodes of workflows."""
     for folder, shape in _SHAPES:
         for path in survey.files(folder):
             survey.shaped(path, shape)

@@ -1,4 +1,4 @@
-"""Things that lead back to themselves."""
+"""Search for circles in a directed graph."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TypeVar
@@ -7,9 +7,9 @@ T = TypeVar("T", bound=Hashable)
 
 
 def circles(edges: Mapping[T, Sequence[T]]) -> list[list[T]]:
-    """One way around for every edge that closes a circle, from where it begins: [a, b] for a → b → a.
+    """One circle for every edge that closes one, beginning at the edge's target: [a, b] for a → b → a.
 
-    Linear in the number of edges, and without recursion: a chain may be longer than Python's stack.
+    Linear in the number of edges. Without recursion, because a chain may be longer than Python's stack.
     """
     found: list[list[T]] = []
     done: set[T] = set()
@@ -20,7 +20,7 @@ def circles(edges: Mapping[T, Sequence[T]]) -> list[list[T]]:
 
 
 def _circles_from(start: T, edges: Mapping[T, Sequence[T]], done: set[T]) -> Iterator[list[T]]:
-    """Depth first; `way` is where the walk stands, `done` what need not be walked again."""
+    """Depth-first search; `way` is the current path, `done` the nodes already searched."""
     way: list[T] = [start]
     places = {start: 0}
     ahead = [iter(edges.get(start, ()))]

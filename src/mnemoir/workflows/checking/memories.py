@@ -1,4 +1,4 @@
-"""Whether the `memory` of nodes can be shown to their endpoints, and belongs to them alone."""
+"""Checks of the `memory` of nodes: whether endpoints can show it, and whether each node has its own."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -17,26 +17,26 @@ _EXAMPLE = 'Set it, for example to {"user": "Human", "assistant": "Assistant"}.'
 
 
 def check_memory(survey: Survey, user: UserTree, node: NodeAt) -> None:
-    """What is wrong with a memory beyond its shape."""
+    """Report problems of a memory other than its shape."""
     memory = _memory_of(survey, node)
     if memory is None:
         return
     place = node.place / "memory"
     if memory.get("role_prefix") is None:
         for name in _text_endpoints(survey, user, node.raw.get("endpointName")):
-            cause = f"Endpoint {name} completes a text, and nothing says how both sides are called in it."
-            survey.tell(place / "role_prefix", cause, _EXAMPLE)
+            cause = f"Endpoint {name} completes a text, and no role_prefix names both sides in it."
+            survey.report(place / "role_prefix", cause, _EXAMPLE)
     window = memory.get("window")
     size = window.get("size") if isinstance(window, dict) else None
     if isinstance(size, int) and size < 1:
-        survey.tell(place / "window" / "size", "It sets no limit.", "Give 1 or more, or leave it out.", "warning")
+        survey.report(place / "window" / "size", "It sets no limit.", "Give 1 or more, or leave it out.", "warning")
     if memory.get("query_prompt_template") and node.raw.get("prompt") and not _names(node.raw, QUERY_MARKER):
         cause = f"It is not sent: the node has a prompt, and no {QUERY_MARKER} in it."
-        survey.tell(place / "query_prompt_template", cause, "Put the mark there, or remove the prompt.", "warning")
+        survey.report(place / "query_prompt_template", cause, "Put the mark there, or remove the prompt.", "warning")
 
 
 def check_own_memories(survey: Survey, nodes: Iterable[NodeAt]) -> None:
-    """Memories of nodes go by the ids of these, if they have any."""
+    """Report nodes that share one memory because they have the same id."""
     first: dict[str, NodeAt] = {}
     for node in nodes:
         memory, id = _memory_of(survey, node), node.raw.get("id")
@@ -46,7 +46,7 @@ def check_own_memories(survey: Survey, nodes: Iterable[NodeAt]) -> None:
         if other is not node and str(id).strip():
             cause = f"It has one memory with {other.place.path} of {other.place.file}: both have the id {id!r}."
             fix = "Give it an id of its own, unless both are to remember the same."
-            survey.tell(node.place / "id", cause, fix, "warning")
+            survey.report(node.place / "id", cause, fix, "warning")
 
 
 def _memory_of(survey: Survey, node: NodeAt) -> Mapping[str, Any] | None:
@@ -60,12 +60,12 @@ def _names(raw: Mapping[str, Any], mark: str) -> bool:
 
 
 def _text_endpoints(survey: Survey, user: UserTree, name: object) -> Iterator[str]:
-    """The endpoint and its backups, as far as they complete a text."""
+    """The text completion endpoints among the endpoint and its backups."""
     seen: set[str] = set()
     while isinstance(name, str) and name and not is_open(name) and name not in seen:
         seen.add(name)
         path = survey.find("endpoint", name, user.endpoint_folders())
-        if path is None:  # told where the name is checked
+        if path is None:  # reported by the check of the name
             return
         api_type = api_type_of(survey, path)
         if api_type is not None and api_type.kind in COMPLETION_KINDS:

@@ -1,4 +1,4 @@
-"""One thing that is wrong with a config tree, and where."""
+"""Problems and hints of a config tree, and positions in its files."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -10,9 +10,9 @@ Level = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """`file` is as seen from the Configs folder, `path` the place in it, like `$.nodes[2].endpointName`.
+    """A problem in a file; `file` is relative to the Configs folder, `path` is like `$.nodes[2].endpointName`.
 
-    An error ends a run that comes to it, or keeps one from starting; a warning is most likely not what was meant.
+    An error ends or prevents a run that reaches it; a warning marks something that is probably unintended.
     """
 
     file: str
@@ -24,7 +24,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hint:
-    """What works as it is and could do more; `file` and `path` as in a problem."""
+    """A hint at an unused feature of a working file; `file` and `path` are as in Problem."""
 
     file: str
     path: str
@@ -32,17 +32,17 @@ class Hint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Somewhere in a file."""
+class FilePosition:
+    """A position in a file of the tree: the file and the JSON path within it."""
 
     file: str
     steps: tuple[str | int, ...] = ()
 
-    def __truediv__(self, step: str | int) -> "Place":
-        """A member of the object, or an item of the list, at this place."""
+    def __truediv__(self, step: str | int) -> "FilePosition":
+        """The position of a member of the object, or of an item of the list, at this position."""
         return replace(self, steps=(*self.steps, step))
 
     @property
     def path(self) -> str:
-        """`$` for the whole file."""
+        """The JSON path; `$` for the whole file."""
         return json_path(*self.steps)

@@ -1,4 +1,4 @@
-"""Every workflow a user's messages can come to, and how they come to it."""
+"""The workflows that a user's messages can reach, and the calls that lead to them."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -8,7 +8,7 @@ from mnemoir.workflows.checking.discussions import check_needs
 from mnemoir.workflows.checking.memories import check_memory, check_own_memories
 from mnemoir.workflows.checking.nodes import check_node
 from mnemoir.workflows.checking.paths import check_path
-from mnemoir.workflows.checking.problem import Place
+from mnemoir.workflows.checking.problem import FilePosition
 from mnemoir.workflows.checking.references import check_references
 from mnemoir.workflows.checking.survey import Survey
 from mnemoir.workflows.checking.variables import Given, check_variables
@@ -17,40 +17,40 @@ from mnemoir.workflows.config.tree import UserTree
 
 
 class Reach:
-    """The workflows of one user, gathered from where messages start and from the user's own folder."""
+    """The workflows of one user: those reached from the top-level ones, and those of the user's own folder."""
 
     def __init__(self, survey: Survey, user: UserTree) -> None:
         self._survey = survey
         self._user = user
         self._workflows: dict[str, WorkflowAt] = {}
-        self._inputs: dict[str, list[int | None]] = {}  # one for each way to a workflow
+        self._inputs: dict[str, list[int | None]] = {}  # for each workflow, the number of inputs of every call
         self._categorizers: set[str] = set()
-        self._calls: dict[str, dict[str, Name]] = {}  # by caller and called; the surest of several
+        self._calls: dict[str, dict[str, Name]] = {}  # by caller and called; a call that always runs wins
 
     def stand_by(self, categorizer: str) -> None:
-        """A categoriser that nothing runs, as routing is off: categories are variables in it all the same."""
+        """Add a categoriser that does not run because routing is off; its category variables are still valid."""
         if path := self._survey.find("workflow", categorizer, self._user.workflow_folders()):
             self._categorizers.add(path)
 
     def gather_own(self) -> None:
-        """What lies in the user's folder besides."""
+        """Add the other workflows in the user's folder."""
         for folder in self._user.workflow_folders():
             for path in self._survey.files(*folder):
                 if path not in self._survey.no_workflows:
                     self._gather(path)
 
     def nodes(self) -> Iterator[NodeAt]:
-        """Of all workflows that were gathered so far."""
+        """The nodes of all workflows added so far."""
         return (node for workflow in self._workflows.values() for node in workflow.nodes)
 
     def start_at(self, name: Name, *, categorizes: bool = False) -> None:
-        """Follow a name of the user's settings or routing table."""
+        """Add the workflow that the user's settings or routing table name, and all that it calls."""
         path = self._follow(name)
         if path and categorizes:
             self._categorizers.add(path)
 
     def check(self) -> None:
-        """All that was gathered."""
+        """Check all workflows that were added."""
         for workflow in self._workflows.values():
             for node in workflow.nodes:
                 check_node(self._survey, node.place, node.raw)
@@ -70,7 +70,7 @@ class Reach:
         return path
 
     def _gather(self, path: str) -> None:
-        """The workflow and all below it, without recursion, for a circle has no end."""
+        """Add the workflow and all that it calls. Without recursion, because calls may form a circle."""
         waiting = deque([path])
         while waiting:
             path = waiting.popleft()
@@ -106,8 +106,8 @@ class Reach:
             names = " → ".join(self._place(path).file for path in (*way, way[0]))
             may_end = any(call.may_not_run for call in calls)
             cause = f"Workflows run in a circle: {names}."
-            fix = "Make sure that it ends; it is cut off in the depth." if may_end else "Take one of the calls out."
-            self._survey.tell(calls[-1].place, cause, fix, "warning" if may_end else "error")
+            fix = "Make sure that it ends; a limit of depth ends it." if may_end else "Remove one of the calls."
+            self._survey.report(calls[-1].place, cause, fix, "warning" if may_end else "error")
 
-    def _place(self, path: str) -> Place:
+    def _place(self, path: str) -> FilePosition:
         return self._survey.place(path)

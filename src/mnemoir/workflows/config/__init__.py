@@ -1,1 +1,1 @@
-"""The config tree: users, endpoints, presets, templates, routing and workflows as files, and what they say."""
+"""The config tree: files of users, endpoints, presets, templates, routing and workflows, and the reading of them."""

@@ -1,4 +1,4 @@
-"""API types: the protocol of an endpoint, and what its properties are called there."""
+"""API types: the protocol of an endpoint, and the names of properties in it."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ KINDS: Mapping[str, ModelServerKind] = {
     "ollamaApiChat": "ollama-chat",
     "ollamaApiChatImageSpecific": "ollama-chat",
     "ollamaApiGenerate": "ollama-generate",
-    # the names of the files, which the format's own guide gives as types
+    # names of the files, which the guide of the format also uses as types
     "KoboldCpp": "koboldcpp",
     "KoboldCppImageSpecific": "koboldcpp",
     "LlamaCppServer": "openai-chat",
@@ -31,7 +31,7 @@ KINDS: Mapping[str, ModelServerKind] = {
 }
 _BY_LOWER = {name.lower(): kind for name, kind in KINDS.items()}
 
-# types of the format whose endpoints Mnemoir does not ask, by what they are for
+# types of the format with endpoints that Mnemoir does not ask, and their purpose
 NOT_OFFERED: Mapping[str, str] = {
     "claudemessages": "Anthropic's protocol",
     "openaiembeddings": "embeddings",
@@ -40,7 +40,7 @@ NOT_OFFERED: Mapping[str, str] = {
 
 
 class ThinkingSwitch(ConfigModel):
-    """How a server is told whether, and how much, to think; any other `mode` than these two cannot tell it."""
+    """The form in which `thinkingMode` is sent to a server. With any other `mode` than these two it is not sent."""
 
     mode: Line = Field("unsupported", description="bool writes true or false, effort writes low, medium or high.")
     field: Line = Field("", description="The member that is written.")
@@ -48,7 +48,7 @@ class ThinkingSwitch(ConfigModel):
 
 
 class ApiType(ConfigModel):
-    """`ApiTypes/<Name>.json`. An empty property name means that the property is not sent."""
+    """The file `ApiTypes/<Name>.json`. A property with an empty name is not sent."""
 
     type: Line = Field(description="The protocol, for example openAIChatCompletion.")
     preset_type: Line = Field("", alias="presetType", description="The folder below Presets/.")
@@ -71,5 +71,5 @@ class ApiType(ConfigModel):
 
     @property
     def kind(self) -> ModelServerKind | None:
-        """The protocol in our words; None for a type nobody knows."""
+        """The protocol by Mnemoir's name; None for an unknown type."""
         return _BY_LOWER.get(self.type.strip().lower())

@@ -1,7 +1,7 @@
-"""Discussion settings: how memories of discussions are made, by which model and from how large chunks.
+"""Discussion settings: the models, prompts and chunk sizes for making memories of discussions.
 
-There are two kinds of memories: summaries of chunks, and records to search. An endpoint, preset or lookback that is
-not given for records is that for summaries.
+There are two kinds of memories: chunk summaries, and searchable records. Where endpoint, preset or lookback are not
+given for records, those for summaries apply.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _NO_EFFECT = "No effect."
 
 
 def _natural(number: int) -> int:
-    """Files of other servers may hold a negative number, which means there what 0 does."""
+    """The number, or 0 for a negative one: files of other servers may hold one in place of 0."""
     return max(number, 0)
 
 
@@ -23,13 +23,13 @@ Natural = Annotated[int, AfterValidator(_natural)]
 
 
 class ListedEndpoint(ConfigModel):
-    """One of several endpoints that share work."""
+    """One of several endpoints that share the work."""
 
     endpoint: Line = Field(alias="endpointName", description="A file in Endpoints/.")
 
 
 class DiscussionSettings(ConfigModel):
-    """`Workflows/<user>/<name>.json`, named by the user's `discussionIdMemoryFileWorkflowSettings`."""
+    """The file `Workflows/<user>/<name>.json`, named by the user's `discussionIdMemoryFileWorkflowSettings`."""
 
     uses_records: Flag = Field(
         False, alias="useVectorForQualityMemory", description="QualityMemory makes records, not chunk summaries."

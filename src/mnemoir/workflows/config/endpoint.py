@@ -1,4 +1,4 @@
-"""Endpoints: a model's server, and how prompts to it and answers from it are treated."""
+"""Endpoints: the server of a model, and the processing of its prompts and answers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,12 +12,12 @@ from mnemoir.workflows.config.model import ConfigModel, Flag, Line
 
 
 def _listed(raw: object) -> object:
-    """One text stands for a list of one."""
+    """The list; a single text becomes a list of one."""
     return [raw] if isinstance(raw, str) else raw
 
 
 class EndpointDefinition(ConfigModel):
-    """`Endpoints/<sub>/<Name>.json`. An injection needs both its flag and a text that is not empty."""
+    """The file `Endpoints/<sub>/<Name>.json`. An injected text needs both its flag and a text that is not empty."""
 
     url: Line = Field(alias="endpoint", description="Base URL of the server, without /v1.", repr=False)
     api_type: Line = Field(alias="apiTypeConfigFileName", description="Name of a file in ApiTypes/.")
@@ -89,14 +89,17 @@ class EndpointDefinition(ConfigModel):
     )
 
     def forwarding(self, of_server: Forwarding) -> Forwarding | None:
-        """How much of what a client set goes to this endpoint; None for nothing at all."""
+        """The rule for forwarding a client's members to this endpoint; None to forward nothing."""
         if isinstance(self.forwards, str):
             return replace(of_server, forward=self.forwards)
         return of_server if self.forwards else None
 
     @property
     def think_tags(self) -> tuple[str, str] | None:
-        """Start and end tag when thinking is to be removed and both are known; the older spelling gives both."""
+        """Start and end tag of thinking to remove, or None if it stays or a tag is missing.
+
+        The older spelling `thinkTagText` gives both tags.
+        """
         start, end = self.start_think_tag, self.end_think_tag
         if self.think_tag_text and not start and not end:
             start, end = f"<{self.think_tag_text}>", f"</{self.think_tag_text}>"

@@ -1,8 +1,8 @@
-"""Files of the config tree, read again when they change.
+"""Cache of the files of the config tree, which reads a file again when it changes.
 
-A file is read and checked once per change, so that a lookup costs one question to the file system. An edit counts
-from the next lookup on. One that broke the file does not: its last good version stays in use, the log says so once,
-and `problems` as long as it lasts.
+A file is read and validated once per change, so a lookup costs one call to the file system. An edit takes effect at
+the next lookup. If an edit breaks the file, its last valid version stays in use; the log reports that once, and
+`problems` as long as it lasts.
 """
 
 import os
@@ -15,22 +15,22 @@ import orjson
 import structlog
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.workflows.config.lookup import Found, Stamp, is_settled, stamp_of
+from mnemoir.workflows.config.lookup import FileMatch, Stamp, is_settled, stamp_of
 
 MOST_BYTES = 8 * 1024 * 1024
 MOST_LEVELS = 100
-_MARK = b"\xef\xbb\xbf"  # which some editors put before UTF-8
+_MARK = b"\xef\xbb\xbf"  # byte order mark, which some editors put before UTF-8
 _NOTHING: Final = object()
 
 _log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
-Reader = Callable[[str, Any], T]  # a file's path from the root, and its JSON; raises SettingsError
+Reader = Callable[[str, Any], T]  # from a file's relative path and its JSON to a value; raises SettingsError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Version:
-    """What was last seen of a file. With a problem, `value` is that of the last good version, if there was one."""
+    """The last seen version of a file. With a problem, `value` is that of the last valid version, if any."""
 
     stamp: Stamp
     is_settled: bool
@@ -40,16 +40,16 @@ class _Version:
 
 
 class FileCache:
-    """What the files below `root` say. To be used from one thread."""
+    """The values read from files below `root`. Not thread-safe."""
 
     def __init__(self, root: str) -> None:
         self._root = root
         self._versions: dict[tuple[str, Reader[Any]], _Version] = {}
 
-    def read(self, found: Found, reader: Reader[T]) -> T:
-        """What `reader` made of the file: the same object as long as the file is unchanged.
+    def read(self, found: FileMatch, reader: Reader[T]) -> T:
+        """The value that `reader` made of the file: the same object as long as the file is unchanged.
 
-        Raises SettingsError for a broken file of which no good version was ever read.
+        Raises SettingsError for a broken file without an earlier valid version.
         """
         key = (found.path, reader)
         version = self._versions.get(key)
@@ -57,15 +57,15 @@ class FileCache:
             version = self._versions[key] = self._read_again(found, reader, version)
         if version.value is _NOTHING:
             raise SettingsError(version.problem)
-        return version.value  # type: ignore[return-value]  # its own reader made it
+        return version.value  # type: ignore[return-value]  # made by this reader
 
     def problems(self) -> Mapping[str, str]:
-        """What is wrong with files whose present version is not used, by their paths from the root."""
+        """The faults of files with an unused present version, by path relative to the root."""
         for key in [key for key in self._versions if not os.path.exists(key[0])]:
             del self._versions[key]
         return {self._relative(path): known.problem for (path, _), known in self._versions.items() if known.problem}
 
-    def _read_again(self, found: Found, reader: Reader[Any], before: _Version | None) -> _Version:
+    def _read_again(self, found: FileMatch, reader: Reader[Any], before: _Version | None) -> _Version:
         stamp, settled, digest = stamp_of(found.stat), is_settled(found.stat), b""
         relative = self._relative(found.path)
         try:
@@ -78,7 +78,7 @@ class FileCache:
         except SettingsError as exc:
             kept = before.value if before is not None else _NOTHING
             if before is not None and kept is not _NOTHING and before.problem != exc.message:
-                _log.warning("broken config file; its last good version stays in use", cause=exc.message)
+                _log.warning("broken config file, its last valid version stays in use", cause=exc.message)
             return _Version(stamp=stamp, is_settled=settled, digest=digest, value=kept, problem=exc.message)
 
     def _relative(self, path: str) -> str:
@@ -86,13 +86,13 @@ class FileCache:
 
 
 def read_bytes(path: str, root: str) -> bytes:
-    """The whole file. Raises SettingsError for one that is too large, unreadable, or a link out of `root`."""
+    """The content of a file. Raises SettingsError if it is too large, unreadable, or a link out of `root`."""
     real, top = os.path.realpath(path), os.path.realpath(root)
     if not real.startswith(os.path.join(top, "")):
         raise SettingsError(f"{path} is a link to {real}, outside {root}. Put the file itself there.")
     try:
         with open(real, "rb") as source:
-            # a buffer of what is asked for is made, so no more is asked for than there is
+            # `read` allocates the requested size, so no more is requested than the file's size
             content = source.read(min(os.fstat(source.fileno()).st_size, MOST_BYTES) + 1)
     except OSError as exc:
         raise SettingsError(f"{path} cannot be read: {exc.strerror}.") from exc
@@ -102,7 +102,7 @@ def read_bytes(path: str, root: str) -> bytes:
 
 
 def parse(relative: str, content: bytes) -> Any:
-    """The JSON of a file, with or without a byte order mark. Raises SettingsError naming the file and the place."""
+    """The JSON of a file, with or without a byte order mark. Raises SettingsError naming the file and position."""
     try:
         value = orjson.loads(content.removeprefix(_MARK))
     except orjson.JSONDecodeError as exc:
@@ -113,7 +113,7 @@ def parse(relative: str, content: bytes) -> Any:
 
 
 def _is_deeper(value: Any, levels: int) -> bool:
-    """Level by level and without recursion, for the depth is what is in doubt."""
+    """True when the value is nested deeper. Level by level without recursion, because any depth is possible."""
     layer = _containers([value])
     for _ in range(levels):
         layer = [inner for outer in layer for inner in _containers(outer)]

@@ -1,7 +1,7 @@
-"""Names to files: a name in a configuration is looked up below one folder, and never leads out of it.
+"""Lookup of files by the names in a configuration, below one folder and never outside it.
 
-Configurations are written on systems that take `Foo.json` and `foo.json` for one file, and run on those that do not.
-So an exact match comes first, and one without regard to case second, in each part of the path.
+Configurations may be written on a system where `Foo.json` and `foo.json` are one file, and run on one where they are
+not. So in each part of the path an exact match comes first, then a match ignoring case.
 """
 
 import os
@@ -17,16 +17,16 @@ from typing import NamedTuple
 from mnemoir.core.errors import SettingsError
 
 EXTENSION = ".json"
-_MOST_BYTES = 255 - len(EXTENSION)  # what file systems allow in one part of a path
+_MOST_BYTES = 255 - len(EXTENSION)  # limit of file systems for one part of a path
 _DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
-_MOST_ABSENT = 4096  # names may be filled in from what people say
-_SETTLED_NS = 2_000_000_000  # the coarsest clock of a common file system, FAT's
+_MOST_ABSENT = 4096  # limited, because names may contain text of people
+_SETTLED_NS = 2_000_000_000  # resolution of FAT's times, the coarsest of common file systems
 
 Stamp = tuple[int, int, int, int]
 
 
-class Found(NamedTuple):
-    """A file that was there a moment ago, and what the system said of it."""
+class FileMatch(NamedTuple):
+    """A file found by a lookup, with its status at that time."""
 
     path: str
     stat: os.stat_result
@@ -36,20 +36,20 @@ class Found(NamedTuple):
 class _Listing:
     stamp: Stamp
     is_settled: bool
-    names: Mapping[str, Sequence[str]]  # by folded name; several where only case tells them apart
+    names: Mapping[str, Sequence[str]]  # by folded name; several names may differ only by case
 
 
 class Lookup:
-    """Finds files below `root`. Listings are kept as long as their directories do not change."""
+    """Finds files below `root`. Listings of directories are cached as long as these do not change."""
 
     def __init__(self, root: str) -> None:
         self.root = root
         self._listings: dict[str, _Listing] = {}
-        self._absent: dict[str, Sequence[tuple[str, Stamp]]] = {}  # by path: the folders that were searched in vain
+        self._absent: dict[str, Sequence[tuple[str, Stamp]]] = {}  # by missing path: the folders searched for it
 
-    def find(self, *parts: str) -> Found | None:
-        """The file at that path; None when there is none. Each part is one that `parts_of` has let through."""
-        exact = os.sep.join((self.root, *parts))  # a quarter of what os.path.join takes
+    def find(self, *parts: str) -> FileMatch | None:
+        """The file at that path; None for a missing file. The parts must come from `parts_of`, which checks them."""
+        exact = os.sep.join((self.root, *parts))  # takes a quarter of the time of os.path.join
         if exact in self._absent and self._is_still_absent(exact):
             return None
         found = regular_file(exact) or next(self._matches(self.root, parts), None)
@@ -58,28 +58,28 @@ class Lookup:
         return found
 
     def directories(self, *parts: str) -> list[str]:
-        """All directories that path may mean, exact ones first; several where only case tells them apart."""
+        """All directories that match the path, exact matches first; several may differ only by case."""
         return list(self._directories(self.root, parts))
 
     def names(self, *folder: str) -> list[str]:
-        """The JSON files of a folder, without extension and in order; none of a folder that is not there."""
+        """The names of JSON files in a folder, without extension, in order; [] for a missing folder."""
         return sorted(
             file[: -len(EXTENSION)] for _, file in self._entries(folder) if file.lower().endswith(EXTENSION)
         )
 
     def folders(self, *folder: str) -> list[str]:
-        """The folders in a folder, in order."""
+        """The names of the folders in a folder, in order."""
         return sorted({name for path, name in self._entries(folder) if os.path.isdir(os.path.join(path, name))})
 
     def has_folder(self, name: str, *folder: str) -> bool:
-        """Whether `folders` of the folder has that very name, which may be anybody's text."""
+        """True when `folders` of the folder contains exactly that name. The name may be untrusted text."""
         return any(
             name in self._listing(path).get(folded(name), ()) and os.path.isdir(os.path.join(path, name))
             for path in self._directories(self.root, folder)
         )
 
     def relative(self, path: str) -> str:
-        """`path` as seen from the root, with slashes."""
+        """`path` relative to the root, with slashes."""
         return os.path.relpath(path, self.root).replace(os.sep, "/")
 
     def _entries(self, folder: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -88,21 +88,21 @@ class Lookup:
                 yield from ((path, name) for name in names)
 
     def _directories(self, start: str, parts: Sequence[str]) -> Iterator[str]:
-        """All directories that the parts may mean, exact ones first."""
+        """All directories that match the parts, exact matches first."""
         if not parts:
             yield start
             return
         for name in self._alike(start, parts[0]):
             yield from self._directories(os.path.join(start, name), parts[1:])
 
-    def _matches(self, start: str, parts: Sequence[str]) -> Iterator[Found]:
+    def _matches(self, start: str, parts: Sequence[str]) -> Iterator[FileMatch]:
         for directory in self._directories(start, parts[:-1]):
             for name in self._alike(directory, parts[-1]):
                 if found := regular_file(os.path.join(directory, name)):
                     yield found
 
     def _note_absent(self, exact: str, parts: Sequence[str]) -> None:
-        """Remember that no such file was found, where the stamps of the folders will tell when one is added."""
+        """Cache that the file is missing, if the stamps of the folders will show when it is added."""
         paths = {path for depth in range(len(parts)) for path in self._directories(self.root, parts[:depth])}
         listings = [(path, self._listings[path]) for path in paths if path in self._listings]
         if len(listings) == len(paths) and all(listing.is_settled for _, listing in listings):
@@ -112,7 +112,7 @@ class Lookup:
 
     def _is_still_absent(self, exact: str) -> bool:
         try:
-            for path, (changed_ns, size, inode, device) in self._absent[exact]:  # most chats ask this, several times
+            for path, (changed_ns, size, inode, device) in self._absent[exact]:  # most chats run this several times
                 found = os.stat(path)
                 if (
                     found.st_mtime_ns != changed_ns
@@ -123,7 +123,7 @@ class Lookup:
                     break
             else:
                 return True
-        except OSError:  # a folder is gone
+        except OSError:  # a folder was removed
             pass
         del self._absent[exact]
         return False
@@ -145,40 +145,43 @@ class Lookup:
         return known.names
 
 
-def regular_file(path: str) -> Found | None:
-    """The file at `path`; None for what is missing or no file. Raises SettingsError where it may not be looked at."""
+def regular_file(path: str) -> FileMatch | None:
+    """The regular file at `path`, or None. Raises SettingsError without permission to read its status."""
     try:
         found = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as exc:
         raise SettingsError(f"{path} cannot be read: {exc.strerror}. Correct its permissions.") from exc
-    return Found(path, found) if stat.S_ISREG(found.st_mode) else None
+    return FileMatch(path, found) if stat.S_ISREG(found.st_mode) else None
 
 
 def stamp_of(found: os.stat_result) -> Stamp:
-    """Differs after every change that the clock of the file system can tell apart."""
+    """The stamp of a file's status: different after every change that the file system's clock can distinguish."""
     return found.st_mtime_ns, found.st_size, found.st_ino, found.st_dev
 
 
 def is_settled(found: os.stat_result) -> bool:
-    """Whether a next change will have another stamp; one right after the last may share its tick of the clock."""
+    """True when any further change will get a new stamp.
+
+    A change right after the last one may have the same time on a coarse clock.
+    """
     return time.time_ns() - found.st_mtime_ns > _SETTLED_NS
 
 
 def folded(name: str) -> str:
-    """The same for names that differ in case, or in how their accents are composed."""
+    """A key that is equal for names that differ only in case or in the Unicode form of accents."""
     return unicodedata.normalize("NFC", name).casefold()
 
 
 def file_names(name: str) -> Sequence[str]:
-    """What the file of that name may be called: the extension is added, and tolerated where it is there."""
+    """The possible file names of a name: with the extension added, or as it is if it has the extension."""
     return (f"{name}{EXTENSION}", name) if name.lower().endswith(EXTENSION) else (f"{name}{EXTENSION}",)
 
 
 @lru_cache(maxsize=4096)
 def parts_of(name: str) -> tuple[str, ...]:
-    """The parts of a path, split at slashes. Raises ValueError saying what is wrong with it."""
+    """The parts of a path, split at slashes. Raises ValueError with the fault of a forbidden path."""
     if not name:
         raise ValueError("it is empty")
     if len(name) > _MOST_BYTES:
@@ -198,7 +201,7 @@ def parts_of(name: str) -> tuple[str, ...]:
 
 
 def file_parts(field: str, name: str) -> tuple[str, ...]:
-    """The parts of the name of a file. Raises SettingsError naming the field and the value."""
+    """The parts of the name of a file. Raises SettingsError naming the field and the value if it is forbidden."""
     try:
         return parts_of(name)
     except ValueError as exc:
@@ -207,7 +210,7 @@ def file_parts(field: str, name: str) -> tuple[str, ...]:
 
 
 def folder_parts(field: str, name: str) -> tuple[str, ...]:
-    """The parts of the name of a folder, of which "" has none. Raises SettingsError like `file_parts`."""
+    """The parts of the name of a folder, () for "". Raises SettingsError as `file_parts` does."""
     name = name.removesuffix("/")
     return file_parts(field, name) if name else ()
 
@@ -227,7 +230,7 @@ def _names_in(directory: str) -> Mapping[str, Sequence[str]]:
     names: dict[str, list[str]] = {}
     try:
         listed = os.listdir(directory)
-    except OSError:  # no directory, or one that may not be read: nothing is found in it
+    except OSError:  # no directory, or an unreadable one: nothing is found in it
         return {}
     for name in sorted(listed):
         names.setdefault(folded(name), []).append(name)

@@ -1,15 +1,15 @@
-"""The `memory` of a node: which history its model is shown, and how much of it."""
+"""The `memory` property of a node: the history that its model is shown, and its length."""
 
 from pydantic import ConfigDict, Field
 
 from mnemoir.conversations.memory_config import MemoryConfig, MemoryMode
 from mnemoir.workflows.config.model import ConfigModel, Flag, Line
 
-_CLOSED = ConfigDict(extra="forbid")  # a member with a slip of the pen would only be missed in the answers
+_CLOSED = ConfigDict(extra="forbid")  # a misspelled member would otherwise be noticed only in the answers
 
 
 class NodeWindow(ConfigModel):
-    """How many finished turns are shown; in mode `node`, finished rounds of the node."""
+    """The number of finished turns shown; in mode `node`, of finished rounds of the node."""
 
     model_config = _CLOSED
 
@@ -18,7 +18,7 @@ class NodeWindow(ConfigModel):
 
 
 class NodeRolePrefix(ConfigModel):
-    """What stands in front of each side's words, for endpoints that complete a text."""
+    """The prefixes of both sides' messages, for endpoints that complete a text."""
 
     model_config = _CLOSED
 
@@ -27,7 +27,7 @@ class NodeRolePrefix(ConfigModel):
 
 
 class NodeMemory(ConfigModel):
-    """What a Standard node remembers."""
+    """The memory of a Standard node."""
 
     model_config = _CLOSED
 
@@ -46,5 +46,5 @@ class NodeMemory(ConfigModel):
 
     @property
     def config(self) -> MemoryConfig:
-        """The same for the memories themselves."""
+        """The same settings as the type of the node memories."""
         return MemoryConfig.model_validate(self.model_dump())

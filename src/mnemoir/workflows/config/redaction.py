@@ -1,8 +1,7 @@
-"""Config files as they may be shown: what looks like a secret is covered, and all else stays as it was written.
+"""Redaction of config files: values that look like secrets are covered, all other text stays unchanged.
 
-A file is covered by its text, not by what parsing makes of it, so that lines stay where they are, and so that a
-broken file can be shown too. Of a broken file more is covered than need be: where it breaks, nobody can tell what
-belongs to a key.
+Redaction works on the text of a file, not on parsed JSON, so that lines keep their position and a broken file can be
+shown too. In a broken file more is covered than necessary, because values cannot be assigned to keys with certainty.
 """
 
 import re
@@ -17,11 +16,11 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 _SEPARATORS = re.compile(r"[^a-z0-9]")
 _PARTS = re.compile("apikey|secret|passw|passphrase|authoriz|credential|bearer|cookie|privatekey|accesskey|headers")
 _WHOLE = frozenset({"auth", "keys", "pass", "pwd", "pw", "sig", "signature", "tokens"})
-# words of prompts, of samplers and of this format
+# words in names of keys, from prompts, samplers and this format
 _HARMLESS = re.compile(
     "(bos|eos|end|start|stop|pad|unk|special|mask|first|last|think|separator|ban)token|conditionalkey"
 )
-_VARIABLE = re.compile(r"(?:Bearer +)?\$?\{\{? ?\w+ ?\}?\}")  # a name that stands for a value
+_VARIABLE = re.compile(r"(?:Bearer +)?\$?\{\{? ?\w+ ?\}?\}")  # a variable in place of a value
 _VALUES = (
     re.compile(r"(?:(?<=://)|(?<=:\\/\\/))[^/\s\"'@]*@"),  # name and password in an address
     re.compile(r"(?i)(?<=[?&])([\w-]*(?:key|token|sig|secret|password)=)[^&\s\"']+"),
@@ -31,13 +30,13 @@ _VALUES = (
     re.compile(r"\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?"),  # a JSON Web Token
     re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----[^\"]*"),
 )
-# a word that a value follows, as far as that can be told
+# a key that is probably followed by a value
 _BROKEN_KEY = re.compile(r"[\w$\\-]+(?=[\"']\s*(?:[:=,\"']|$)|\s*[:=])")
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 
 def redacted(text: str) -> str:
-    """The text of a JSON file, sound or broken, with all that looks like a secret covered."""
+    """The text of a JSON file, valid or broken, with everything that looks like a secret covered."""
     try:
         orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -46,7 +45,7 @@ def redacted(text: str) -> str:
 
 
 def is_secret(key: str) -> bool:
-    """Whether the value of a key of that name is not to be shown, with all that is in it."""
+    """True when the value of a key with that name must be covered, with everything inside it."""
     plain = _SEPARATORS.sub("", key.lower())
     if _PARTS.search(plain) or plain in _WHOLE:
         return True
@@ -55,7 +54,7 @@ def is_secret(key: str) -> bool:
 
 @dataclass(slots=True)
 class _Level:
-    """An object or a list that is open."""
+    """An object or a list that is still open."""
 
     is_object: bool
     is_secret: bool
@@ -63,7 +62,7 @@ class _Level:
 
     @property
     def covers(self) -> bool:
-        """Whether what comes next in it is secret."""
+        """True when its next value is secret."""
         return self.is_secret or (self.is_object and is_secret(self.key))
 
 
@@ -77,7 +76,7 @@ def _sound(text: str) -> str:
 
 
 def _covered_tokens(text: str) -> Iterator[tuple[int, int, str]]:
-    """Where a token is that is not shown as written, and how it is shown."""
+    """Start, end and replacement of each token that is not shown as written."""
     levels = [_Level(is_object=False, is_secret=False)]
     tokens = list(_TOKEN.finditer(text))
     followers = [token[0] for token in tokens[1:]] + [""]
@@ -99,12 +98,12 @@ def _covered_tokens(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _tells(written: str) -> bool:
-    """Whether a value tells anything: an empty text does not, nor does the name of a variable."""
+    """True for a value that reveals something: not an empty text, a constant or the name of a variable."""
     return written not in ('""', "null", "true", "false") and not _VARIABLE.fullmatch(written.strip('"'))
 
 
 def _shown(written: str) -> str:
-    """A text without the secrets in it, read before it is searched: `\\u0040` is as good as @."""
+    """A JSON text without the secrets in it. Escapes are decoded before the search: `\\u0040` means @."""
     if not written.startswith('"'):
         return written
     value = orjson.loads(written)
@@ -113,21 +112,21 @@ def _shown(written: str) -> str:
 
 
 def without_secrets(text: str) -> str:
-    """A plain text without what is a secret by its looks."""
+    """A plain text without the parts that look like secrets."""
     for secret in _VALUES:
         text = secret.sub(_covered_value, text)
     return text
 
 
 def _covered_value(found: "re.Match[str]") -> str:
-    """What a reader needs to know what it was stays."""
+    """The covered match, with the part that shows the kind of secret."""
     if found.re.groups:
         return f"{found[1]}{COVER}"
     return f"{COVER}@" if found[0].endswith("@") else COVER
 
 
 def _broken(text: str) -> str:
-    """All behind a secret key on its line is covered, and all that follows where the value may go on."""
+    """A broken file with all text after a secret key covered, beyond the line where the value may continue."""
     out: list[str] = []
     for line in text.splitlines(keepends=True):
         secret = next((key for key in _BROKEN_KEY.finditer(line) if is_secret(_unescaped(key[0]))), None)
@@ -146,7 +145,7 @@ def _unescaped(key: str) -> str:
 
 
 def _may_go_on(rest: str) -> bool:
-    """Whether a value that is not a whole text, with quotes around it and nothing open behind it, is on the line.
+    """True when the value may continue on the next line: it is not a complete quoted text with nothing open after it.
 
     `rest` begins with the quote that ends the key, if there is one.
     """

@@ -1,4 +1,4 @@
-"""Routing tables: categories in the order they are matched, and the workflow of each."""
+"""Routing tables: categories in matching order, and the workflow of each."""
 
 from collections.abc import Mapping
 
@@ -8,13 +8,13 @@ from mnemoir.workflows.config.model import ConfigModel, Line
 
 
 class Route(ConfigModel):
-    """One category."""
+    """The value of one category."""
 
     description: Line = Field(description="What belongs to it, for the categoriser's prompt.")
     workflow: Line = Field(description="The workflow that answers such a message.")
 
 
 class RoutingTable(RootModel[Mapping[str, Route]]):
-    """`Routing/<Name>.json`. The order of the file counts."""
+    """The file `Routing/<Name>.json`. The order of its categories is the matching order."""
 
     model_config = ConfigDict(frozen=True)

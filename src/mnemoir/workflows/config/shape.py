@@ -1,4 +1,4 @@
-"""Whether JSON has the shape a file must have; what is wrong with it is said by the path within the file."""
+"""Validation of JSON against the models of files, with faults described by their JSON path."""
 
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -7,28 +7,28 @@ from pydantic import BaseModel, ValidationError
 
 from mnemoir.core.errors import SettingsError
 
-_MOST_TOLD = 3
+_MOST_NAMED = 3
 
 M = TypeVar("M", bound=BaseModel)
 
 
 def shaped(model: type[M], relative: str, raw: Any) -> M:
-    """`raw` as a `model`. Raises SettingsError naming the file, the first wrong members and what they must be."""
+    """`raw` as a `model`. Raises SettingsError naming the file, its first wrong members and the allowed values."""
     if not isinstance(raw, dict):
         raise SettingsError(f"{relative} must be a JSON object.")
     try:
         return model.model_validate(raw)
     except ValidationError as exc:
-        raise SettingsError(f"{relative}: {_told(exc)}.") from exc
+        raise SettingsError(f"{relative}: {_failure_text(exc)}.") from exc
 
 
 def faults(exc: ValidationError) -> Sequence[tuple[tuple[str | int, ...], str]]:
-    """Place and cause of everything that is wrong; what was written there is not repeated, it may be a key."""
+    """Position and cause of every fault. The faulty values are not quoted, because one may be a key."""
     return [(error["loc"], error["msg"]) for error in exc.errors(include_input=False, include_url=False)]
 
 
 def json_path(*steps: str | int) -> str:
-    """`$.nodes[2].endpointName`; a key that is no plain word is quoted."""
+    """A JSON path like `$.nodes[2].endpointName`; a key that is not a plain word is quoted."""
     return "$" + "".join(_step(step) for step in steps)
 
 
@@ -38,7 +38,7 @@ def _step(step: str | int) -> str:
     return f".{step}" if step.replace("-", "_").isidentifier() else f"[{step!r}]"
 
 
-def _told(exc: ValidationError) -> str:
-    told = [f"{json_path(*steps)}: {cause}" for steps, cause in faults(exc)]
-    more = f"; and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
-    return "; ".join(told[:_MOST_TOLD]) + more
+def _failure_text(exc: ValidationError) -> str:
+    causes = [f"{json_path(*steps)}: {cause}" for steps, cause in faults(exc)]
+    more = f"; and {len(causes) - _MOST_NAMED} more" if len(causes) > _MOST_NAMED else ""
+    return "; ".join(causes[:_MOST_NAMED]) + more

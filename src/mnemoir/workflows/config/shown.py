@@ -1,7 +1,7 @@
-"""Files of a config tree as they are shown to people: listed with what they are, and read without their secrets.
+"""Files of a config tree for display: a list with the kind of each, and their texts without secrets.
 
-Paths are as seen from the root, with slashes. They come from anywhere, so each is checked part by part, and a link
-that leads out of the tree is no file of it.
+Paths are relative to the root, with slashes. They are untrusted, so each part is checked, and a link that leads out
+of the tree is ignored.
 """
 
 import os
@@ -32,18 +32,18 @@ _CURRENT_USER = "users/_current-user.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigFile:
-    """One file of the tree. `can_remember` tells whether a workflow recalls or remembers, None for other files."""
+    """One file of the tree. `can_remember` is True for workflows that recall or remember, None for other files."""
 
     path: str
     kind: FileKind
     size_bytes: int
-    modified_at: str | None  # None where the system's word is no date
+    modified_at: str | None  # as in `core.clock`; None when the file system's time is out of range
     can_remember: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigText:
-    """A file to read: its text, with secrets covered where `is_redacted` says so."""
+    """The text of a file; `is_redacted` is True when secrets in it were covered."""
 
     path: str
     kind: FileKind
@@ -52,14 +52,14 @@ class ConfigText:
 
 
 def kind_of(path: str) -> FileKind:
-    """What a file is by the folder it is in."""
+    """The kind of a file, by its folder."""
     if path.lower() == _CURRENT_USER:
         return "other"
     return _BY_FOLDER.get(path.partition("/")[0].lower(), "other")
 
 
 def listed_files(root: str) -> Iterator[ConfigFile]:
-    """All JSON files that a name can lead to, in order; links to elsewhere are left out."""
+    """All JSON files of the tree that can be looked up by name, in order; links out of the tree are left out."""
     for path in sorted(_paths(root)):
         place = os.path.join(root, path)
         try:
@@ -77,7 +77,7 @@ def listed_files(root: str) -> Iterator[ConfigFile]:
 
 
 def shown_text(root: str, path: str) -> ConfigText:
-    """Raises InvalidRequest for what is no path, NotFound for what is no file of the tree, and TooLarge."""
+    """The text of a file. Raises InvalidRequest for an invalid path, NotFound for a missing file, and TooLarge."""
     _check(path)
     place = os.path.join(root, *path.split("/"))
     try:
@@ -98,7 +98,7 @@ def shown_text(root: str, path: str) -> ConfigText:
 
 
 def absent(path: str) -> NotFound:
-    """The answer about a file that is not there."""
+    """The error for a missing file."""
     return NotFound(f"There is no file {path[:250]!r} in the config tree.", code="config_file_not_found")
 
 

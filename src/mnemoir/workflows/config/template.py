@@ -1,4 +1,4 @@
-"""Prompt templates: how turns are written for a model that takes one flat text."""
+"""Prompt templates: the prefixes and suffixes of turns for models that take one flat text."""
 
 from pydantic import Field
 
@@ -7,7 +7,7 @@ from mnemoir.workflows.config.model import ConfigModel, Line
 
 
 class PromptTemplate(ConfigModel):
-    """`PromptTemplates/<Name>.json`. What is not given is empty."""
+    """The file `PromptTemplates/<Name>.json`. Members that are not given are empty."""
 
     system_prefix: Line = Field("", alias="promptTemplateSystemPrefix", description="Before the system prompt.")
     system_suffix: Line = Field("", alias="promptTemplateSystemSuffix", description="Behind the system prompt.")
@@ -24,7 +24,7 @@ class PromptTemplate(ConfigModel):
     )
 
     def around(self, role: Role) -> tuple[str, str]:
-        """Prefix and suffix of a turn of `role`; two empty texts for a role without any."""
+        """Prefix and suffix of a turn of `role`; two empty texts for other roles."""
         return {
             "system": (self.system_prefix, self.system_suffix),
             "user": (self.user_prefix, self.user_suffix),

@@ -1,7 +1,7 @@
-"""The config tree: what names in it mean to one of its users.
+"""The config tree: lookup of its files by name, for each of its users.
 
-Files are looked at through a cache that notices edits, so that a change of any file counts from the next step of a
-workflow on.
+Files are read through a cache that notices edits, so that a change of a file takes effect at the next node of a
+workflow.
 """
 
 import os
@@ -18,7 +18,7 @@ from mnemoir.workflows.config.api_type import ApiType
 from mnemoir.workflows.config.discussion import DiscussionSettings
 from mnemoir.workflows.config.endpoint import EndpointDefinition
 from mnemoir.workflows.config.files import FileCache, Reader
-from mnemoir.workflows.config.lookup import Found, Lookup, file_names, file_parts, folder_parts
+from mnemoir.workflows.config.lookup import FileMatch, Lookup, file_names, file_parts, folder_parts
 from mnemoir.workflows.config.model import ConfigModel, Line
 from mnemoir.workflows.config.routing import RoutingTable
 from mnemoir.workflows.config.shape import shaped
@@ -26,7 +26,7 @@ from mnemoir.workflows.config.template import PromptTemplate
 from mnemoir.workflows.config.user import UserSettings
 from mnemoir.workflows.config.workflow import WorkflowDefinition, read_workflow
 
-DISCUSSION_SETTINGS = "discussionIdMemoryFileWorkflowSettings"  # the user's key that names their file
+DISCUSSION_SETTINGS = "discussionIdMemoryFileWorkflowSettings"  # key in the user's file with the name of that file
 _CURRENT_USER = "_current-user"
 _NO_TEMPLATE = PromptTemplate.model_validate({})
 
@@ -40,7 +40,7 @@ class _CurrentUser(ConfigModel):
 
 
 class ConfigTree:
-    """All files below one folder."""
+    """The config tree below one folder."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -61,11 +61,11 @@ class ConfigTree:
         )
 
     def user_names(self) -> list[str]:
-        """The users there are files of, in order."""
+        """The names of users with a file, in order."""
         return [name for name in self.lookup.names("Users") if name.lower() != _CURRENT_USER]
 
     def current_user(self) -> str | None:
-        """Whom `Users/_current-user.json` names; None when it names nobody. Raises SettingsError if broken."""
+        """The user named by `Users/_current-user.json`; None without one. Raises SettingsError for a broken file."""
         found = self.lookup.find("Users", f"{_CURRENT_USER}.json")
         return self._files.read(found, _current_user) or None if found else None
 
@@ -74,45 +74,46 @@ class ConfigTree:
         return _checked(UserTree(name, self))
 
     def glance(self, name: str) -> "Glance":
-        """The same for one request. Raises SettingsError too."""
+        """The tree as that user sees it, for one request. Raises SettingsError as `user` does."""
         return _checked(Glance(name, self))
 
     def problems(self) -> Mapping[str, str]:
-        """What is wrong with files of which an older version is in use, by their paths."""
+        """The faults of broken files with an older version in use, by path."""
         return self._files.problems()
 
-    def find(self, field: str, name: str, folders: Iterable[Folder]) -> Found | None:
-        """The file of that name in the first folder that has one. Raises SettingsError for a name that is none."""
+    def find(self, field: str, name: str, folders: Iterable[Folder]) -> FileMatch | None:
+        """The file of that name in the first folder that has it. Raises SettingsError for a forbidden name."""
         for place in _places(field, name, tuple(folders)):
             if found := self.lookup.find(*place):
                 return found
         return None
 
     def read(self, field: str, name: str, folders: Sequence[Folder], reader: Reader[T]) -> T | None:
-        """What the file of that name says; None where there is none in these folders."""
+        """The value read from the file of that name; None when these folders do not have it."""
         found = self.find(field, name, folders)
         return None if found is None else self._files.read(found, reader)
 
     def missing(self, field: str, name: str, folders: Sequence[Folder]) -> str:
-        """That there is no such file, where it was looked for, and what to do."""
+        """The message for a missing file: the name, the folders searched, and the remedy."""
         return f"{self.absent(field, name, folders)} {self.advice(name, folders)}"
 
     def absent(self, field: str, name: str, folders: Sequence[Folder]) -> str:
-        """That there is no such file, and where it was looked for."""
+        """The first sentence of `missing`: the name and the folders searched."""
         looked = " nor ".join("/".join((*folder, file_names(name)[-1])) for folder in folders)
         return f"{field} {name!r} was not found: there is no {looked} in {self.root}."
 
     def advice(self, name: str, folders: Sequence[Folder]) -> str:
-        """What to do about a name there is no file of."""
+        """The second sentence of `missing`: a similar name, or the advice to create the file."""
         known = {other.lower(): other for folder in folders for other in self.lookup.names(*folder)}
         near = get_close_matches(name.lower().removesuffix(".json"), known, n=1)
         return f"Did you mean {known[near[0]]!r}?" if near else "Create the file, or correct the name."
 
 
 class UserTree:
-    """The tree as one user sees it, each call anew. `name` is as configured, while the user's file is in lower case.
+    """The tree as one user sees it, with edits visible at each call.
 
-    All methods raise SettingsError for what is missing or broken.
+    `name` is spelled as configured; the name of the user's file is in lower case. All methods raise SettingsError for
+    missing and broken files.
     """
 
     def __init__(self, name: str, tree: ConfigTree) -> None:
@@ -121,19 +122,19 @@ class UserTree:
 
     @property
     def settings(self) -> UserSettings:
-        """The user's file as it is now."""
+        """The user's file, as it is now."""
         return self._read("user", self.name.lower(), [("Users",)], _settings)
 
     def endpoint(self, name: str) -> EndpointDefinition:
-        """A model's server; the user's own folder of endpoints is the only place."""
+        """An endpoint, from the user's own folder of endpoints."""
         return self._read("endpoint", name, self.endpoint_folders(), _endpoint)
 
     def api_type(self, name: str) -> ApiType:
-        """A protocol."""
+        """An API type."""
         return self._read("API type", name, [("ApiTypes",)], _api_type)
 
     def preset(self, name: str, api_type: ApiType) -> Mapping[str, Any]:  # JSON, sent as it is
-        """Settings by the protocol's own names, from a file; {} for an empty name."""
+        """The settings of a preset file, by the protocol's own names; {} for an empty name."""
         if not name:
             return {}
         folders = self.preset_folders(api_type)
@@ -143,18 +144,18 @@ class UserTree:
         return found
 
     def samplers(self, name: str) -> Mapping[str, Any] | None:
-        """The canonical samplers of the endpoint of that name; None where there is no such endpoint or it has none.
+        """The canonical samplers of the endpoint of that name; None without such an endpoint or samplers.
 
-        A preset of that name means them before any file.
+        They take precedence over a preset file of that name.
         """
         if not name:
             return None
-        file_parts("preset", name)  # for an error that speaks of the preset
+        file_parts("preset", name)  # so that the error names the preset
         endpoint = self._found("endpoint", name, self.endpoint_folders(), _endpoint)
         return None if endpoint is None else endpoint.samplers
 
     def absent_preset(self, name: str, folders: Sequence[Folder]) -> tuple[str, str]:
-        """That neither a file nor an endpoint gives that preset, and what to do."""
+        """Cause and fix of a preset that neither a file nor an endpoint gives."""
         absent, endpoints = self.tree.absent("preset", name, folders), self.endpoint_folders()
         if self.tree.find("endpoint", name, endpoints):
             return f"{absent} Endpoint {name!r} has no presetSamplers.", "Add them, or create the file."
@@ -162,11 +163,11 @@ class UserTree:
         return f"{absent} Nor is there an endpoint {name!r} with presetSamplers.", advice
 
     def template(self, name: str) -> PromptTemplate:
-        """How turns are written for a model that takes flat text."""
+        """A prompt template."""
         return self._read("prompt template", name, [("PromptTemplates",)], _template)
 
     def chat_template(self) -> PromptTemplate:
-        """The user's own template; an empty one where none is set."""
+        """The user's own template; an empty template if none is set."""
         name = self.settings.chat_template
         return self.template(name) if name else _NO_TEMPLATE
 
@@ -175,52 +176,52 @@ class UserTree:
         return self.template(endpoint.template) if endpoint.template else self.chat_template()
 
     def routing(self, name: str) -> RoutingTable:
-        """Categories and their workflows."""
+        """A routing table."""
         return self._read("routing", name, [("Routing",)], _routing)
 
     def workflow(self, name: str, folder: str = "") -> WorkflowDefinition:
-        """A workflow of that folder below `Workflows/`, else the user's own; the same object until it changes."""
+        """A workflow of that folder below `Workflows/`, for "" the user's own; the same object until it changes."""
         return self._read("workflow", name, self.workflow_folders(folder), _workflow)
 
     def has_workflow(self, name: str, folder: str = "") -> bool:
-        """Whether there is such a file, sound or not."""
+        """True when there is such a file, valid or broken."""
         return self.tree.find("workflow", name, self.workflow_folders(folder)) is not None
 
     def discussion_settings(self) -> DiscussionSettings:
-        """How memories of discussions are made: a file among the user's own workflows."""
+        """The discussion settings, from a file among the user's own workflows."""
         name = self.settings.discussion_settings
         if not name:
             raise SettingsError(
-                f"Users/{self.name.lower()}.json does not tell how memories are made. Write a file of discussion "
+                f"Users/{self.name.lower()}.json names no discussion settings. Write a file of discussion "
                 f"settings into {'/'.join(self.workflow_folders()[0])}, and name it as {DISCUSSION_SETTINGS}."
             )
         return self._read(DISCUSSION_SETTINGS, name, self.workflow_folders(), _discussion_settings)
 
     def shared_folders(self) -> list[str]:
-        """The folders of shared workflows, whether or not this user offers them."""
+        """The folders of shared workflows, also if this user does not offer them."""
         shared = folder_parts("sharedWorkflowsSubDirectoryOverride", self.settings.shared_folder)
         return self.tree.lookup.folders("Workflows", *shared)
 
     def has_shared_folder(self, name: str) -> bool:
-        """Whether it is one of `shared_folders`; for less than it takes to list them."""
+        """True for one of `shared_folders`; cheaper than listing them."""
         shared = folder_parts("sharedWorkflowsSubDirectoryOverride", self.settings.shared_folder)
         return self.tree.lookup.has_folder(name, "Workflows", *shared)
 
     def look_again(self) -> None:
-        """Nothing: every call does."""
+        """Nothing to do here: every call sees edits."""
 
     def endpoint_folders(self) -> Sequence[Folder]:
-        """Where endpoints are looked for."""
+        """The folders searched for endpoints."""
         return [("Endpoints", *folder_parts("endpointConfigsSubDirectory", self.settings.endpoint_folder))]
 
     def preset_folders(self, api_type: ApiType) -> Sequence[Folder]:
-        """Where presets for that protocol are looked for: the user's folder, then the one around it."""
+        """The folders searched for presets of that protocol: the user's folder, then its parent."""
         kind = ("Presets", *folder_parts("presetType", api_type.preset_type))
         own = folder_parts("presetConfigsSubDirectoryOverride", self.settings.preset_folder) or (self.name,)
         return [(*kind, *own), kind]
 
     def workflow_folders(self, folder: str = "") -> Sequence[Folder]:
-        """Where workflows are looked for. One release read the user's override below `_overrides`."""
+        """The folders searched for workflows. One release of the format read overrides below `_overrides`."""
         if folder:
             return [("Workflows", *folder_parts("workflowUserFolderOverride", folder))]
         own = folder_parts("workflowConfigsSubDirectoryOverride", self.settings.workflow_folder)
@@ -237,25 +238,25 @@ class UserTree:
 
 
 class Glance(UserTree):
-    """The tree for one request: a file that was read stays as it was until `look_again`, which comes between nodes.
+    """The tree for one request: a file that was read stays the same until `look_again`, called between nodes.
 
-    A node needs some files several times, and the file system's word that nothing has changed is the dear part.
+    A node reads some files several times, and checking each time that a file is unchanged is the expensive part.
     """
 
     def __init__(self, name: str, tree: ConfigTree) -> None:
         super().__init__(name, tree)
-        self._seen: dict[tuple[object, ...], Any] = {}  # what the readers made of the files
+        self._seen: dict[tuple[object, ...], Any] = {}  # values that the readers made of files
         self._settings: UserSettings | None = None
 
     @property
     def settings(self) -> UserSettings:
-        """The user's file as it was when it was first asked for; most other calls ask for it too."""
+        """The user's file, as it was at the first call. Kept apart, because most other calls need it too."""
         if self._settings is None:
             self._settings = super().settings
         return self._settings
 
     def look_again(self) -> None:
-        """From here on edits count."""
+        """Make edits visible: following calls read the files again."""
         self._seen.clear()
         self._settings = None
 
@@ -268,7 +269,7 @@ class Glance(UserTree):
 
 @lru_cache(maxsize=4096)
 def _places(field: str, name: str, folders: tuple[Folder, ...]) -> Sequence[Sequence[str]]:
-    """The paths to look at for a file of that name, in order. Raises SettingsError for a name that is none."""
+    """The paths to search for a file of that name, in order. Raises SettingsError for a forbidden name."""
     *inner, last = file_parts(field, name)
     return [(*folder, *inner, file) for folder in folders for file in file_names(last)]
 
@@ -295,7 +296,7 @@ def _preset(relative: str, raw: Any) -> Mapping[str, Any]:
     return raw
 
 
-# made once: the cache knows a reading by its reader
+# created once, because the reader is part of the cache's key
 _settings: Reader[UserSettings] = partial(shaped, UserSettings)
 _endpoint: Reader[EndpointDefinition] = partial(shaped, EndpointDefinition)
 _api_type: Reader[ApiType] = partial(shaped, ApiType)

@@ -1,4 +1,4 @@
-"""Users: which workflows, endpoints and folders one of them works with."""
+"""Users: the settings of a user, which name the workflows, endpoints and folders to use."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from mnemoir.workflows.config.model import ConfigModel, Flag, Line
 
 
 class UserSettings(ConfigModel):
-    """`Users/<name in lower case>.json`. Further keys are kept for Python modules to read."""
+    """The file `Users/<name in lower case>.json`. Unknown keys are kept for Python modules."""
 
     port: int | None = Field(None, description="Port to listen on; the command line wins.")
     stream: Flag = Field(True, description="Not used: the client decides.")
@@ -82,7 +82,7 @@ class UserSettings(ConfigModel):
 
     @property
     def only_shares(self) -> bool:
-        """Whether shared folders are all there is to answer with: no workflow of the user's own is named."""
+        """True when only shared folders can answer: the file names no workflow of the user's own."""
         return self.shares_workflows and not (
             self.always_custom_workflow or self.routing or self.categorization_workflow
         )

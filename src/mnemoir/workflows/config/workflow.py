@@ -9,7 +9,7 @@ from mnemoir.core.errors import SettingsError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeDefinition:
-    """One step as written. `number` counts from 1; `raw` is the whole object."""
+    """One node of a workflow file. `number` counts from 1; `raw` is the whole JSON object."""
 
     number: int
     title: str
@@ -19,9 +19,9 @@ class NodeDefinition:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class WorkflowDefinition:
-    """The nodes in the order they run. The same object as long as its file does not change.
+    """A workflow: its nodes in running order. The same object as long as its file does not change.
 
-    `folder` is the folder below `Workflows/` it was found in, "" for the built-in one.
+    `folder` is the folder of the file below `Workflows/`, "" for the built-in workflow.
     """
 
     name: str
@@ -31,7 +31,10 @@ class WorkflowDefinition:
 
 
 def read_workflow(name: str, raw: object, folder: str = "") -> WorkflowDefinition:
-    """Raises SettingsError naming the workflow, the node and what is wrong. An object without `nodes` has none."""
+    """The workflow in `raw`; an object without `nodes` has no nodes.
+
+    Raises SettingsError naming the workflow, the node and the fault.
+    """
     nodes = raw.get("nodes", []) if isinstance(raw, dict) else raw
     if not isinstance(nodes, list):
         raise SettingsError(f"Workflow {name}: `nodes` must be a list of nodes.")

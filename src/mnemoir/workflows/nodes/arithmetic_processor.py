@@ -1,4 +1,4 @@
-"""ArithmeticProcessor: a sum of two numbers."""
+"""ArithmeticProcessor: an arithmetic operation on two numbers."""
 
 from pydantic import Field
 
@@ -11,13 +11,13 @@ _NO_RESULT = "-1"
 
 
 class Properties(NodeProperties):
-    """What an ArithmeticProcessor node may say."""
+    """Properties of an ArithmeticProcessor node."""
 
     expression: Line = Field("", description="<number> <+ - * /> <number>, with variables.")
 
 
 class ArithmeticProcessor(ValueNode[Properties]):
-    """Calculates; a text that is no sum gives -1."""
+    """Calculates an expression; any other text gives -1."""
 
     kind = "ArithmeticProcessor"
     properties_type = Properties

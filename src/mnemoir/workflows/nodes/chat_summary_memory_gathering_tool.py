@@ -1,4 +1,4 @@
-"""ChatSummaryMemoryGatheringTool: the chunk summaries that the rolling summary does not hold yet."""
+"""ChatSummaryMemoryGatheringTool: the chunk summaries that the rolling summary does not include yet."""
 
 import asyncio
 
@@ -13,7 +13,7 @@ from mnemoir.workflows.step import Step
 
 
 class ChatSummaryMemoryGatheringToolProperties(NodeProperties):
-    """What a ChatSummaryMemoryGatheringTool may say."""
+    """Properties of a ChatSummaryMemoryGatheringTool node."""
 
     turns: Count = Field(
         0, alias="maxTurnsToPull", description="Without a discussion: how many messages to choose from."
@@ -21,13 +21,13 @@ class ChatSummaryMemoryGatheringToolProperties(NodeProperties):
 
 
 class ChatSummaryMemoryGatheringTool(ValueNode[ChatSummaryMemoryGatheringToolProperties]):
-    """Reads the new chunk summaries, oldest first. It makes none and asks no model."""
+    """Reads the new chunk summaries, oldest first. It makes no summaries and asks no model."""
 
     kind = "ChatSummaryMemoryGatheringTool"
     properties_type = ChatSummaryMemoryGatheringToolProperties
 
     async def value(self, step: Step) -> str:
-        """The texts; "" for none. Without a discussion recent messages, or a sentence in their place."""
+        """The summaries; "" for none. Without a discussion the recent messages, or the format's fixed sentence."""
         discussion = step.discussion
         if discussion is None:
             turns = step.count(self.properties.turns, 0, "maxTurnsToPull")

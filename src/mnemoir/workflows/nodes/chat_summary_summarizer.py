@@ -1,4 +1,4 @@
-"""chatSummarySummarizer and WriteCurrentSummaryToFileAndReturnIt: the rolling summary, written."""
+"""chatSummarySummarizer and WriteCurrentSummaryToFileAndReturnIt: writing the rolling summary."""
 
 import sys
 
@@ -30,7 +30,7 @@ _log = structlog.get_logger(__name__)
 
 
 class ChatSummarySummarizerProperties(ModelProperties):
-    """What a chatSummarySummarizer node may say."""
+    """Properties of a chatSummarySummarizer node."""
 
     loop_if_exceed: Count = Field(
         3, alias="loopIfMemoriesExceed", description="Sum up so many chunk summaries at a time while there are more."
@@ -41,10 +41,10 @@ class ChatSummarySummarizerProperties(ModelProperties):
 
 
 class ChatSummarySummarizer(ValueNode[ChatSummarySummarizerProperties]):
-    """Folds chunk summaries that are new into the rolling summary, stores it and gives it.
+    """Adds new chunk summaries to the rolling summary, stores it and outputs it.
 
-    In its prompts [CHAT_SUMMARY] is the summary so far and [LATEST_MEMORIES] the chunk summaries. With neither, the
-    answer to the prompts is the new summary.
+    In its prompts [CHAT_SUMMARY] is the summary so far and [LATEST_MEMORIES] the chunk summaries. Without these
+    marks, the answer to the prompts is the new summary.
     """
 
     kind = "chatSummarySummarizer"
@@ -53,9 +53,9 @@ class ChatSummarySummarizer(ValueNode[ChatSummarySummarizerProperties]):
     is_timed = False
 
     async def value(self, step: Step) -> str:
-        """The summary as it is then; the fixed sentence where there is none, or no discussion.
+        """The updated summary; the fixed sentence without a summary or a discussion.
 
-        Where a model or a file fails, the summary stays as far as it had come, and the next time goes on from there.
+        After a failure of a model or a file the summary has the updates so far, and the next run continues there.
         """
         discussion = step.discussion
         if discussion is None:
@@ -63,7 +63,7 @@ class ChatSummarySummarizer(ValueNode[ChatSummarySummarizerProperties]):
         try:
             return await self._updated(step, discussion)
         except (Conflict, ProviderError, StorageUnavailable) as exc:
-            step.note(f"The summary was not brought up to date: {exc.message}")
+            step.note(f"The summary was not updated: {exc.message}")
             _log.warning("rolling summary not updated", node=step.definition.title, code=exc.code)
         kept = await read_or(step, rolling_summary_text(self.services.discussions, discussion), None)
         return NO_SUMMARY if kept is None else kept
@@ -71,11 +71,11 @@ class ChatSummarySummarizer(ValueNode[ChatSummarySummarizerProperties]):
     async def _updated(self, step: Step, discussion: Discussion) -> str:
         said = self.properties
         raw = [step.raw_prompt("systemPrompt", said.system_prompt), step.raw_prompt("prompt", said.prompt)]
-        most, least = sys.maxsize, 1  # one call with the prompts as they are, where anything is new
+        most, least = sys.maxsize, 1  # prompts without marks: one call, if any summary is new
         if names_any(raw, (SUMMARY_SO_FAR, LATEST)):
             most = step.count(said.loop_if_exceed, 3, "loopIfMemoriesExceed")
             least = step.count(said.least, 3, "minMemoriesPerSummary")
-        question: list[Question] = []  # made only where there is something to sum up
+        question: list[Question] = []  # created only if there is something to summarise
         made: list[Written] = []
 
         async def condense(summary: str, latest: str) -> Written:
@@ -86,7 +86,7 @@ class ChatSummarySummarizer(ValueNode[ChatSummarySummarizerProperties]):
             if written.text:
                 made.append(written)
             else:
-                step.note("The model said nothing, so the summary was left as it is.")
+                step.note("The model's answer was empty, so the summary was not changed.")
             return written
 
         summary = await update_rolling_summary(
@@ -102,22 +102,22 @@ class ChatSummarySummarizer(ValueNode[ChatSummarySummarizerProperties]):
 
 
 class WriteCurrentSummaryProperties(NodeProperties):
-    """What a WriteCurrentSummaryToFileAndReturnIt node may say."""
+    """Properties of a WriteCurrentSummaryToFileAndReturnIt node."""
 
     text: Line = Field(alias="input", description="The summary, with variables.")
 
 
 class WriteCurrentSummaryToFileAndReturnIt(ValueNode[WriteCurrentSummaryProperties]):
-    """Stores a text as the rolling summary up to the newest chunk summary, and gives it back."""
+    """Stores a text as the rolling summary up to the newest chunk summary, and outputs it."""
 
     kind = "WriteCurrentSummaryToFileAndReturnIt"
     properties_type = WriteCurrentSummaryProperties
     filled = ("input",)
 
     async def value(self, step: Step) -> str:
-        """The text, with a note where it cannot be stored now.
+        """The text; a failure to store it is noted in the trace.
 
-        Raises NotFound where no chunk summary says how far it goes.
+        Raises NotFound without any chunk summary, which would mark how far the text goes.
         """
         text = step.fill(self.properties.text)
         discussion = step.discussion

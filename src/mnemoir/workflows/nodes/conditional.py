@@ -1,4 +1,4 @@
-"""Conditional: TRUE or FALSE."""
+"""Conditional: evaluates a condition to TRUE or FALSE."""
 
 from pydantic import Field
 
@@ -9,7 +9,7 @@ from mnemoir.workflows.step import Step
 
 
 class Properties(NodeProperties):
-    """What a Conditional node may say."""
+    """Properties of a Conditional node."""
 
     condition: Line = Field(
         "", description="Comparisons with == != >= <= > <, joined by AND and OR, with brackets and variables."
@@ -17,7 +17,7 @@ class Properties(NodeProperties):
 
 
 class Conditional(ValueNode[Properties]):
-    """Tells whether its condition holds; one that cannot be read does not."""
+    """Outputs whether its condition holds; FALSE, with a note, for an invalid condition."""
 
     kind = "Conditional"
     properties_type = Properties

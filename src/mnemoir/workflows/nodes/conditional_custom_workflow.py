@@ -1,4 +1,4 @@
-"""ConditionalCustomWorkflow: choose the workflow to run by a text."""
+"""ConditionalCustomWorkflow: runs a workflow chosen by a text."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ _DEFAULT = "default"
 
 
 class RouteOverride(ConfigModel):
-    """Texts for the first prompt of a route's workflow; two spellings of each key."""
+    """Texts that replace those of the first prompt in a route's workflow; each key has two spellings."""
 
     system_prompt: Line = Field("", alias="systemPromptOverride", description="Replaces its system prompt.")
     prompt: Line = Field("", alias="promptOverride", description="Replaces its prompt.")
@@ -26,7 +26,7 @@ _NO_TEXTS = RouteOverride.model_validate({})
 
 
 class ConditionalProperties(ChildProperties):
-    """What a ConditionalCustomWorkflow may say."""
+    """Properties of a ConditionalCustomWorkflow node."""
 
     key: Line = Field("", alias="conditionalKey", description="The text to compare, as a rule {agent1Output}.")
     workflows: Mapping[str, Line] = Field(
@@ -43,7 +43,7 @@ class ConditionalProperties(ChildProperties):
 
 
 class ConditionalCustomWorkflow(ValueNode[ConditionalProperties]):
-    """Its output is the chosen workflow's answer, or the default content."""
+    """Runs the workflow for its key and outputs the workflow's answer, or outputs the default content."""
 
     kind = "ConditionalCustomWorkflow"
     properties_type = ConditionalProperties
@@ -51,7 +51,7 @@ class ConditionalCustomWorkflow(ValueNode[ConditionalProperties]):
     is_timed = False
 
     async def value(self, step: Step) -> object:
-        """What the chosen workflow's responder gave, or the default content."""
+        """The output of the chosen workflow's responder, or the default content."""
         properties = self.properties
         key = step.fill(properties.key).strip().lower()
         workflows = {name.strip().lower(): workflow for name, workflow in properties.workflows.items()}
@@ -61,7 +61,7 @@ class ConditionalCustomWorkflow(ValueNode[ConditionalProperties]):
         if route not in workflows:
             raise self._no_route(step, key)
         step.note(f"{key!r} chose {workflows[route]}")
-        # the texts of a route belong to its own word: what falls to Default keeps the prompts of its workflow
+        # the texts of a route apply to its own key only: other keys run Default with the prompts of its workflow
         texts = {name.strip().lower(): texts for name, texts in properties.route_overrides.items()}.get(key)
         chosen = texts or _NO_TEXTS
         return await run_child(

@@ -1,4 +1,4 @@
-"""ConversationMemory: what a workflow of the user makes of a conversation that belongs to a discussion."""
+"""ConversationMemory: runs the user's workflow for a conversation that belongs to a discussion."""
 
 from mnemoir.memory.discussions.literals import NO_MEMORIES
 from mnemoir.workflows.node import NodeProperties, ValueNode
@@ -7,13 +7,13 @@ from mnemoir.workflows.step import Step
 
 
 class ConversationMemory(ValueNode[NodeProperties]):
-    """Runs the user's conversationMemoryToolWorkflow, whose answer is its output."""
+    """Runs the user's conversationMemoryToolWorkflow and outputs its answer."""
 
     kind = "ConversationMemory"
     is_timed = False
 
     async def value(self, step: Step) -> object:
-        """A sentence without a discussion. Raises SettingsError where the user names no such workflow."""
+        """The answer; a fixed sentence without a discussion. Raises SettingsError if the user names no workflow."""
         if step.discussion is None:
             return NO_MEMORIES
         workflow = step.user.settings.conversation_memory_workflow

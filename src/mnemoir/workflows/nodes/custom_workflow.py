@@ -1,4 +1,4 @@
-"""CustomWorkflow: run another workflow as one step, and give it texts to work with."""
+"""CustomWorkflow: runs another workflow as one node, with texts as its inputs."""
 
 from collections.abc import Sequence
 
@@ -12,14 +12,14 @@ from mnemoir.workflows.step import Step
 
 
 class ChildProperties(NodeProperties):
-    """What both kinds of nodes that run another workflow may say."""
+    """Properties of both kinds of nodes that run another workflow."""
 
     folder: Line = Field("", alias="workflowUserFolderOverride", description="Folder in Workflows/; else the user's.")
     scoped_variables: Sequence[object] = Field((), description="What it gets as agent1Input, agent2Input, …")
 
 
 class CustomWorkflowProperties(ChildProperties):
-    """What a CustomWorkflow may say."""
+    """Properties of a CustomWorkflow node."""
 
     workflow: Line = Field("", alias="workflowName", description="The workflow to run.")
     system_prompt: Line = Field(
@@ -29,7 +29,7 @@ class CustomWorkflowProperties(ChildProperties):
 
 
 class CustomWorkflow(ValueNode[CustomWorkflowProperties]):
-    """Its output is the workflow's answer. Where it answers the client, the workflow does so in its place."""
+    """Runs a workflow and outputs its answer. As the responder, it lets that workflow answer the client."""
 
     kind = "CustomWorkflow"
     properties_type = CustomWorkflowProperties
@@ -37,7 +37,7 @@ class CustomWorkflow(ValueNode[CustomWorkflowProperties]):
     is_timed = False
 
     async def value(self, step: Step) -> object:
-        """What the workflow's responder gave."""
+        """The output of the workflow's responder."""
         properties = self.properties
         if not properties.workflow:
             raise SettingsError(f"Node {step.definition.title!r} names no workflow. Give it a workflowName.")
@@ -47,7 +47,7 @@ class CustomWorkflow(ValueNode[CustomWorkflowProperties]):
 async def run_child(
     step: Step, properties: ChildProperties, workflow: str, system_prompt: str, prompt: str
 ) -> object:
-    """The output of `workflow`, which is given the node's texts, filled in the parent's words."""
+    """The output of `workflow`, run with the node's texts, which are filled with the parent's variables."""
     variables = step.variables()
     return await step.engine.run_child(
         step,
@@ -60,9 +60,9 @@ async def run_child(
 
 
 async def output_of(step: Step, workflow: str, *, key: str = "") -> object:
-    """What another workflow of the user gives to this node alone; `key` of the user's file names it.
+    """The output of another workflow of the user, not sent to the client; `key` of the user's file names it.
 
-    Raises SettingsError where none is named.
+    Raises SettingsError if the user's file names none.
     """
     if not workflow:
         raise SettingsError(

@@ -12,7 +12,7 @@ _MODES = ("head", "tail")
 
 
 class Properties(NodeProperties):
-    """What a DelimitedChunker node may say. A wrong value is told in the output, so any value is read."""
+    """Properties of a DelimitedChunker node. Any value is read, because a wrong one is reported in the output."""
 
     content: Line | None = Field(None, description="The text, with variables.")
     delimiter: Line | None = Field(None, description="What stands between its pieces, with variables.")
@@ -25,14 +25,14 @@ class Properties(NodeProperties):
 
 
 class DelimitedChunker(ValueNode[Properties]):
-    """Cuts a text at a delimiter and keeps some of its pieces. A fault becomes the output; the run goes on."""
+    """Cuts a text at a delimiter and keeps some of its pieces. A fault becomes the output; the run continues."""
 
     kind = "DelimitedChunker"
     properties_type = Properties
     filled = ("content", "delimiter")
 
     async def value(self, step: Step) -> str:
-        """The pieces with the delimiter between them, or a sentence that says what is wrong."""
+        """The pieces with the delimiter between them, or a sentence with the fault."""
         said, variables = self.properties, step.variables()
         delimiter = step.fill(said.delimiter or "", variables)
         if fault := self._missing() or self._wrong(delimiter):

@@ -1,4 +1,4 @@
-"""FullChatSummary: the rolling summary of the discussion, brought up to date first."""
+"""FullChatSummary: updates and reads the rolling summary of the discussion."""
 
 from pydantic import Field
 
@@ -14,16 +14,16 @@ from mnemoir.workflows.step import Step
 
 
 class FullChatSummaryProperties(NodeProperties):
-    """What a FullChatSummary node may say."""
+    """Properties of a FullChatSummary node."""
 
     is_manual: Flag = Field(False, alias="isManualConfig", description="Only read the summary, and make nothing.")
 
 
 class FullChatSummary(ValueNode[FullChatSummaryProperties]):
-    """Makes chunk summaries, lets the user's chatSummaryToolWorkflow sum up those that are new, gives the summary.
+    """Makes chunk summaries, runs the user's chatSummaryToolWorkflow on new ones, and outputs the rolling summary.
 
-    It asks models and may take long: put it behind the responder, or behind a WorkflowLock. Its output is None
-    without a discussion.
+    It asks models and may take long, so it belongs behind the responder, or behind a WorkflowLock. Without a
+    discussion its output is None.
     """
 
     kind = "FullChatSummary"
@@ -31,7 +31,7 @@ class FullChatSummary(ValueNode[FullChatSummaryProperties]):
     is_timed = False
 
     async def value(self, step: Step) -> object:
-        """Raises SettingsError where a summary is due and no workflow is named that makes it."""
+        """The rolling summary. Raises SettingsError if a summary is due and no workflow that makes it is named."""
         discussion, memory = step.discussion, self.services.discussions
         if discussion is None:
             return None

@@ -11,19 +11,19 @@ from mnemoir.workflows.step import Step
 
 
 class GetCurrentMemoryFromFileProperties(NodeProperties):
-    """What a GetCurrentMemoryFromFile node may say."""
+    """Properties of a GetCurrentMemoryFromFile node."""
 
     delimiter: Line = Field(CHUNK_BREAK, alias="customDelimiter", description="What is put between them.")
 
 
 class GetCurrentMemoryFromFile(ValueNode[GetCurrentMemoryFromFileProperties]):
-    """Reads all chunk summaries, oldest first. It makes none and asks no model."""
+    """Reads all chunk summaries, oldest first. It makes no summaries and asks no model."""
 
     kind = "GetCurrentMemoryFromFile"
     properties_type = GetCurrentMemoryFromFileProperties
 
     async def value(self, step: Step) -> str:
-        """The texts, or a sentence in their place."""
+        """The summaries, or the format's fixed sentence without any."""
         discussion = step.discussion
         if discussion is None:
             return NO_MEMORIES

@@ -7,12 +7,12 @@ from mnemoir.workflows.step import Step
 
 
 class GetCurrentStateDocument(ValueNode[NodeProperties]):
-    """Reads the state document as it is. It makes none and asks no model."""
+    """Reads the state document as it is. It writes nothing and asks no model."""
 
     kind = "GetCurrentStateDocument"
 
     async def value(self, step: Step) -> str:
-        """The text, or a sentence in its place."""
+        """The document, or the format's fixed sentence without one."""
         discussion = step.discussion
         if discussion is None:
             return NO_STATE_DOCUMENT

@@ -8,12 +8,12 @@ from mnemoir.workflows.step import Step
 
 
 class GetCurrentSummaryFromFile(ValueNode[NodeProperties]):
-    """Reads the rolling summary as it is. It makes none and asks no model."""
+    """Reads the rolling summary as it is. It writes nothing and asks no model."""
 
     kind = "GetCurrentSummaryFromFile"
 
     async def value(self, step: Step) -> str:
-        """The text, or a sentence in its place."""
+        """The summary, or the format's fixed sentence without one."""
         discussion = step.discussion
         if discussion is None:
             return NO_SUMMARY

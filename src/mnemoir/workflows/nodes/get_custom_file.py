@@ -14,7 +14,7 @@ _ABSENT = "Custom instruction file did not exist"
 
 
 class Properties(NodeProperties):
-    """What a GetCustomFile node may say. A delimiter that is not given is what the other one is, or a line feed."""
+    """Properties of a GetCustomFile node. A delimiter that is not given equals the other one, or is a line feed."""
 
     filepath: Line = Field("", description="The file, with variables; ~ and paths below the public folder are known.")
     delimiter: Line | None = Field(None, description="What stands between the pieces of the file.")
@@ -29,7 +29,7 @@ class Properties(NodeProperties):
 
     @property
     def delimiters(self) -> tuple[str, str]:
-        """What to look for, and what to put there."""
+        """The delimiter to replace, and its replacement."""
         delimiter = self.delimiter if self.delimiter is not None else self.returned_delimiter or "\n"
         return delimiter, delimiter if self.returned_delimiter is None else self.returned_delimiter
 
@@ -42,7 +42,7 @@ class GetCustomFile(ValueNode[Properties]):
     filled = ("filepath",)
 
     async def value(self, step: Step) -> str:
-        """The text, or a sentence in its place, also for a file that cannot or may not be read."""
+        """The text; a fixed sentence for an empty, missing, unreadable or forbidden file."""
         path = step.fill(self.properties.filepath).strip()
         if not path:
             return "No filepath specified"
@@ -52,7 +52,7 @@ class GetCustomFile(ValueNode[Properties]):
         return self._with_delimiters(self._counted(step, text)) or "No additional information added"
 
     async def _read(self, step: Step, path: str) -> str | None:
-        """None, with a note in the trace and a warning in the log, where there is nothing to read."""
+        """The text; None, with a note in the trace and a warning in the log, if it cannot be read."""
         try:
             text = await self.services.files.read(path)
             if text is not None:
@@ -64,7 +64,7 @@ class GetCustomFile(ValueNode[Properties]):
             reason = exc.strerror or type(exc).__name__
             note = f"The file {path} could not be read: {reason}."
         step.note(note)
-        # the path as the workflow has it: filled in, it may hold what a person wrote
+        # the path as written in the workflow: the filled-in path may contain text of a person
         said = {"node": step.definition.title, "filepath": self.properties.filepath}
         _log.warning("custom file not read", workflow=step.run.workflow.name, **said, reason=reason)
         return None

@@ -1,4 +1,4 @@
-"""ImageProcessor: pictures of the conversation described by a model that sees, for models that do not."""
+"""ImageProcessor: has a vision model describe pictures of the conversation, for models without vision."""
 
 import asyncio
 import uuid
@@ -26,7 +26,7 @@ _MESSAGE = (
 
 
 class Properties(ModelProperties):
-    """What an ImageProcessor node may say."""
+    """Properties of an ImageProcessor node."""
 
     adds_message: Flag = Field(
         False,
@@ -39,14 +39,14 @@ class Properties(ModelProperties):
 
 
 class ImageProcessor(ValueNode[Properties]):
-    """Asks its model about each picture on its own, never streamed."""
+    """Asks its model about each picture separately, without streaming."""
 
     kind = "ImageProcessor"
     properties_type = Properties
     filled = ("systemPrompt", "prompt", "message")
 
     async def value(self, step: Step) -> str:
-        """The descriptions. Raises InvalidRequest or TooLarge for a picture that is not to be sent on."""
+        """The descriptions. Raises InvalidRequest or TooLarge for a picture that must not be sent on."""
         images = await self._checked(step)
         if not images:
             return "There were no images attached to the message"
@@ -58,7 +58,7 @@ class ImageProcessor(ValueNode[Properties]):
         return descriptions
 
     async def _checked(self, step: Step) -> Sequence[ImagePart]:
-        """The newest pictures; none that cannot be sent on is asked about, so that a call is not made in vain."""
+        """The newest pictures, all checked before the first call, so that no call is wasted."""
         images = [part for message in step.messages for part in message.parts if isinstance(part, ImagePart)]
         left_out = max(0, len(images) - _MOST_IMAGES)
         if left_out:
@@ -70,10 +70,10 @@ class ImageProcessor(ValueNode[Properties]):
         return images[left_out:]
 
     def _insert(self, step: Step, descriptions: str) -> None:
-        """All nodes that follow see it, and so do those of parents and children."""
+        """Insert the message into the turn, where all following nodes see it, also those of parents and children."""
         messages = step.run.turn.messages
         message = self.properties.message
-        # what a person said may hold the mark too; where the author wrote it, only the author's is replaced
+        # a person's text may contain the mark too; if the author's text has it, only that one is replaced
         mark = uuid.uuid4().hex if _PLACE in message else _PLACE
         text = step.fill(message.replace(_PLACE, mark)).replace(mark, descriptions)
         place = len(messages) - 1 if len(messages) > 1 else len(messages)
@@ -81,7 +81,7 @@ class ImageProcessor(ValueNode[Properties]):
 
 
 def _texts(messages: Sequence[Message]) -> list[Message]:
-    """The conversation without pictures. A message of nothing else goes, but for the user's last: it takes one."""
+    """The conversation without pictures. Messages of pictures only are removed, except the user's last message."""
     texts, kept = without_images(messages), last_user_message(messages)
     return [
         text

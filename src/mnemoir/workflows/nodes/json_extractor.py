@@ -9,7 +9,7 @@ from mnemoir.workflows.step import Step
 
 
 class Properties(NodeProperties):
-    """What a JsonExtractor node may say."""
+    """Properties of a JsonExtractor node."""
 
     text: Line = Field(
         "", alias="jsonToExtractFrom", description="The JSON, with variables; a code fence may be around it."
@@ -18,14 +18,14 @@ class Properties(NodeProperties):
 
 
 class JsonExtractor(ValueNode[Properties]):
-    """Takes one top-level member out of a JSON object."""
+    """Outputs one top-level member of a JSON object."""
 
     kind = "JsonExtractor"
     properties_type = Properties
     filled = ("jsonToExtractFrom", "fieldToExtract")
 
     async def value(self, step: Step) -> str:
-        """The member as text; "" where it is absent or null, or the text is no JSON object."""
+        """The member as text; "" if it is missing or null, or if the text is no JSON object."""
         said, variables = self.properties, step.variables()
         found = json_member(step.fill(said.text, variables), step.fill(said.name, variables))
         if found is None:

@@ -1,4 +1,4 @@
-"""The keyword search nodes: pieces of the conversation, or chunk summaries, that hold some words."""
+"""The keyword search nodes: pieces of the conversation, or chunk summaries, that contain keywords."""
 
 import asyncio
 
@@ -16,7 +16,7 @@ _CONVERSATION, _SUMMARIES = "currentconversation", "recentmemories"
 
 
 class KeywordSearchProperties(NodeProperties):
-    """What both kinds of keyword search may say."""
+    """Properties of both kinds of keyword search."""
 
     keywords: Line = Field(description="The words, with variables; AND, OR and parentheses may stand between them.")
     target: Line = Field(
@@ -34,7 +34,7 @@ class _KeywordSearch(ValueNode[KeywordSearchProperties]):
     filled = ("keywords",)
 
     async def value(self, step: Step) -> str:
-        """What was found, or a sentence in its place; "" for nothing."""
+        """The texts found; "" for none. A fixed sentence without a discussion to search."""
         said = self.properties
         keywords, target = step.fill(said.keywords), said.target.strip().lower()
         messages = spoken(step.messages)
@@ -49,13 +49,13 @@ class _KeywordSearch(ValueNode[KeywordSearchProperties]):
 
 
 class ConversationalKeywordSearch(_KeywordSearch):
-    """Searches what was said, or what was summed up of it. It makes nothing and asks no model."""
+    """Searches the conversation, or its chunk summaries. It writes nothing and asks no model."""
 
     kind = "ConversationalKeywordSearchPerformerTool"
     aliases = ("KeywordSearchPerformerTool",)
 
 
 class MemoryKeywordSearch(_KeywordSearch):
-    """The same under another name of the format."""
+    """ConversationalKeywordSearch under another name of the format."""
 
     kind = "MemoryKeywordSearchPerformerTool"

@@ -1,7 +1,7 @@
 """The offline Wikipedia nodes: articles or summaries for a text, from a service on the user's own network.
 
-A service that is switched off, finds nothing or fails never ends a run: a sentence stands in the output's place. The
-sentences are those of the format, to the letter, for prompts and conditions of existing trees look for them.
+A service that is switched off, finds nothing or fails never ends a run: the output is then a fixed sentence. The
+sentences are exactly those of the format, because prompts and conditions of existing trees search for them.
 """
 
 from abc import abstractmethod
@@ -21,20 +21,20 @@ _NO_TEXT = "No text element found"
 
 
 class Properties(NodeProperties):
-    """What every offline Wikipedia node says."""
+    """Properties of every offline Wikipedia node."""
 
     prompt: Line = Field(alias="promptToSearch", description="What to look for, with variables.")
 
 
 class SummaryProperties(Properties):
-    """What an OfflineWikiApiPartialArticle node may say."""
+    """Properties of an OfflineWikiApiPartialArticle node."""
 
     percentile: float | str = Field(0.5, description="How near an article must be, from 0 to 1.")
     num_results: Count = Field(1, description="How many summaries.")
 
 
 class TopProperties(Properties):
-    """What an OfflineWikiApiTopNFullArticles node may say."""
+    """Properties of an OfflineWikiApiTopNFullArticles node."""
 
     percentile: float | str = Field(0.5, description="How near an article must be, from 0 to 1.")
     num_results: Count = Field(10, description="How many articles to choose from.")
@@ -45,7 +45,7 @@ P = TypeVar("P", bound=Properties)
 
 
 class _OfflineWiki(ValueNode[P]):
-    """`path` is asked; `nothing` begins the sentence for nothing found, `off` is the output when switched off."""
+    """A query of `path`. `nothing` begins the sentence for no results; `off` is the output when switched off."""
 
     filled = ("promptToSearch",)
     path: str
@@ -65,14 +65,14 @@ class _OfflineWiki(ValueNode[P]):
         except ProviderError as exc:
             step.note(exc.message)
             return f"I'm sorry, I couldn't find any Wikipedia information about '{prompt}'."
-        return self.told(articles) if articles else f"{self.nothing} found for '{prompt}'. {_NOT_THERE}"
+        return self.output(articles) if articles else f"{self.nothing} found for '{prompt}'. {_NOT_THERE}"
 
     @abstractmethod
     def query(self, step: Step) -> Mapping[str, str]:
-        """What is sent beside the prompt."""
+        """The query parameters beside the prompt."""
 
     @abstractmethod
-    def told(self, articles: Sequence[Mapping[str, Any]]) -> str:
+    def output(self, articles: Sequence[Mapping[str, Any]]) -> str:
         """The output for at least one article."""
 
 
@@ -88,7 +88,7 @@ class OfflineWikiApiFullArticle(_OfflineWiki[Properties]):
         """One result."""
         return {"percentile": "0.5", "num_results": "1"}
 
-    def told(self, articles: Sequence[Mapping[str, Any]]) -> str:
+    def output(self, articles: Sequence[Mapping[str, Any]]) -> str:
         """Its text alone."""
         return _text(articles[0])
 
@@ -105,7 +105,7 @@ class OfflineWikiApiBestFullArticle(_OfflineWiki[Properties]):
         """Ten results to choose from."""
         return {"percentile": "0.5", "num_results": "10"}
 
-    def told(self, articles: Sequence[Mapping[str, Any]]) -> str:
+    def output(self, articles: Sequence[Mapping[str, Any]]) -> str:
         """Its text alone."""
         return _text(articles[0])
 
@@ -119,7 +119,7 @@ class OfflineWikiApiTopNFullArticles(_OfflineWiki[TopProperties]):
     nothing = "No articles"
 
     def query(self, step: Step) -> Mapping[str, str]:
-        """As the node says."""
+        """The parameters as given by the node."""
         said = self.properties
         return {
             "percentile": _share(step, said.percentile),
@@ -127,7 +127,7 @@ class OfflineWikiApiTopNFullArticles(_OfflineWiki[TopProperties]):
             "num_top_articles": str(step.count(said.top_n_articles, 3, "top_n_articles")),
         }
 
-    def told(self, articles: Sequence[Mapping[str, Any]]) -> str:
+    def output(self, articles: Sequence[Mapping[str, Any]]) -> str:
         """In the order the service gave them."""
         return "\n\n--- END ARTICLE ---\n\n".join(map(_titled, articles))
 
@@ -142,20 +142,20 @@ class OfflineWikiApiPartialArticle(_OfflineWiki[SummaryProperties]):
     off = f"Title: Offline Wiki Disabled\n{_OFF}"
 
     def query(self, step: Step) -> Mapping[str, str]:
-        """As the node says."""
+        """The parameters as given by the node."""
         said = self.properties
         return {
             "percentile": _share(step, said.percentile),
             "num_results": str(step.count(said.num_results, 1, "num_results")),
         }
 
-    def told(self, articles: Sequence[Mapping[str, Any]]) -> str:
+    def output(self, articles: Sequence[Mapping[str, Any]]) -> str:
         """In the order the service gave them."""
         return "\n\n--- END SUMMARY ---\n\n".join(map(_titled, articles))
 
 
 def _articles(found: object) -> list[Mapping[str, Any]]:
-    """What the service gave, an object alone or a list of them; empty for None, which means nothing found."""
+    """The articles in the service's answer, which is one object or a list; [] for None, which means no results."""
     if found is None:
         return []
     articles: list[Any] = found if isinstance(found, list) else [found]

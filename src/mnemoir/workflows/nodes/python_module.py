@@ -1,4 +1,4 @@
-"""PythonModule: a function of the user's own, in a file of the allowed directories."""
+"""PythonModule: calls a function of the user in a file of the allowed directories."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from mnemoir.workflows.step import Step
 
 
 class Properties(NodeProperties):
-    """What a PythonModule node may say."""
+    """Properties of a PythonModule node."""
 
     module_path: Line = Field(
         "", description="The file, with variables; ~ and paths below the public folder are known."
@@ -22,14 +22,14 @@ class Properties(NodeProperties):
 
 
 class PythonModule(ValueNode[Properties]):
-    """Calls `Invoke` of the module and gives what it returns, of whatever type."""
+    """Calls `Invoke` of the module and outputs the value it returns, of any type."""
 
     kind = "PythonModule"
     properties_type = Properties
     filled = ("module_path", "args", "kwargs")
 
     async def value(self, step: Step) -> object:
-        """What the module returned, or a text that begins with `Error`. Raises SettingsError or ModuleFailed."""
+        """The returned value, or a text that begins with `Error`. Raises SettingsError or ModuleFailed."""
         said, user, variables = self.properties, step.user, step.variables()
         return await self.services.modules.call(
             ModuleCall(

@@ -1,7 +1,7 @@
-"""Recall: put what memory knows about the message in front of it, fenced.
+"""Recall: puts fenced memories relevant to the user's message in front of it.
 
-What was said a moment ago may not be a memory yet: its turn is written down and waits to be looked into. Such turns
-of the user are recalled as they were said, so that a new chat knows how the last one ended, also after a crash.
+Recent turns may still be queued for the extraction of facts. They are recalled word for word, so that a new chat
+knows the end of the last one, also after a crash.
 """
 
 from collections.abc import AsyncGenerator, Sequence
@@ -20,30 +20,30 @@ from mnemoir.workflows.run import Turn, last_user_message
 from mnemoir.workflows.step import Step
 
 _log = structlog.get_logger(__name__)
-_MOST_SHOWN = 500  # characters of a turn that waits
+_MOST_SHOWN = 500  # characters of a queued turn
 
 
 class Recall(Node[NodeProperties]):
-    """Changes only the last user message, so that all before it stays the same from turn to turn.
+    """Adds memories to the last user message only, so that the messages before it are the same from turn to turn.
 
-    Its output is what was recalled, a line each; "" for nothing.
+    Its output are the recalled memories, one per line; "" for none.
     """
 
     kind = "Recall"
 
     def applies(self, turn: Turn) -> bool:
-        """When memory is on and the user said something."""
+        """True when memory is on and the user message has a text."""
         return turn.caller.recalls and bool(turn.user_text)
 
     async def run(self, step: Step) -> AsyncGenerator[Sequence[Event], None]:
-        """Yields MemoriesRecalled, also when memory could not be reached: a chat never fails for its memory."""
+        """Yield MemoriesRecalled, also when memory could not be reached: a failure of memory never fails a chat."""
         step.output = ""
         try:
             lines, degraded = await self._found(step.run.turn)
         except MnemoirError as exc:
             step.trace.error = exc.message
             _log.warning("memory could not be asked", node=step.definition.title, code=exc.code)
-            _log.debug("memory could not be asked", error=exc.message)  # it may quote what a person said
+            _log.debug("memory could not be asked", error=exc.message)  # debug only: it may quote messages
             yield [MemoriesRecalled(count=0, degraded=exc.message)]
             return
         turn = step.run.turn
@@ -64,7 +64,7 @@ class Recall(Node[NodeProperties]):
 
 
 def _said(turns: Sequence[ChatTurn], turn: Turn) -> list[RecalledLine]:
-    """The turns as lines, without those that are in this very conversation."""
+    """The turns as lines, without those of this conversation."""
     sent = turn.chat.request.messages
     present = {typed(message.text) for message in sent if message.role == "user"}
     return [
@@ -75,7 +75,7 @@ def _said(turns: Sequence[ChatTurn], turn: Turn) -> list[RecalledLine]:
 
 
 def with_recalled(messages: Sequence[Message], lines: Sequence[RecalledLine]) -> Sequence[Message]:
-    """The messages with the fenced lines in front of the last user message; the very same ones without lines."""
+    """The messages with the fenced lines in front of the last user message; the same object for no lines."""
     place = last_user_message(messages)
     if place is None or not lines:
         return messages

@@ -1,4 +1,4 @@
-"""RecentMemorySummarizerTool: the newest chunk summaries, or the newest messages where there is no discussion."""
+"""RecentMemorySummarizerTool: the newest chunk summaries, or without a discussion the newest messages."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ from mnemoir.workflows.step import Step
 
 
 class RecentMemorySummarizerToolProperties(NodeProperties):
-    """What a RecentMemorySummarizerTool may say."""
+    """Properties of a RecentMemorySummarizerTool node."""
 
     chunks: Count = Field(
         0, alias="maxSummaryChunksFromFile", description="How many chunk summaries; 0 gives three, -1 all."
@@ -29,13 +29,13 @@ class RecentMemorySummarizerToolProperties(NodeProperties):
 
 
 class RecentMemorySummarizerTool(ValueNode[RecentMemorySummarizerToolProperties]):
-    """Reads chunk summaries, oldest of them first. It makes none and asks no model."""
+    """Reads the newest chunk summaries, oldest first. It makes no summaries and asks no model."""
 
     kind = "RecentMemorySummarizerTool"
     properties_type = RecentMemorySummarizerToolProperties
 
     async def value(self, step: Step) -> str:
-        """The texts, or a sentence in their place."""
+        """The texts, or the format's fixed sentence without any."""
         said, discussion = self.properties, step.discussion
         if discussion is None:
             return await asyncio.to_thread(

@@ -1,7 +1,7 @@
-"""Remember: write the finished turn down, so that memories are derived from it behind the reply.
+"""Remember: queues the finished turn, so that memories are derived from it after the reply.
 
-The node itself derives nothing. It leaves a durable job, which survives the process and is worked off by
-`memory.background`; so it may run before the answer is closed and cost the client under a millisecond.
+The node itself derives no memories. It stores a durable job, which survives a restart and is processed by
+`memory.background`. So it may run before the answer is closed, and delays the client by less than a millisecond.
 """
 
 from mnemoir.core.clock import to_text
@@ -14,16 +14,16 @@ from mnemoir.workflows.step import Step
 
 
 class Remember(ValueNode[NodeProperties]):
-    """Keeps what the user typed and the answer, when the answer is whole."""
+    """Queues the user's message as typed and the answer, if the answer is complete."""
 
     kind = "Remember"
 
     def applies(self, turn: Turn) -> bool:
-        """When memory is on and there was something said to an answer."""
+        """True when memory is on and the user message has a text."""
         return turn.caller.learns and bool(turn.user_text)
 
     async def value(self, step: Step) -> str:
-        """Always "". Raises StorageUnavailable when the turn cannot be written down."""
+        """Always "". Raises StorageUnavailable when the turn cannot be stored."""
         turn, memory = step.run.turn, self.services.memory
         answer = answer_to_learn(turn)
         if answer is None:

@@ -1,4 +1,4 @@
-"""Respond: pass the client's request on to the server's own model."""
+"""Respond: passes the client's request on to the server's own model."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -12,14 +12,14 @@ from mnemoir.workflows.tracing import add_tokens, call_of, traced_messages, vari
 
 
 class Respond(Node[NodeProperties]):
-    """Sends what the client sent, with what nodes before put into the conversation."""
+    """Sends the client's request, with the messages that earlier nodes put into the conversation."""
 
     kind = "Respond"
 
     async def run(self, step: Step) -> AsyncGenerator[Sequence[Event], None]:
-        """The model's events as they come, or all of a whole answer in one batch."""
+        """The model's events as they come, or the whole answer in one batch."""
         model, turn = self.services.own_model, step.run.turn
-        # the client's model name chose this workflow; which model answers is the workflow's business
+        # the client's model name selected this workflow; the workflow determines the model that answers
         request = replace(turn.chat.request, messages=turn.messages, model=model.name, for_client=step.answers_client)
         request, dropped = prepared(request, model.provider, self.services.forwarding)
         if dropped:

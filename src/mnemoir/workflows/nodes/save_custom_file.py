@@ -1,4 +1,4 @@
-"""SaveCustomFile: a text written to a file, added to it, or changed in it."""
+"""SaveCustomFile: writes a text to a file, appends it, or changes the file's text."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -16,17 +16,17 @@ Mode = Literal["overwrite", "append", "replace", "remove", "trim"]
 _NEED_CONTENT = ("overwrite", "append", "replace")
 _NEED_FIND = ("replace", "remove")
 
-# one change of a file at a time, so that none is lost between another's reading and writing; by the path as a node
-# gives it, and only for as long as somebody holds it
+# locks by path as given by nodes: one change of a file at a time, so that none is lost between the reading and the
+# writing of another; a lock exists only while it is used
 _changing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
 
-def _lower(raw: Any) -> Any:  # whatever was in the file
+def _lower(raw: Any) -> Any:  # any JSON
     return raw.strip().lower() if isinstance(raw, str) else raw
 
 
 class Properties(NodeProperties):
-    """What a SaveCustomFile node may say."""
+    """Properties of a SaveCustomFile node."""
 
     filepath: Line = Field("", description="The file, with variables; its directories are made.")
     content: Line | None = Field(None, description="The text, with variables.")
@@ -39,14 +39,14 @@ class Properties(NodeProperties):
 
 
 class SaveCustomFile(ValueNode[Properties]):
-    """Writes below the allowed directories. What the operating system refuses becomes the output; the run goes on."""
+    """Writes below the allowed directories. Errors of the operating system become the output; the run continues."""
 
     kind = "SaveCustomFile"
     properties_type = Properties
     filled = ("filepath", "content", "find")
 
     async def value(self, step: Step) -> str:
-        """What was done, in a sentence. Raises SettingsError for a path that is not allowed."""
+        """The result, in a sentence. Raises SettingsError for a path that is not allowed."""
         path = step.fill(self.properties.filepath).strip()
         missing = self._missing(path)
         if missing:

@@ -1,4 +1,4 @@
-"""SlowButQualityRAG: a long text worked through piece by piece, by one model or by several at a time."""
+"""SlowButQualityRAG: processes a long text piece by piece, by one model or by several in parallel."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,15 +29,15 @@ _RECENT = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kept:
-    """What is kept of the discussion, as far as the prompts name it."""
+class _DiscussionTexts:
+    """The summaries of the discussion that the prompts name; empty for those they do not name."""
 
     summaries: Sequence[str] = ()
     summary: str | None = None
 
 
 class Properties(ModelProperties):
-    """What a SlowButQualityRAG node may say."""
+    """Properties of a SlowButQualityRAG node."""
 
     target: Line = Field(alias="ragTarget", description="The text, with variables, cut at --ChunkBreak--.")
     rag_type: Line = Field("", alias="ragType", description="No effect.")
@@ -50,9 +50,10 @@ class Properties(ModelProperties):
 class SlowButQualityRag(ValueNode[Properties]):
     """Asks about each piece of a text and joins the answers.
 
-    In the prompts, [TextChunk] is the piece, [Memory_file] and [Full_Memory_file] are the last three and all of the
-    discussion's chunk summaries with the answers so far behind them, [Chat_Summary] is its rolling summary. Prompts
-    that name [Memory_file] or [Full_Memory_file] take the pieces one after the other, even with several endpoints.
+    In the prompts, [TextChunk] is the piece; [Memory_file] and [Full_Memory_file] are the last three, and all, of the
+    discussion's chunk summaries followed by the answers so far; [Chat_Summary] is its rolling summary. With prompts
+    that name [Memory_file] or [Full_Memory_file] the pieces are processed one after the other, even with several
+    endpoints.
     """
 
     kind = "SlowButQualityRAG"
@@ -60,11 +61,11 @@ class SlowButQualityRag(ValueNode[Properties]):
     filled = ("systemPrompt", "prompt", "ragTarget")
 
     async def value(self, step: Step) -> str:
-        """The joined answers; "" for prompts about a discussion's memory where there is no discussion."""
+        """The joined answers; "" for prompts about a discussion's memory without a discussion."""
         said = self.properties
         raw = (step.raw_prompt("systemPrompt", said.system_prompt), step.raw_prompt("prompt", said.prompt))
         if step.discussion is None and names_any(raw, (RECENT, ALL, SUMMARY)):
-            step.note("The prompts speak of a discussion's memory, and this conversation belongs to no discussion.")
+            step.note("The prompts name a discussion's memory, but this conversation belongs to no discussion.")
             return ""
         pieces = [piece for piece in step.fill(said.target).split(CHUNK_BREAK) if piece.strip()]
         names = [listed.endpoint for listed in said.endpoints] or [said.endpoint]
@@ -73,16 +74,16 @@ class SlowButQualityRag(ValueNode[Properties]):
         if not names_any(raw, (RECENT, ALL)):
             return "".join(await spread(pieces, [_worker(step, question, kept, ()) for question in questions]))
         answers: list[str] = []
-        for piece in pieces:  # each is open to all endpoints, so that the next takes over where one fails
+        for piece in pieces:  # each piece has all endpoints, so that the next one is asked when one fails
             answers += await spread([piece], [_worker(step, question, kept, answers) for question in questions])
         return "".join(answers)
 
-    async def _kept(self, step: Step, prompts: Sequence[str]) -> _Kept:
+    async def _kept(self, step: Step, prompts: Sequence[str]) -> _DiscussionTexts:
         memory, discussion = self.services.discussions, step.discussion
         if discussion is None:
-            return _Kept()
+            return _DiscussionTexts()
         reads_summaries, reads_summary = names_any(prompts, (RECENT, ALL)), names_any(prompts, (SUMMARY,))
-        return _Kept(
+        return _DiscussionTexts(
             summaries=await read_or(step, all_summaries(memory, discussion), []) if reads_summaries else (),
             summary=await read_or(step, rolling_summary_text(memory, discussion), None) if reads_summary else None,
         )
@@ -92,14 +93,14 @@ class SlowButQualityRag(ValueNode[Properties]):
         return marked_question(replace(step, stamped=without_later_system(step.messages)), asked)
 
 
-def _worker(step: Step, question: Question, kept: _Kept, earlier: Sequence[str]) -> Worker[str, str]:
+def _worker(step: Step, question: Question, kept: _DiscussionTexts, earlier: Sequence[str]) -> Worker[str, str]:
     async def work(index: int, piece: str) -> str:
         return await ask(step, with_marks(question, _values(piece, kept, earlier)))
 
     return work
 
 
-def _values(piece: str, kept: _Kept, earlier: Sequence[str]) -> Mapping[str, str]:
+def _values(piece: str, kept: _DiscussionTexts, earlier: Sequence[str]) -> Mapping[str, str]:
     known = [*kept.summaries, *(answer for answer in earlier if answer)]
     return {
         CHUNK: piece,

@@ -1,4 +1,4 @@
-"""Standard: ask an endpoint's model, with the node's own prompts or the last messages of the conversation."""
+"""Standard: asks an endpoint's model with the node's own prompts or the last messages of the conversation."""
 
 from collections.abc import AsyncGenerator, Sequence
 
@@ -14,7 +14,7 @@ from mnemoir.workflows.step import Step
 
 
 class StandardProperties(ModelProperties):
-    """What a Standard node may say."""
+    """Properties of a Standard node."""
 
     memory: NodeMemory | None = Field(
         None, description="Show the model earlier turns of the stored conversation, or of this node alone. Ours."
@@ -22,14 +22,14 @@ class StandardProperties(ModelProperties):
 
 
 class Standard(Node[StandardProperties]):
-    """Its output is the model's answer, cleaned as the endpoint and the node say."""
+    """Outputs the model's answer, cleaned as set by the endpoint and the node."""
 
     kind = "Standard"
     properties_type = StandardProperties
     filled = ("systemPrompt", "prompt", "memory")
 
     def run(self, step: Step) -> AsyncGenerator[Sequence[Event], None]:
-        """The answer, piece by piece when the client is to see it so."""
+        """The answer, piece by piece if the client wants a stream."""
         if not self.properties.endpoint:
             raise SettingsError(
                 f"Node {step.definition.title!r} of workflow {step.run.workflow.name} names no endpoint. "

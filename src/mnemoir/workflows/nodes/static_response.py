@@ -1,4 +1,4 @@
-"""StaticResponse: a text of the workflow's own."""
+"""StaticResponse: a fixed text with variables."""
 
 from pydantic import Field
 
@@ -8,18 +8,18 @@ from mnemoir.workflows.step import Step
 
 
 class Properties(NodeProperties):
-    """What a StaticResponse node may say."""
+    """Properties of a StaticResponse node."""
 
     content: Line = Field("", description="The text, with variables.")
 
 
 class StaticResponse(ValueNode[Properties]):
-    """Gives its text; as the responder, that is the answer."""
+    """Outputs its text, which is the answer if the node is the responder."""
 
     kind = "StaticResponse"
     properties_type = Properties
     filled = ("content",)
 
     async def value(self, step: Step) -> str:
-        """The text with the variables in it."""
+        """The text with its variables filled in."""
         return step.fill(self.properties.content)

@@ -1,4 +1,4 @@
-"""StringConcatenator: texts joined into one."""
+"""StringConcatenator: joins texts into one."""
 
 from typing import Any
 
@@ -10,21 +10,21 @@ from mnemoir.workflows.step import Step
 
 
 class Properties(NodeProperties):
-    """What a StringConcatenator node may say."""
+    """Properties of a StringConcatenator node."""
 
     strings: Any = Field((), description="A list of texts, with variables. Anything but a list gives an empty text.")
     delimiter: Line = Field("", description="Put between them, as it is.")
 
 
 class StringConcatenator(ValueNode[Properties]):
-    """Joins its texts; what is no text in the list is written as Python writes it."""
+    """Joins its texts; other values in the list are written in Python's notation."""
 
     kind = "StringConcatenator"
     properties_type = Properties
     filled = ("strings",)
 
     async def value(self, step: Step) -> str:
-        """The joined text; "" for no list."""
+        """The joined text; "" if `strings` is no list."""
         strings = self.properties.strings
         if not isinstance(strings, list):
             return ""

@@ -1,4 +1,4 @@
-"""TagTextExtractor: the text between two tags."""
+"""TagTextExtractor: extracts the text between two tags."""
 
 from pydantic import Field
 
@@ -9,7 +9,7 @@ from mnemoir.workflows.step import Step
 
 
 class Properties(NodeProperties):
-    """What a TagTextExtractor node may say."""
+    """Properties of a TagTextExtractor node."""
 
     text: Line = Field("", alias="tagToExtractFrom", description="The text to look in, with variables.")
     tag: Line = Field("", alias="fieldToExtract", description="The tag's name without brackets, with variables.")
@@ -17,14 +17,14 @@ class Properties(NodeProperties):
 
 
 class TagTextExtractor(ValueNode[Properties]):
-    """Takes what stands between `<name>` and `</name>`, the first time they occur."""
+    """Outputs the text between the first `<name>` and `</name>`."""
 
     kind = "TagTextExtractor"
     properties_type = Properties
     filled = ("tagToExtractFrom", "fieldToExtract", "defaultText")
 
     async def value(self, step: Step) -> str:
-        """The text between the tags; the default where there are none, or nothing between them."""
+        """The text between the tags; the default if there are no tags, or no text between them."""
         said, variables = self.properties, step.variables()
         tag = step.fill(said.tag, variables)
         found = text_in_tag(step.fill(said.text, variables), tag)

@@ -1,4 +1,4 @@
-"""VectorMemorySearch: records of the discussion that bear on some keywords."""
+"""VectorMemorySearch: searches the records of the discussion by keywords."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -16,12 +16,12 @@ from mnemoir.workflows.step import Step
 _COLUMNS = 5
 _LIMIT = 5
 _MOST_TRACED = 50  # records in a trace
-_LONGEST_TRACED = 2000  # characters of one
-_MOST_RECORDS = 10_000  # whatever a node says; a text may have become its limit
+_LONGEST_TRACED = 2000  # characters of one record in a trace
+_MOST_RECORDS = 10_000  # upper bound of the node's limit, which may come from a text
 
 
 class VectorMemorySearchProperties(NodeProperties):
-    """What a VectorMemorySearch node may say."""
+    """Properties of a VectorMemorySearch node."""
 
     keywords: Line = Field("", alias="input", description="Words and phrases to find, with semicolons between them.")
     limit: Count = Field(_LIMIT, description="How many records at most.")
@@ -46,19 +46,19 @@ class VectorMemorySearchProperties(NodeProperties):
 
     @property
     def how(self) -> Mode:
-        """By words alone unless one of the two properties says otherwise."""
+        """The mode of search: `keyword` unless one of the two properties says `hybrid`."""
         return self.mode or ("hybrid" if self.search_mode.strip().lower() in ("hybrid", "semantic") else "keyword")
 
 
 class VectorMemorySearch(ValueNode[VectorMemorySearchProperties]):
-    """Searches the records of the discussion. It makes none and asks no model."""
+    """Searches the records of the discussion. It makes no records and asks no model."""
 
     kind = "VectorMemorySearch"
     properties_type = VectorMemorySearchProperties
     filled = ("input", "semanticQuery")
 
     async def value(self, step: Step) -> str:
-        """The summaries of the records, best first, or a sentence in their place."""
+        """The summaries of the records, best first, or the format's fixed sentence without any."""
         said, discussion = self.properties, step.discussion
         if discussion is None:
             return NO_DISCUSSION

@@ -1,6 +1,6 @@
-"""WorkflowLock: only one run at a time goes past this node; any other ends here, with what it has said so far.
+"""WorkflowLock: lets only one run at a time pass this node; any other run ends here, with its answer so far.
 
-The lock belongs to the workflow that holds the node, and the engine lets go of it when that workflow's run ends.
+The lock belongs to the run of the workflow with this node, and the engine releases it when that run ends.
 """
 
 from collections.abc import Sequence
@@ -17,26 +17,26 @@ from mnemoir.workflows.step import Step, WorkflowEnded
 
 
 class WorkflowLockProperties(NodeProperties):
-    """Which lock."""
+    """Properties of a WorkflowLock node."""
 
     lock: Line = Field(alias="workflowLockId", description="Runs that name the same lock exclude each other.")
 
 
 class WorkflowLock(ValueNode[WorkflowLockProperties]):
-    """Its output is None."""
+    """Acquires a lock for the run, or ends the run. Its output is None."""
 
     kind: ClassVar[str] = "WorkflowLock"
     properties_type: ClassVar[type[NodeProperties]] = WorkflowLockProperties
     filled: ClassVar[Sequence[str]] = ("workflowLockId",)
 
     async def value(self, step: Step) -> None:
-        """Take the lock. Raises WorkflowEnded while it is held, StorageUnavailable when no database can be had."""
+        """Acquire the lock. Raises WorkflowEnded if it is held, StorageUnavailable if no database can be opened."""
         lock = step.fill(self.properties.lock)
         if not await self._acquire(step, lock):
             raise WorkflowEnded(f"lock {lock!r} is held")
 
     async def _acquire(self, step: Step, lock: str) -> bool:
-        """In the folder of the settings, else of the user; in the server's own where that one cannot be used."""
+        """Acquire the lock in the folder of the settings, else of the user; in the server's own if that fails."""
         own = self.services.data_dir
         folder = self._folder(step)
         if folder != own:

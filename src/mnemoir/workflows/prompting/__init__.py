@@ -1,1 +1,1 @@
-"""What a model is asked: messages or one flat prompt, from a node's texts and the conversation."""
+"""Construction of prompts from a node's texts and the conversation: messages, or one flat text."""

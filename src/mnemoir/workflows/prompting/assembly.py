@@ -1,4 +1,4 @@
-"""What a model is sent: messages for a chat protocol, one flat text for a completion protocol."""
+"""Assembly of prompts: messages for a chat protocol, one flat text for a completion protocol."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -11,12 +11,12 @@ from mnemoir.workflows.prompting import templates
 from mnemoir.workflows.prompting.history import last_for_text, window_for_chat
 from mnemoir.workflows.prompting.injections import Injections, inject_flat, injections_of
 
-# of a node in its workflow; the silent one's output is the result of a workflow that does not answer the client
+# role of a node in its workflow; a silent responder gives the output of a workflow that does not answer the client
 NodeRole = Literal["responder", "silent responder", "other"]
 
 
 class TurnProperties(Protocol):
-    """What a node says of its flat prompt; the properties of every node that asks a model fit."""
+    """The properties of a node for flat prompts, a part of ModelProperties."""
 
     @property
     def adds_user_turn(self) -> bool: ...
@@ -30,7 +30,7 @@ class TurnProperties(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlatForm:
-    """How a flat prompt is put together, beside its texts."""
+    """The form of a flat prompt: template, turns around the texts, and injected texts."""
 
     template: PromptTemplate
     adds_user_turn: bool = False
@@ -53,7 +53,7 @@ def flat_form(
 
 
 def generation_prompt(properties: TurnProperties, *, role: NodeRole, endpoint: EndpointDefinition) -> bool:
-    """Whether a flat prompt ends with the assistant's prefix; never where the endpoint does not allow it."""
+    """True when a flat prompt ends with the assistant's prefix; never if the endpoint does not allow it."""
     if properties.blocks_generation_prompt or not endpoint.adds_generation_prompt:
         return False
     if role == "silent responder":
@@ -64,9 +64,9 @@ def generation_prompt(properties: TurnProperties, *, role: NodeRole, endpoint: E
 def chat_messages(
     system: str, prompt: str | None, conversation: Sequence[Message], last_messages: int
 ) -> list[Message]:
-    """The messages of a chat prompt, before an endpoint's own texts are put in.
+    """The messages of a chat prompt, without the texts that an endpoint injects.
 
-    A `prompt` of None sends the last messages of the conversation; an empty one is a turn of the user without words.
+    A `prompt` of None sends the last messages of the conversation; an empty one is an empty message of the user.
     """
     sent = [text_message("system", system)] if system else []
     if prompt is not None:
@@ -77,10 +77,10 @@ def chat_messages(
 def flat_prompt(
     system: str, prompt: str | None, conversation: Sequence[Message], last_messages: int, form: FlatForm
 ) -> str:
-    """The whole text of a flat prompt, an endpoint's own texts included.
+    """The whole text of a flat prompt, with the texts that an endpoint injects.
 
-    A `prompt` of None sends the last messages. White space at both ends is lost, also that of a generation prompt; an
-    open assistant's turn stands in front of the prompt. Existing configurations are tuned to both.
+    A `prompt` of None sends the last messages. White space at both ends is removed, also that of a generation prompt;
+    an open assistant's turn stands in front of the prompt. Existing configurations depend on both.
     """
     body = prompt
     if body is None:

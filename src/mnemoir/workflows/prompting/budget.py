@@ -1,6 +1,6 @@
-"""A conversation cut to what a model's context holds: whole messages, the oldest first.
+"""Cutting a conversation to a model's context: whole messages are dropped, the oldest first.
 
-What was written to be sent stays: system messages, and the last thing the user said.
+System messages and the last user message always stay.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,20 +14,20 @@ from mnemoir.workflows.prompting.history import SYSTEM_ROLES
 Estimate = Callable[[str], int]
 
 TOKENS_AROUND_MESSAGE = 8
-_MOST_CHARACTERS_PER_TOKEN = 16  # over this, the length alone tells that a text is too long, without counting
+_MOST_CHARACTERS_PER_TOKEN = 16  # a text with more per token of the budget is too long, without estimating it
 _SYSTEM_ROLES = SYSTEM_ROLES | {"systemMes"}
 
 
 def fit(
     messages: Sequence[Message], budget_tokens: int, *, estimate: Estimate = estimate_prompt_tokens
 ) -> tuple[list[Message], int]:
-    """The messages that fit, in their order, and how many were dropped.
+    """The messages that fit, in their order, and the number dropped.
 
-    Counts from the newest and stops at the first that does not fit: what is older is never counted. What always stays
-    may be over the budget alone. The answer of a tool is dropped with the call it answers. Pictures do not count.
+    Counts from the newest and stops at the first that does not fit, so older messages cost no time. The messages that
+    always stay may exceed the budget alone. A tool result is dropped with its call. Pictures do not count.
     """
     if sum(TOKENS_AROUND_MESSAGE + _characters(message) for message in messages) <= budget_tokens:
-        return list(messages), 0  # no estimate says more than a token for each character
+        return list(messages), 0  # no estimate exceeds one token per character
     most_characters = _MOST_CHARACTERS_PER_TOKEN * max(budget_tokens, 0)
 
     def cost(message: Message) -> int:
@@ -41,7 +41,7 @@ def fit(
 
 
 def _always_kept(messages: Sequence[Message]) -> set[int]:
-    """Positions of the system messages and of the last user's message; of the last one, where no user speaks."""
+    """Indexes of the system messages and of the last user message, or without one of the last message."""
     kept = {index for index, message in enumerate(messages) if message.role in _SYSTEM_ROLES}
     users = [index for index, message in enumerate(messages) if message.role == "user"]
     return kept | set(users[-1:] or range(len(messages))[-1:])

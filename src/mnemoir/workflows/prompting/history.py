@@ -1,17 +1,17 @@
-"""The newest messages of a conversation, which are sent where a node has no prompt of its own."""
+"""Selection of the newest messages of a conversation, sent for a node without a prompt of its own."""
 
 from collections.abc import Sequence
 
 from mnemoir.core.messages import Message
 
-# `developer` is what newer clients of OpenAI's protocol call their system message
+# `developer` is the role of system messages in newer versions of OpenAI's protocol
 SYSTEM_ROLES = frozenset({"system", "developer"})
 
 
 def last_for_chat(conversation: Sequence[Message], count: int) -> Sequence[Message]:
-    """The last `count` messages behind the leading system messages; later ones of those stay and count.
+    """The last `count` messages after the leading system messages; later system messages are included and counted.
 
-    None for a count of 0. Where every message is a system message, none is cut off before counting.
+    [] for a count of 0. If all messages are system messages, the last `count` of them.
     """
     if count <= 0:
         return ()
@@ -19,11 +19,11 @@ def last_for_chat(conversation: Sequence[Message], count: int) -> Sequence[Messa
 
 
 def window_for_chat(conversation: Sequence[Message], count: int) -> Sequence[Message]:
-    """The last `count` messages as providers take them: `last_for_chat`, with what a model cannot do without.
+    """The last `count` messages in a form that providers accept: `last_for_chat`, with some corrections.
 
-    The window begins with no answer of a tool whose call was cut off; of the newest calls, which a model is about to
-    read the answers of, none is cut off. Where no user speaks in it, the last thing the user said stands behind its
-    leading system messages.
+    The window does not begin with a tool result without its call; the newest calls, with results a model has yet to
+    read, are never cut off. A window without a user message gets the last user message after its leading system
+    messages.
     """
     window = last_for_chat(conversation, count)
     cut = len(conversation) - len(window)
@@ -37,9 +37,9 @@ def window_for_chat(conversation: Sequence[Message], count: int) -> Sequence[Mes
 
 
 def without_orphans(messages: Sequence[Message]) -> list[Message]:
-    """The messages without answers of tools at their beginning: what was called is not among them.
+    """The messages without tool results at their beginning, whose calls are missing.
 
-    System messages in front of and between those answers stay.
+    System messages before and between those results stay.
     """
     for index, message in enumerate(messages):
         if message.role != "tool" and message.role not in SYSTEM_ROLES:
@@ -48,9 +48,9 @@ def without_orphans(messages: Sequence[Message]) -> list[Message]:
 
 
 def last_for_text(conversation: Sequence[Message], count: int) -> Sequence[Message]:
-    """The last `count` + 1 messages that are no system messages.
+    """The last `count` + 1 messages that are not system messages.
 
-    One more than asked for is what prompts of existing configurations are tuned to.
+    One more than requested, because prompts of existing configurations depend on it.
     """
     found: list[Message] = []
     for message in reversed(conversation):
@@ -62,7 +62,7 @@ def last_for_text(conversation: Sequence[Message], count: int) -> Sequence[Messa
 
 
 def _with_newest_calls(conversation: Sequence[Message], start: int) -> int:
-    """`start`, or the message that calls the tools, where all from `start` on are answers to it."""
+    """`start`, or the index of the message with the tool calls, if all messages from `start` on are its results."""
     if any(message.role != "tool" for message in conversation[start:]):
         return start
     calling = start
@@ -72,12 +72,12 @@ def _with_newest_calls(conversation: Sequence[Message], start: int) -> int:
 
 
 def _first_spoken(conversation: Sequence[Message]) -> int:
-    """The place of the first message that is no system message; 0 where all are."""
+    """The index of the first message that is not a system message; 0 if all are."""
     leading = _leading_system(conversation)
     return leading if leading < len(conversation) else 0
 
 
 def _leading_system(messages: Sequence[Message]) -> int:
-    """How many system messages stand in front of all others."""
+    """The number of system messages before all others."""
     places = (index for index, message in enumerate(messages) if message.role not in SYSTEM_ROLES)
     return next(places, len(messages))

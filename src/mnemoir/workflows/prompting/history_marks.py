@@ -1,7 +1,7 @@
-"""`#histories#` and `#sys.query#` in the texts of a node: where the history and the user's message belong.
+"""The marks `#histories#` and `#sys.query#` in texts of a node, for the history and the user's message.
 
-Variables are filled in first and the marks after them, and only those that the author of the texts wrote: what a
-person or a model said is never read as a mark.
+Variables are filled in first, then the marks. Only marks written by the author of the texts are replaced: text of a
+person or a model is never read as a mark.
 """
 
 import re
@@ -9,26 +9,26 @@ import secrets
 
 from mnemoir.conversations.turns.history_text import HISTORY_MARKER, QUERY_MARKER
 
-_SECRET = secrets.token_hex(16)  # stands for a mark while variables are filled in; nobody who writes a text knows it
+_SECRET = secrets.token_hex(16)  # replaces marks while variables are filled in; authors of texts cannot know it
 _HIDDEN = {HISTORY_MARKER: f"<{_SECRET}:history>", QUERY_MARKER: f"<{_SECRET}:query>"}
 _ANY_MARK = re.compile("|".join(map(re.escape, _HIDDEN)))
 
 
 def with_hidden_marks(text: str) -> str:
-    """The text as it may be filled with variables."""
+    """The text with its marks replaced by secret ones, so that variables may be filled in."""
     return _ANY_MARK.sub(lambda found: _HIDDEN[found[0]], text) if "#" in text else text
 
 
 def with_query(text: str, query: str) -> str:
-    """The text with the user's message in the places of its hidden marks."""
+    """The text with its hidden marks for the query replaced by the user's message."""
     return text.replace(_HIDDEN[QUERY_MARKER], query)
 
 
 def with_history(text: str, history: str) -> str:
-    """The text with the history in the places of its hidden marks."""
+    """The text with its hidden marks for the history replaced by the history."""
     return text.replace(_HIDDEN[HISTORY_MARKER], history)
 
 
 def places_history(text: str) -> bool:
-    """Whether the text has a hidden mark for the history."""
+    """True when the text has a hidden mark for the history."""
     return _HIDDEN[HISTORY_MARKER] in text

@@ -1,4 +1,4 @@
-"""Which pictures go along with a prompt: none, unless a node asks for them."""
+"""Selection of the pictures sent with a prompt: none, unless a node asks for them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,7 +7,7 @@ from mnemoir.core.messages import ImagePart, Message
 
 
 def images_of(messages: Sequence[Message], most: int = 0) -> list[ImagePart]:
-    """All pictures of the messages, oldest first; the newest `most` of them, where `most` is not 0."""
+    """The newest `most` pictures of the messages, oldest first; all pictures for 0."""
     found: list[ImagePart] = []
     for message in reversed(messages):
         if 0 < most <= len(found):
@@ -22,7 +22,7 @@ def without_images(messages: Sequence[Message]) -> list[Message]:
 
 
 def with_images(messages: Sequence[Message], images: Sequence[ImagePart]) -> list[Message]:
-    """The messages with `images` behind the words of the last user; in an added message, where no user speaks."""
+    """The messages with `images` added to the last user message; a new one is added if there is none."""
     result = list(messages)
     if not images:
         return result
@@ -34,7 +34,7 @@ def with_images(messages: Sequence[Message], images: Sequence[ImagePart]) -> lis
 
 
 def newest_images(messages: Sequence[Message], most: int) -> list[Message]:
-    """The messages with the newest `most` of their pictures; with all of them, where `most` is 0."""
+    """The messages with only their newest `most` pictures; with all of them for 0."""
     left, kept = most, []
     for message in reversed(messages):
         own = len(_pictures(message))

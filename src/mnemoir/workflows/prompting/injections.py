@@ -1,4 +1,4 @@
-"""Texts an endpoint puts into every prompt: before the system prompt, before the user's turn, before the answer."""
+"""Texts that an endpoint injects into every prompt: before the system prompt, the user's turn and the answer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,9 +9,10 @@ from mnemoir.workflows.config.endpoint import EndpointDefinition
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Injections:
-    """The texts; an empty one is not put in.
+    """The injected texts; an empty one is left out.
 
-    `ensures_assistant` begins the answer in an assistant message of its own, where the last message is none.
+    `ensures_assistant` puts the beginning of the answer into an assistant message of its own, if the last message is
+    not one.
     """
 
     system: str = ""
@@ -21,7 +22,7 @@ class Injections:
 
 
 def injections_of(endpoint: EndpointDefinition) -> Injections:
-    """The texts whose flags are set."""
+    """The texts of the endpoint with their flags set."""
     return Injections(
         system=endpoint.system_text if endpoint.adds_to_system else "",
         prompt=endpoint.prompt_text if endpoint.adds_to_prompt else "",
@@ -31,7 +32,7 @@ def injections_of(endpoint: EndpointDefinition) -> Injections:
 
 
 def inject(messages: Sequence[Message], injections: Injections) -> list[Message]:
-    """The messages with the texts in them, and without an empty assistant message at their end."""
+    """The messages with the texts injected, and without an empty assistant message at their end."""
     result = list(messages)
     if injections.system:
         _add_to_system(result, injections.system)
@@ -45,7 +46,7 @@ def inject(messages: Sequence[Message], injections: Injections) -> list[Message]
 
 
 def inject_flat(system: str, prompt: str, injections: Injections) -> str:
-    """A flat prompt of its two parts. It is stripped before the answer's beginning is put behind it."""
+    """The flat prompt of both parts with the texts injected; stripped before the answer's beginning is added."""
     text = injections.system + system + injections.prompt + prompt
     return text.strip() + injections.completion
 

@@ -1,7 +1,7 @@
-"""The members of a model's request beside its prompt: layers of settings, and three members the API type names.
+"""The options of a model's request: layers of settings, and three members named by the API type.
 
-A layer is what a preset file or the samplers of an endpoint say. In each, null takes a member away that a lower layer
-set, and the text `__wilmer_null__` sends a null.
+A layer comes from a preset file or from the samplers of an endpoint. In a layer, null removes a member of a lower
+layer, and the text `__wilmer_null__` sends a null.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,7 +10,7 @@ from typing import Any
 from mnemoir.workflows.config.api_type import ApiType
 
 _LITERAL_NULL = "__wilmer_null__"
-_VERBATIM = frozenset({"grammar", "json_schema"})  # a null in a schema is a part of it
+_VERBATIM = frozenset({"grammar", "json_schema"})  # nulls in a schema are part of it
 
 
 def options(
@@ -21,11 +21,10 @@ def options(
     max_tokens: int,
     stream: bool,
 ) -> dict[str, Any]:
-    """The layers, the lowest first, then what the endpoint, the node and the client say, which wins.
+    """The layers merged, the lowest first, with the members of endpoint, node and client, which take precedence.
 
-    A null for the size of the context or the limit of the answer leaves that member out all the same. Where two of
-    the named members are one, the limit of the answer wins. Ollama takes `stream` beside its options and not among
-    them.
+    A null for the size of the context or for the limit of the answer still leaves that member out. If both have one
+    name, the limit of the answer is sent. Ollama takes `stream` beside its options, not among them.
     """
     sent: dict[str, Any] = {}
     unwanted: set[str] = set()
@@ -45,9 +44,9 @@ def options(
 
 
 def laid_over(lower: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, Any]:
-    """`lower` with a layer on top: objects are merged, all else replaces, null removes.
+    """`lower` with a layer on top: objects are merged, other values replace, null removes.
 
-    Objects that hold nothing are left out. Lists, schemas and grammars are taken as they are.
+    Empty objects are left out. Lists, schemas and grammars are not merged.
     """
     merged = dict(lower)
     for name, value in layer.items():

@@ -1,7 +1,7 @@
-"""Canonical samplers: one set of sampler settings by llama.cpp's names, translated for the server that is asked.
+"""Canonical samplers: sampler settings by llama.cpp's names, translated for the server that is asked.
 
-Servers name the same setting differently and lack some. An API type therefore says what each setting is called
-there. A setting without a name is left out, and the caller gets a note that says which and why.
+Servers name the same setting differently, and lack some. So an API type maps each setting to the server's name. A
+setting without a name is left out, and a note gives its name and the reason.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,14 +29,14 @@ CANONICAL = frozenset(
 MODES = ("bool", "effort")
 EFFORTS = ("low", "medium", "high")
 OFF = ("off", "false", "no", "0", "none", "disabled")
-_MOST_NAMED = 20  # in one note
+_MOST_NAMED = 20  # settings named in one note
 
 
 def translated(samplers: Mapping[str, Any], api_type: ApiType) -> Mapping[str, Any]:
-    """The members to send, by the server's own names; values are passed as they are, null among them.
+    """The members to send, by the server's own names; values, including null, are passed unchanged.
 
-    `chat_template_kwargs` wins over what `thinkingMode` writes into the same object. What cannot be sent is left
-    out; `left_out` names it.
+    `chat_template_kwargs` takes precedence over members that `thinkingMode` sets in the same object. Settings that
+    cannot be sent are left out; `left_out` names them.
     """
     names = api_type.sampler_names
     members = {
@@ -52,7 +52,7 @@ def translated(samplers: Mapping[str, Any], api_type: ApiType) -> Mapping[str, A
 
 
 def left_out(samplers: Mapping[str, Any], api_type: ApiType, api_type_name: str) -> list[str]:
-    """One sentence for each reason why something of these samplers is not sent; null asks for nothing."""
+    """One sentence for each reason why some of these samplers are not sent. Null values are ignored."""
     unsent = [name for name, value in samplers.items() if value is not None and not _is_sent(name, value, api_type)]
     unknown = [name for name in unsent if name not in CANONICAL and name not in SPECIAL]
     missing = [name for name in unsent if name not in unknown]
@@ -84,7 +84,7 @@ def _can_switch(api_type: ApiType) -> bool:
 
 
 def _switched(mode: object, api_type: ApiType) -> dict[str, Any]:
-    """What a `thinkingMode` writes. An effort has no word for off: then nothing is written."""
+    """The members set by a `thinkingMode`; {} for `off` where the server takes an effort, which has no such value."""
     switch = api_type.thinking
     if mode is None or switch is None or not _can_switch(api_type):
         return {}

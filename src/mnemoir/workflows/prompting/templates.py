@@ -1,7 +1,7 @@
-"""Turns written out as text, the way a model was trained to read them.
+"""Formatting of turns as text, by the template a model was trained with.
 
-Markers that tell roles apart in prompts sent to this server would be read as such by a server of the same kind behind
-it, so no text that went through a template holds any.
+Role markers in prompts to this server have the same meaning for a server of the same kind behind it, so they are
+removed from every formatted text.
 """
 
 import re
@@ -14,24 +14,24 @@ _MARKER = re.compile(r"\[Beg_(?:Sys|User|Assistant|SysMes)\]")
 
 
 def formatted(messages: Sequence[Message], template: PromptTemplate) -> str:
-    """All turns in a row, without anything between them; one by the assistant at the end is left open."""
+    """All turns in a row without separators; a last turn of the assistant is left open."""
     turns = [turn(message.role, message.text, template) for message in messages[:-1]]
     return "".join(turns) + "".join(_last_turn(message, template) for message in messages[-1:])
 
 
 def turn(role: Role, text: str, template: PromptTemplate) -> str:
-    """One closed turn: prefix, text and suffix."""
+    """One closed turn: prefix, text and suffix of its role."""
     prefix, suffix = template.around(role)
     return without_markers(f"{prefix}{text}{suffix}")
 
 
 def assistant_opening(template: PromptTemplate) -> str:
-    """What stands before the assistant's words."""
+    """The beginning of a turn of the assistant."""
     return without_markers(template.assistant_prefix)
 
 
 def generation_prompt(template: PromptTemplate) -> str:
-    """What a prompt ends with so that the model speaks next."""
+    """The end of a prompt that makes the model answer next."""
     return without_markers(template.assistant_prefix + template.end_token)
 
 

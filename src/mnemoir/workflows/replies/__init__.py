@@ -1,1 +1,1 @@
-"""What is made of a model's answer before anyone sees it."""
+"""Cleaning of a model's answer before it is sent or stored."""

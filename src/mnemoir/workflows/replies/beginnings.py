@@ -1,29 +1,29 @@
-"""What models put before their answers and nobody wants to read: names, phrases, an echoed time, white space.
+"""Removal of unwanted beginnings of answers: names, phrases, an echoed time, white space.
 
-Each is taken off by a stage. A stage sees the beginning of the answer and says what is left of it; while more of the
-answer could change that, it waits. A whole answer goes through the same stages, with nothing more to wait for.
+Each is removed by a stage, a function of the answer's beginning. While more of the answer could change its result, a
+stage waits. A whole answer passes through the same stages without waiting.
 """
 
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-MOST_HELD = 100  # characters waited for to tell whether one list of beginnings fits
+MOST_HELD = 100  # characters held back for matching one list of beginnings
 _TIMESTAMP_ECHO = "[Sent less than a minute ago]"
 _SPEAKER = "Assistant:"
 
-# of the beginning, and whether it is the whole answer: what is left, and the stages that take this one's place;
-# None for those when the stage must see more
+# takes the beginning, and True for a whole answer; gives the rest, and the stages that replace this one, or None
+# when the stage must see more
 Stage: TypeAlias = Callable[[str, bool], "tuple[str, Sequence[Stage] | None]"]
 
 
 def white_space(text: str, whole: bool) -> tuple[str, Sequence[Stage] | None]:
-    """Takes leading white space off."""
+    """Remove leading white space."""
     left = text.lstrip()
     return left, () if left or whole else None
 
 
 def one_of(beginnings: Sequence[str]) -> Stage:
-    """Takes off the first of the texts that fits, and white space behind it. Case counts; empty texts do not."""
+    """A stage that removes the first matching text, and white space after it. Case-sensitive; ignores empty texts."""
     texts = [text for text in beginnings if text]
 
     def stage(text: str, whole: bool) -> tuple[str, Sequence[Stage] | None]:
@@ -42,7 +42,7 @@ speaker_name = one_of([_SPEAKER])
 
 
 def timestamp_echo(text: str, whole: bool) -> tuple[str, Sequence[Stage] | None]:
-    """Takes off the time of a message written just now, which a model that is shown times likes to repeat."""
+    """Remove the relative time of a message sent just now, which models that are shown times often repeat."""
     if text.startswith(_TIMESTAMP_ECHO):
         left = text[len(_TIMESTAMP_ECHO) :]
         return (left.removeprefix(" "), ()) if left or whole else (text, None)
@@ -50,12 +50,12 @@ def timestamp_echo(text: str, whole: bool) -> tuple[str, Sequence[Stage] | None]
 
 
 def strip_beginning(text: str, stages: Sequence[Stage]) -> str:
-    """A whole answer without what the stages take off."""
+    """A whole answer after all stages."""
     return _through(text, stages, whole=True)[0]
 
 
 class BeginningFilter:
-    """The same for an answer that comes piece by piece."""
+    """`strip_beginning` for a streamed answer."""
 
     def __init__(self, stages: Sequence[Stage]) -> None:
         self._stages = stages
@@ -63,18 +63,18 @@ class BeginningFilter:
 
     @property
     def passes(self) -> bool:
-        """Whether nothing that comes will be changed any more."""
+        """True once all further text is passed on unchanged."""
         return not self._stages
 
     def feed(self, text: str) -> str:
-        """What may be passed on now that `text` has come."""
+        """Add a piece; the text that can be passed on now, possibly ""."""
         if not self._stages:
             return text
         self._held, self._stages = _through(self._held + text, self._stages, whole=False)
         return "" if self._stages else self._release()
 
     def end(self) -> str:
-        """What is left when the answer is over."""
+        """The rest of the text at the end of the answer."""
         self._held, self._stages = _through(self._held, self._stages, whole=True)
         return self._release()
 
@@ -84,7 +84,7 @@ class BeginningFilter:
 
 
 def _through(text: str, stages: Sequence[Stage], *, whole: bool) -> tuple[str, Sequence[Stage]]:
-    """What is left of the text, and the stages that must see more."""
+    """The rest of the text, and the stages that must see more."""
     while stages:
         text, following = stages[0](text, whole)
         if following is None:

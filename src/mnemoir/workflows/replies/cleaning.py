@@ -1,9 +1,9 @@
-"""A model's answer as its reader gets it: what an endpoint and a node ask to be taken off, in a fixed order.
+"""Cleaning of a model's answer: removing what endpoint and node ask for, in a fixed order.
 
-First the thinking, then leading white space, the node's beginnings, the endpoint's, an echoed time, the assistant's
-name, and at last white space at both ends. In a group chat what is left is put under its speaker's name. A stream is
-treated the same, but what has been passed on cannot be taken back: white space at its end stays, and so does white
-space at its beginning where nothing else is asked for.
+The order is: thinking, leading white space, the node's beginnings, the endpoint's, an echoed time, the assistant's
+name, and white space at both ends. In a group chat the speaker's name is then put in front. A stream is cleaned the
+same way, but text already sent cannot be changed: white space at its end stays, and so does white space at its
+beginning if nothing else is to be removed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ _TAGS_MISSING = "removeThinking is on, but startThinkTag or endThinkTag is empty
 
 
 class ReplyProperties(Protocol):
-    """What a node says of its answer; the properties of every node that asks a model fit."""
+    """The properties of a node for cleaning answers, a part of ModelProperties."""
 
     @property
     def removes_beginnings(self) -> bool: ...
@@ -32,9 +32,9 @@ class ReplyProperties(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cleaning:
-    """What is taken off. `problem` says what was asked for and cannot be done; None when there is nothing to say.
+    """The rules for cleaning one answer. `problem` describes a setting that cannot be applied, None without one.
 
-    `speaker` is the name, with its colon, that a reply without one is put under; "" for none.
+    `speaker` is the name with its colon that is put in front of a reply without a name; "" for none.
     """
 
     thinking: ThinkingRule | None = None
@@ -48,7 +48,7 @@ class Cleaning:
 
     @property
     def is_idle(self) -> bool:
-        """Whether a stream is passed on as it comes."""
+        """True when a stream is passed on unchanged."""
         takes_off = self.node_beginnings or self.endpoint_beginnings or self.timestamp_echo or self.assistant_prefix
         return not (self.thinking or takes_off or self.trims or self.speaker)
 
@@ -56,10 +56,10 @@ class Cleaning:
 def cleaning_for(
     endpoint: EndpointDefinition, properties: ReplyProperties, *, assistant_prefix: bool = False, speaker: str = ""
 ) -> Cleaning:
-    """What one node's answer from one endpoint needs.
+    """The rules for answers of one endpoint to one node.
 
-    `assistant_prefix` is for users whose turns carry the names of roles and whose conversations are opened for the
-    assistant: its answers repeat that opening. `speaker` is whose turn a group chat asks for, as `Cleaning` has it.
+    `assistant_prefix` is for users with role names in turns and an open turn of the assistant at the end: answers
+    repeat that opening. `speaker` is the speaker a group chat asks for, as in `Cleaning`.
     """
     thinking = _thinking_rule(endpoint)
     return Cleaning(
@@ -77,7 +77,7 @@ def cleaning_for(
 
 
 def clean(text: str, cleaning: Cleaning) -> str:
-    """A whole answer, cleaned; it never begins with white space."""
+    """The whole answer, cleaned; it never begins with white space."""
     if cleaning.thinking:
         text = remove_thinking(text, cleaning.thinking)
     text = strip_beginning(text, tuple(_stages(cleaning)))
@@ -85,7 +85,7 @@ def clean(text: str, cleaning: Cleaning) -> str:
 
 
 class CleaningStream:
-    """An answer, cleaned piece by piece."""
+    """`clean` for a streamed answer."""
 
     def __init__(self, cleaning: Cleaning) -> None:
         self._thinking = ThinkingFilter(cleaning.thinking) if cleaning.thinking else None
@@ -94,11 +94,11 @@ class CleaningStream:
 
     @property
     def passes_through(self) -> bool:
-        """Whether nothing that comes will be changed any more, and nothing is held."""
+        """True once all further text is passed on unchanged, and none is held back."""
         return self._passes
 
     def feed(self, text: str) -> str:
-        """What may be passed on now that `text` has come; the same object once nothing is changed any more."""
+        """Add a piece; the text that can be passed on now. The same object once text is passed on unchanged."""
         if self._passes:
             return text
         shown = self._beginning.feed(self._thinking.feed(text) if self._thinking else text)
@@ -106,7 +106,7 @@ class CleaningStream:
         return shown
 
     def end(self) -> str:
-        """What was still held when the answer ended."""
+        """The text still held back at the end of the answer."""
         rest = self._thinking.end() if self._thinking else ""
         shown = self._beginning.feed(rest) + self._beginning.end()
         self._passes = True

@@ -1,8 +1,8 @@
-"""Whose turn it is in a group chat: a reply bears the name of its speaker, so that all see who speaks.
+"""Speakers in group chats: each reply begins with the name of its speaker.
 
-A client that wants the next turn of one person ends the conversation with the name and a colon. Some models repeat
-the name and some do not; of the latter the reply is put under it. A name is up to three words: a longer beginning
-with a colon is a sentence.
+A client that asks for the next turn of one speaker ends the conversation with the name and a colon. Some models
+repeat the name; to the replies of others it is added. A name has up to three words: a longer beginning with a colon
+is a sentence.
 """
 
 import re
@@ -17,12 +17,12 @@ _MAY_BECOME_SPEAKER = re.compile(rf"\s*|{_FIRST}(?:{_MORE}){{0,2}}|{_FIRST}(?:{_
 
 
 def has_speaker(reply: str) -> bool:
-    """Whether a reply begins with somebody's name and a colon."""
+    """True when a reply begins with a name and a colon."""
     return _SPEAKER.match(reply) is not None
 
 
 def under(speaker: str) -> Stage:
-    """Puts `speaker`, a name with its colon, in front of a reply that bears no name; a blank one stays blank."""
+    """A stage that puts `speaker`, a name with its colon, before a reply without a name; a blank one stays blank."""
 
     def stage(text: str, whole: bool) -> tuple[str, Sequence[Stage] | None]:
         if has_speaker(text) or (whole and not text.strip()):

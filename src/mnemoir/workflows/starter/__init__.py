@@ -1,7 +1,7 @@
-"""The starter tree: a config tree to copy and change, with one worked example for each user in it.
+"""The starter tree: a config tree to copy and change, with a working example for each of its users.
 
-`Public` beside this file is the tree as it is copied, and `modules` holds Python modules that belong into it. Nothing
-here is read by a server.
+`Public` beside this file is the tree to copy, and `modules` are Python modules for it. A server does not read either
+of them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,13 +13,13 @@ import orjson
 
 FIRST_USER = "single-model"
 FIRST_ENDPOINT = "Configs/Endpoints/local-ollama.json"
-FOLDERS = ("DiscussionIds",)  # of the tree, with nothing in them yet
+FOLDERS = ("DiscussionIds",)  # empty folders of the tree
 _ENDPOINTS = (FIRST_ENDPOINT, "Configs/Endpoints/second-model.json", "Configs/Endpoints/vision-model.json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StarterServer:
-    """Where the examples are to find their models; None leaves what is in the tree."""
+    """The model server for the examples; None keeps the value in the tree."""
 
     url: str | None = None
     model: str | None = None
@@ -27,7 +27,7 @@ class StarterServer:
 
 
 def starter_files(server: StarterServer) -> Mapping[str, bytes]:
-    """The whole tree: contents by path, with slashes. All examples ask `server`."""
+    """The files of the whole tree: contents by path, with slashes. All examples ask `server`."""
     here = files(__name__)
     tree = {path: file.read_bytes() for path, file in _below(here / "Public")}
     tree |= {f"modules/{path}": file.read_bytes() for path, file in _below(here / "modules")}
@@ -35,12 +35,12 @@ def starter_files(server: StarterServer) -> Mapping[str, bytes]:
 
 
 def api_types() -> list[str]:
-    """The names of the protocols in the tree, in order."""
+    """The names of the API types in the tree, in order."""
     return _names("ApiTypes")
 
 
 def users() -> list[str]:
-    """The examples, in order."""
+    """The users of the tree, one for each example, in order."""
     return [name for name in _names("Users") if not name.startswith("_")]
 
 

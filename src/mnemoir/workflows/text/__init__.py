@@ -1,1 +1,1 @@
-"""Variables, and the texts they are filled into."""
+"""Variables, and filling them into the texts of nodes."""

@@ -1,8 +1,8 @@
-"""Variables that tell the conversation: its last turns, its system prompt, all of it.
+"""Variables with parts of the conversation: its last turns, its system prompt, all of it.
 
-Where the node's endpoint takes messages, turns are joined as they are. Where it takes a text prompt, turns of
-templated_* variables are written by the endpoint's template, and no system message of the client is among the turns.
-Both rules are WilmerAI's. Nothing here looks at more of a conversation than its variable needs.
+If the node's endpoint takes messages, turns are joined as they are. If it takes a text prompt, turns of templated_*
+variables are formatted by the endpoint's template, and system messages of the client are left out of the turns. Both
+rules come from WilmerAI. Each variable reads only as much of the conversation as it needs.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,11 +25,11 @@ _SPEAKERS = {
     "tool": "Tool Result: ",
 }
 
-Selection = Callable[[Surroundings, Iterable[Message]], list[Message]]  # takes newest first, gives oldest first
+Selection = Callable[[Surroundings, Iterable[Message]], list[Message]]  # from newest-first to oldest-first
 
 
 def as_data(messages: Sequence[Message]) -> list[dict[str, object]]:
-    """The messages as plain data: role, content, and the addresses of pictures where there are any."""
+    """The messages as plain data: role, content, and the URLs of pictures, if any."""
     return [_data(message) for message in messages]
 
 
@@ -56,7 +56,7 @@ def _least_and_within_tokens(s: Surroundings, newest_first: Iterable[Message]) -
 
 
 def _filling(newest_first: Iterable[Message], *, least: int, most_tokens: int) -> list[Message]:
-    """The `least` newest whatever their size, then as many as fit beside them, without a gap."""
+    """The newest `least` messages of any size, then further ones, without a gap, as long as they fit."""
     taken: list[Message] = []
     tokens = 0
     for message in newest_first:
@@ -68,7 +68,7 @@ def _filling(newest_first: Iterable[Message], *, least: int, most_tokens: int) -
 
 
 def _leading(messages: Sequence[Message]) -> int:
-    """How many system messages open the conversation; none where there is nothing else, for then all of it counts."""
+    """The number of leading system messages; 0 if there are no other messages, since then none are left out."""
     return next((i for i, message in enumerate(messages) if message.role not in SYSTEM_ROLES), 0)
 
 

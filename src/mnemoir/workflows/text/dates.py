@@ -1,4 +1,4 @@
-"""Variables that tell the date and the time, in the server's time zone."""
+"""Variables with the date and the time, in the server's time zone."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime

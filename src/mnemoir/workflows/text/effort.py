@@ -1,7 +1,7 @@
-"""How much a template may do: steps, time, and the size of what it makes.
+"""Limits of a template run: steps, time, and the size of the values it creates.
 
-Every turn of a loop, call, filter and piece of output is a step. A step costs as much as the values it works on are
-large, so those are weighed when they are made: a list of ten lists of ten lists takes a few lines of a template.
+Every loop iteration, call, filter and piece of output is a step. The cost of a step grows with the size of its
+values, so values are measured when they are created: a few lines of a template can build a list of lists of lists.
 """
 
 import re
@@ -12,14 +12,14 @@ from typing import Final, TypeVar
 from jinja2.exceptions import SecurityError
 
 MOST_STEPS: Final = 200_000
-MOST_SECONDS: Final = 0.25  # of processor time, for everybody else waits; a busy machine fails no honest template
-MOST_OUTPUT: Final = 1024 * 1024  # characters, those of blocks that are set aside included
-MOST_WEIGHT: Final = 16 * 1024 * 1024  # of one value: characters, and _ITEM for each member
+MOST_SECONDS: Final = 0.25  # processor time, since other requests wait; a busy machine fails no ordinary template
+MOST_OUTPUT: Final = 1024 * 1024  # characters, including those of captured blocks
+MOST_WEIGHT: Final = 16 * 1024 * 1024  # of one value: its characters, and _ITEM for each member
 MOST_WEIGHT_IN_ALL: Final = 4 * MOST_WEIGHT
-MOST_NUMBER: Final = 1024 * 1024  # given to a filter or a method: a width, a count, an indentation
-_MOST_BITS = 64 * 1024  # of a whole number
+MOST_NUMBER: Final = 1024 * 1024  # as an argument of a filter or a method: a width, a count, an indentation
+_MOST_BITS = 64 * 1024  # of an integer
 _ITEM = 64
-_STEPS_BETWEEN_LOOKS = 16  # at the clock, which costs as much as a step
+_STEPS_BETWEEN_LOOKS = 16  # reading the clock costs as much as a step
 _SLOW_WEIGHT = 128 * 1024
 
 _WIDTH = re.compile(r"\d+")
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class Effort:
-    """What one run of a template has used up. Raises SecurityError when that is more than it may."""
+    """The effort of one template run. All methods raise SecurityError when a limit is exceeded."""
 
     def __init__(self) -> None:
         self._steps = 0
@@ -39,7 +39,7 @@ class Effort:
         self._deadline = thread_time() + MOST_SECONDS
 
     def step(self) -> None:
-        """To be called wherever a template can do something again and again."""
+        """Count a step; called for everything that a template can repeat."""
         self._steps += 1
         if self._steps > MOST_STEPS:
             raise SecurityError(f"it takes more than {MOST_STEPS} steps")
@@ -47,7 +47,7 @@ class Effort:
             self._look()
 
     def large_step(self) -> None:
-        """A step that may take long by itself."""
+        """Count a step that may take long by itself, and check the time."""
         self.step()
         self._look()
 
@@ -75,9 +75,9 @@ class Effort:
 
 
 def weight_of(value: object) -> int:
-    """How large a value is with all that is in it, as often as it is in it.
+    """The size of a value with all its members, counted as often as they occur.
 
-    Raises SecurityError for a value that is too large, before it has looked at more than may be in one.
+    Raises SecurityError for a value that is too large, without visiting more members than a value may have.
     """
     weight = 0
     waiting = [value]
@@ -97,7 +97,7 @@ def weight_of(value: object) -> int:
 
 
 def check_product(left: object, right: object) -> None:
-    """Raises SecurityError before a text or a list is repeated too often, or a number becomes too large."""
+    """Raise SecurityError for a product that would be too large, of a text or list and a number or of two numbers."""
     if isinstance(left, int) and isinstance(right, int):
         _check_bits(left.bit_length() + right.bit_length())
     for repeated, times in ((left, right), (right, left)):
@@ -106,13 +106,13 @@ def check_product(left: object, right: object) -> None:
 
 
 def check_power(base: object, exponent: object) -> None:
-    """Raises SecurityError before a whole number is raised too high."""
+    """Raise SecurityError for a power of integers that would be too large."""
     if isinstance(base, int) and isinstance(exponent, int):
         _check_bits(base.bit_length() * exponent)
 
 
 def check_format(text: str, values: object) -> None:
-    """Raises SecurityError before `text % values` or `text.format(values)` becomes too large."""
+    """Raise SecurityError if `text % values` or `text.format(values)` would be too large."""
     if _WIDTH_FROM_VALUES.search(text):
         raise SecurityError("the width of a format stands among its values")
     widths = sum(int(digits[:9]) for digits in _WIDTH.findall(text))
@@ -121,25 +121,25 @@ def check_format(text: str, values: object) -> None:
 
 
 def check_numbers(values: Iterable[object]) -> None:
-    """Raises SecurityError for a number that is no sensible width, count or indentation."""
+    """Raise SecurityError for an integer too large for a width, a count or an indentation."""
     if any(isinstance(value, int) and abs(value) > MOST_NUMBER for value in values):
         raise SecurityError(f"it asks for more than {MOST_NUMBER} of something")
 
 
 def check_insertion(value: object, inserted: Iterable[object]) -> None:
-    """Raises SecurityError before one of `inserted`, a text or a width, is put in at too many places of `value`."""
+    """Raise SecurityError if one of `inserted`, a text or a width, put in everywhere makes `value` too large."""
     places = len(value) if isinstance(value, str) else weight_of(value) // _ITEM
     for piece in inserted:
         _checked((places + 1) * (piece if isinstance(piece, int) else weight_of(piece)))
 
 
 def check_replacement(text: str, old: str, new: str) -> None:
-    """Raises SecurityError before a text grows too large by what is put in the place of `old`."""
+    """Raise SecurityError if replacing `old` by `new` would make the text too large."""
     _checked(text.count(old) * len(new))
 
 
 def check_slow(value: object) -> None:
-    """Raises SecurityError before work that takes far longer for a value twice as large."""
+    """Raise SecurityError for a value too large for an operation that takes more than linear time."""
     if weight_of(value) > _SLOW_WEIGHT:
         raise SecurityError("it works too long on a value")
 

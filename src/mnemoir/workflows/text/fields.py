@@ -1,8 +1,8 @@
-"""Fields in a text: `{name}`, with the way into its value, a conversion and a format behind it.
+"""Parsing of fields in a text: `{name}`, with a path into its value, a conversion and a format.
 
-The grammar is that of Python's `str.format`, read so that every text is valid: a brace that opens no field is a
-brace. Doubled braces mean one, but for two closing ones of which the first closes a single one before them: JSON in a
-prompt keeps its braces whether or not its author doubled them.
+The grammar is that of Python's `str.format`, extended so that every text is valid: a brace that opens no field is
+literal. Doubled braces mean one, except two closing braces of which the first closes a single open brace. So JSON in
+a prompt keeps its braces whether or not its author doubled them.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
-# a name may be any key of a workflow file that needs no other sign of the grammar
+# a name may be any key of a workflow file without other signs of the grammar
 _FIELD = re.compile(
     r"""\{ (?P<name> [^\s\d{}\[\].!:] [^{}\[\].!:\n]* )
            (?P<path> (?: \.[^{}\[\].!:\s]+ | \[[^{}\[\]\n]+\] )* )
@@ -22,12 +22,12 @@ _FIELD = re.compile(
 )
 _STEP = re.compile(r"\.(?P<member>[^.\[]+)|\[(?P<key>[^\]]+)\]")
 _BRACE = re.compile(r"[{}]")
-_LONGEST_KEPT = 64 * 1024  # characters; what is longer was most likely written by no person and comes once
+_LONGEST_KEPT = 64 * 1024  # characters; longer texts are probably generated and occur once, so they are not cached
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """One step into a value: `.key` goes into objects only, `[key]` into lists too."""
+    """One step of a path into a value: `.key` for members of objects, `[key]` for items of lists too."""
 
     key: str
     is_dotted: bool
@@ -35,7 +35,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """A field, and how it was written: `source` takes its place when it cannot be filled."""
+    """A field. `source` is its text, which stays if the field cannot be filled."""
 
     source: str
     name: str
@@ -48,13 +48,13 @@ Piece = str | Field
 
 
 def pieces_of(text: str) -> Sequence[Piece]:
-    """The text cut into what stays and what is filled in."""
+    """The text, split into literal texts and fields."""
     return _remembered(text) if len(text) <= _LONGEST_KEPT else _read(text)
 
 
 def _read(text: str) -> Sequence[Piece]:
     pieces: list[Piece] = []
-    open_singles: list[bool] = []  # of the braces that stand open: is it a single one, so that one closes it
+    open_singles: list[bool] = []  # for each open brace, True if it is a single one, which one brace closes
     place = 0
     while brace := _BRACE.search(text, place):
         pieces.append(text[place : brace.start()])
@@ -65,7 +65,7 @@ def _read(text: str) -> Sequence[Piece]:
 
 
 def _piece_at(text: str, place: int, open_singles: list[bool]) -> tuple[Piece, int]:
-    """What the brace at `place` begins, and where that ends."""
+    """The piece that the brace at `place` begins, and the index of its end."""
     brace = text[place]
     is_doubled = text.startswith(brace, place + 1)
     if brace == "}":
@@ -95,7 +95,7 @@ def _member(step: re.Match[str]) -> Member:
 
 
 def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Neighbouring texts made one, empty ones left out."""
+    """The pieces with adjacent texts joined and empty texts left out."""
     for is_text, group in groupby(pieces, lambda piece: isinstance(piece, str)):
         if not is_text:
             yield from group

@@ -1,7 +1,7 @@
-"""Texts of nodes with the variables in them.
+"""Filling variables into texts of nodes.
 
-One pass over the text its author wrote. What is put in is never read again, so nothing a user or a model says can be
-a variable, a template or a brace too many. Filling never fails: what cannot be filled stays as it was written.
+The author's text is read in one pass. Filled-in values are never read again, so text of a user or a model cannot act
+as a variable, a template or a brace. Filling never fails: a field that cannot be filled stays as it was written.
 """
 
 import re
@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import structlog
 
 from mnemoir.workflows.text.fields import Field, Member, Piece, pieces_of
-from mnemoir.workflows.text.places import Place, Places
+from mnemoir.workflows.text.positions import TextPosition, TextPositions
 
 _log = structlog.get_logger(__name__)
 _MOST_CHARACTERS = 64 * 1024 * 1024
-_LONG_NUMBER = re.compile(r"\d{5}")  # a width or precision of ten thousand and more is no layout
+_LONG_NUMBER = re.compile(r"\d{5}")  # a width or precision of ten thousand or more is refused
 _PLAUSIBLE = re.compile(r"[^\W\d][\w-]*")
 _CONVERSIONS: Mapping[str, Callable[[object], str]] = {"r": repr, "s": str, "a": ascii}
-# what showing plain data can end in: no such index, a format for another type, a number or a nesting too large
+# exceptions of formatting plain data: a missing index, a format for another type, a number or nesting too large
 _CANNOT_SHOW = (LookupError, ValueError, TypeError, OverflowError, RecursionError)
 
 
@@ -27,13 +27,13 @@ def fill(
     *,
     jinja: bool = False,
     most_characters: int = _MOST_CHARACTERS,
-    places: Places | None = None,
+    places: TextPositions | None = None,
 ) -> str:
-    """`text` with the values of `variables` in it.
+    """`text` with the values of `variables` filled in. Their positions are appended to `places`.
 
-    Without `jinja` unknown names and stray braces stay, `{{` and `}}` become single braces, and so do fields stay for
-    which there is no room in `most_characters`. With it the text is a Jinja2 template, and one that is wrong or does
-    too much raises SettingsError.
+    Without `jinja`, `{{` and `}}` become single braces; unknown names, single braces, and fields that would exceed
+    `most_characters` stay as written. With `jinja` the text is a Jinja2 template; a wrong template, or one that
+    exceeds a limit, raises SettingsError.
     """
     if jinja:
         from mnemoir.workflows.text.jinja import render  # few trees have templates, and Jinja2 takes 25 ms to import
@@ -45,7 +45,7 @@ def fill(
 
 
 def names_in(text: str, *, jinja: bool = False) -> set[str]:
-    """The variables a text names, known or not. Raises SettingsError for a Jinja2 template that cannot be read."""
+    """The names of variables in a text, known or not. Raises SettingsError for an invalid Jinja2 template."""
     if jinja:
         from mnemoir.workflows.text.jinja import names_in as names_in_template
 
@@ -54,7 +54,7 @@ def names_in(text: str, *, jinja: bool = False) -> set[str]:
 
 
 def _fill(
-    pieces: Sequence[Piece], variables: Mapping[str, object], most_characters: int, places: Places | None
+    pieces: Sequence[Piece], variables: Mapping[str, object], most_characters: int, places: TextPositions | None
 ) -> str:
     filled: list[str] = []
     unknown: list[str] = []
@@ -65,7 +65,7 @@ def _fill(
             shown = piece.source
         filled.append(shown)
         if places is not None and isinstance(piece, Field) and shown is not piece.source:
-            places.append(Place(piece.name, size, size + len(shown)))
+            places.append(TextPosition(piece.name, size, size + len(shown)))
         size += len(shown)
     if names := _plausible(unknown):
         _log.debug("unknown variables", names=names)
@@ -73,7 +73,7 @@ def _fill(
 
 
 def _plausible(names: Iterable[str]) -> list[str]:
-    """Without what is a piece of code or JSON between two braces."""
+    """The names that can be variables, without pieces of code or JSON between braces."""
     return [name for name in names if _PLAUSIBLE.fullmatch(name)]
 
 
@@ -96,7 +96,7 @@ def _within(value: object, path: Sequence[Member]) -> object:
 
 
 def _member_of(value: object, member: Member) -> object:
-    """Only data has members here; attributes of Python objects are nobody's business."""
+    """A dict's value or a list's item; Python attributes are never exposed to templates."""
     key = member.key
     if isinstance(value, Mapping):
         return value[int(key)] if key not in value and key.isdecimal() else value[key]

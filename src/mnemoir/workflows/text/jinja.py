@@ -1,7 +1,7 @@
-"""Texts of nodes that are Jinja2 templates.
+"""Rendering of node texts that are Jinja2 templates.
 
-Only what a workflow's author wrote is ever a template; what a user or a model said is a value in it. As the author
-need not be the server's administrator, templates run in a sandbox and with an end.
+Only text of a workflow's author is a template; text of users and models is only a value in it. The author may not be
+the server's administrator, so templates run in a sandbox and with limits.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Set
@@ -13,12 +13,12 @@ from traceback import walk_tb
 from jinja2 import Template, TemplateError, TemplateSyntaxError, meta
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.workflows.text.places import Place, Places
+from mnemoir.workflows.text.positions import TextPosition, TextPositions
 from mnemoir.workflows.text.sandbox import NamedText, Sandbox
 
 _LONGEST = 256 * 1024  # characters of a template
 _LONGEST_KEPT = 64 * 1024
-_MOST_TOKENS = 4000  # compiling takes 25 µs for each, and everybody else waits
+_MOST_TOKENS = 4000  # compiling takes 25 µs per token, during which other requests wait
 _LONGEST_REASON = 300
 
 _sandbox = Sandbox()
@@ -30,32 +30,32 @@ class _Compiled:
     names: Set[str]
 
 
-def render(source: str, variables: Mapping[str, object], places: Places | None = None) -> str:
-    """The template with those of the variables it names; only they are worked out.
+def render(source: str, variables: Mapping[str, object], places: TextPositions | None = None) -> str:
+    """The rendered template; only the variables it names are computed.
 
-    What is unknown is empty, as are its members. A newline at the end is dropped. Raises SettingsError for a template
-    that is wrong, reaches for Python, or does too much. `places` are told what the template wrote of a variable and
-    where, but for what macros and blocks wrote, for that went through other hands.
+    Unknown variables and their members are empty. A newline at the end is removed. Raises SettingsError for a
+    template that is wrong, uses forbidden Python members, or exceeds a limit. The positions of variables are appended
+    to `places`, except for those in the output of macros and blocks, which are unknown.
     """
     compiled = _compiled(source)
     values = {name: variables[name] for name in compiled.names if name in variables}
     try:
         pieces = compiled.template.generate(values)
         return "".join(pieces if places is None else _noted(pieces, places))
-    except Exception as exc:  # a template is a program: it can end in anything
+    except Exception as exc:  # a template is a program and may raise anything
         raise _failure(exc) from exc
 
 
 def names_in(source: str) -> Set[str]:
-    """The variables the template names. Raises SettingsError for one that is wrong."""
+    """The names of variables in the template. Raises SettingsError for a wrong template."""
     return _compiled(source).names
 
 
-def _noted(pieces: Iterable[str], places: Places) -> Iterator[str]:
+def _noted(pieces: Iterable[str], places: TextPositions) -> Iterator[str]:
     size = 0
     for piece in pieces:
         if isinstance(piece, NamedText):
-            places.append(Place(piece.name, size, size + len(piece)))
+            places.append(TextPosition(piece.name, size, size + len(piece)))
         size += len(piece)
         yield piece
 
@@ -73,7 +73,7 @@ def _compile(source: str) -> _Compiled:
         tree = _sandbox.parse(source)
         names = frozenset(meta.find_undeclared_variables(tree))
         return _Compiled(template=_sandbox.from_string(_sandbox.bounded(tree)), names=names)
-    # what Jinja2 and Python's compiler make of nesting too deep, numbers too long, and mere mistakes
+    # raised by Jinja2 and Python's compiler for deep nesting, long numbers, and mistakes
     except (TemplateError, SyntaxError, ValueError, RecursionError, MemoryError) as exc:
         raise _failure(exc) from exc
 
@@ -83,12 +83,12 @@ def _failure(exc: Exception) -> SettingsError:
     place = "" if line is None else f" in line {line}"
     reason = " ".join(str(exc).split())[:_LONGEST_REASON] or type(exc).__name__
     return SettingsError(
-        f"The Jinja2 template fails{place}: {reason.rstrip('.')}. Mend the text, or set `jinja2` to false."
+        f"The Jinja2 template fails{place}: {reason.rstrip('.')}. Correct the text, or set `jinja2` to false."
     )
 
 
 def _line_of(exc: Exception) -> int | None:
-    """The line of the template that was at work."""
+    """The line of the template in which the exception was raised; None if unknown."""
     lines = [line for frame, line in walk_tb(exc.__traceback__) if frame.f_code.co_filename == "<template>"]
     return lines[-1] if lines else None
 

@@ -1,18 +1,18 @@
-"""Values looked up by name in several places, worked out when somebody asks for them and then kept."""
+"""Lazy mappings: several layers of named values, computed when they are first read and then cached."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from mnemoir.workflows.text.filling import fill
 
-_MOST_NESTED = 16  # variables in variables in variables: more is a mistake, and Python's stack has an end
-_MOST_CHARACTERS = 16 * 1024 * 1024  # of one value: ten names of ten names of ten names soon are a gigabyte
+_MOST_NESTED = 16  # levels of variables in variables: more is a mistake, and Python's stack is limited
+_MOST_CHARACTERS = 16 * 1024 * 1024  # of one value: nested variables can multiply to a gigabyte
 
 T = TypeVar("T")
 
 
 class Computed(Mapping[str, object], Generic[T]):
-    """What a table of functions makes of one subject; nothing before it is asked for."""
+    """A mapping of functions of one subject; a value is computed each time it is read."""
 
     def __init__(self, table: Mapping[str, Callable[[T], object]], subject: T) -> None:
         self._table = table
@@ -32,10 +32,10 @@ class Computed(Mapping[str, object], Generic[T]):
 
 
 class Layers(Mapping[str, object]):
-    """The first of several mappings that has a name gives its value.
+    """Several mappings as one: the first with a name gives its value, which is then cached.
 
-    Texts of the `authored` ones may name other variables; they are filled once, when they are first asked for. What
-    such a text names while it is itself being filled, and so would never end, stays in it as written.
+    Texts in the `authored` layers may name other variables; they are filled once, when they are first read. A
+    variable that is itself being filled stays in the text as written, so that a circle ends.
     """
 
     def __init__(self, layers: Sequence[Mapping[str, object]], authored: Sequence[Mapping[str, object]] = ()) -> None:

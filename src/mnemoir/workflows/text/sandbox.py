@@ -1,9 +1,9 @@
-"""Where templates run: Jinja2's immutable sandbox, with an end to what a template may do.
+"""The sandbox of templates: Jinja2's immutable sandbox, with limits of time and memory.
 
-The sandbox keeps a template away from Python. It does not keep it from running for ever or filling the memory, so
-templates are rewritten before they are compiled: all they write goes through `finalize`, all loops through a counting
-filter, and all they build through a weighing one. Filters, tests and calls are guarded where they are looked up.
-Constructs that bind several templates to one another are refused, for there is only ever one.
+Jinja2's sandbox keeps a template from Python's internals, but not from running forever or exhausting the memory. So
+templates are rewritten before they are compiled: their output goes through `finalize`, their loops through a counting
+filter, and values they build through a measuring filter. Filters, tests and calls are guarded where they are looked
+up. Statements that join several templates are refused, because a node's text is a single template.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -39,7 +39,7 @@ _STATEMENTS = (
     nodes.Assign,
     nodes.AssignBlock,
 )
-# names no template can spell
+# names of filters that no template can contain
 _COUNTED, _WEIGHED, _CONCATENATED, _NAMED = "each turn", "what it builds", "texts in a row", "of a variable"
 _GLOBALS = {"range": safe_range, "dict": dict, "namespace": Namespace, "cycler": Cycler, "joiner": Joiner}
 _SLOW = frozenset({"pprint", "urlize", "wordwrap"})
@@ -57,17 +57,17 @@ _METHODS: dict[type, frozenset[str]] = {
 
 
 class NamedText(str):
-    """What a template wrote of one variable, `name`, as long as nothing has joined it to anything."""
+    """The output of a template for one variable, `name`; joining it with other text gives a plain str."""
 
     __slots__ = ("name",)
     name: str
 
-    def __str__(self) -> str:  # the code that Jinja2 makes asks for it, and a plain text would have no name
+    def __str__(self) -> str:  # called by code that Jinja2 generates; a plain str would lose the name
         return self
 
 
 class _Named:
-    """A value on its way to the output, with the variable it is of."""
+    """A value to be output, with the name of its variable."""
 
     __slots__ = ("name", "value")
 
@@ -77,7 +77,7 @@ class _Named:
 
 
 class BoundedContext(Context):
-    """The variables of one run of a template, and what it has used up."""
+    """The variables of one template run, and its effort so far."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # as Jinja2 passes them
         super().__init__(*args, **kwargs)
@@ -85,14 +85,14 @@ class BoundedContext(Context):
 
 
 class _ClosedSandbox(ImmutableSandboxedEnvironment):
-    """Unknown variables and members are empty; forbidden members are not to be mistaken for them."""
+    """The sandbox with empty unknown variables and members; forbidden members raise an exception instead."""
 
     def unsafe_undefined(self, obj: object, attribute: str) -> Undefined:
         raise SecurityError(f"member {attribute!r} of {type(obj).__name__!r} is not for templates")
 
 
 class Sandbox(_ClosedSandbox):
-    """Compiles and runs templates. What a template must not do, and what is too much, raises SecurityError."""
+    """Compiles and runs templates. Forbidden operations and exceeded limits raise SecurityError."""
 
     context_class = BoundedContext
     intercepted_binops = frozenset({"*", "**", "%", "+"})
@@ -106,13 +106,13 @@ class Sandbox(_ClosedSandbox):
         self.tests = {name: _guarded_test(plain, name) for name in plain.tests}
 
     def bounded(self, template: nodes.Template) -> nodes.Template:
-        """The template with all that bounds it written into it; the one given is used up."""
+        """The template rewritten with its limits; the given tree must not be used afterwards."""
         bounded = cast(nodes.Template, _Bounding().visit(template))
         bounded.set_environment(self)
         return bounded
 
     def is_safe_callable(self, obj: object) -> bool:
-        """Methods of data that make nothing out of proportion, macros, and what is offered by name."""
+        """True for methods of data with a bounded result, for macros, and for the offered global functions."""
         if isinstance(obj, BuiltinMethodType | MethodType):
             kind = str if isinstance(obj.__self__, str) else type(obj.__self__)
             return obj.__name__ in _METHODS.get(kind, ())
@@ -147,10 +147,10 @@ class Sandbox(_ClosedSandbox):
 
 
 class _Bounding(NodeTransformer):
-    """Writes steps, counting and weighing into a template, and names of variables to what is written of them."""
+    """Adds steps, counting and measuring to a template's tree, and names of variables to its output."""
 
     def __init__(self) -> None:
-        self._turns_of: dict[str, str] = {}  # names that loops give to members of a variable
+        self._turns_of: dict[str, str] = {}  # loop variables, with the variable that each loop runs over
 
     def visit(self, node: nodes.Node, *args: Any, **kwargs: Any) -> Any:
         if isinstance(node, nodes.Stmt) and not isinstance(node, _STATEMENTS):
@@ -158,7 +158,7 @@ class _Bounding(NodeTransformer):
         return super().visit(node, *args, **kwargs)
 
     def visit_TemplateData(self, node: nodes.TemplateData) -> nodes.Node:
-        # constants pass through `finalize` and this does not: a loop can write it a million times
+        # unlike constants, TemplateData does not pass through `finalize`: a loop can write it a million times
         return nodes.Const(node.data, lineno=node.lineno)
 
     def visit_Output(self, node: nodes.Output) -> nodes.Node:
@@ -199,7 +199,7 @@ class _Bounding(NodeTransformer):
         return _filtered(node, _WEIGHED) if node.ctx == "load" else node
 
     def _variable_of(self, node: nodes.Node) -> str:
-        """The variable that an expression shows, whole or in part; "" for one of several, or of none."""
+        """The variable that an expression shows, whole or in part; "" for none or for several."""
         while isinstance(node, nodes.Getattr | nodes.Getitem | nodes.Filter) and node.node is not None:
             node = node.node
         return self._turns_of.get(node.name, node.name) if isinstance(node, nodes.Name) else ""
@@ -220,7 +220,7 @@ def _named(node: nodes.Expr, variable: str) -> nodes.Expr:
 
 
 def _stepping(node: Any) -> nodes.Node:  # For, Macro or CallBlock
-    """Each run of its body is a step, whether or not it writes anything."""
+    """The statement with a step at the beginning of its body, also if the body has no output."""
     node.body.insert(0, nodes.Output([nodes.Const("", lineno=node.lineno)], lineno=node.lineno))
     return cast(nodes.Node, node)
 
@@ -240,7 +240,7 @@ def _write(context: Context, value: object) -> str:
 
 @pass_context
 def _count(context: Context, values: Iterable[object]) -> Iterator[object]:
-    """Counts while the loop runs, so that one whose turns are slow is stopped in time."""
+    """Give the values and count them while the loop runs, so that a loop with slow iterations stops in time."""
     effort = _effort(context)
     for value in values:
         effort.step()
@@ -260,7 +260,7 @@ def _concatenate(context: Context, values: Iterable[object]) -> str:
 
 
 def _formatted_text(obj: object) -> str | None:
-    """The text whose `format` the sandbox has wrapped; None for anything else."""
+    """The text of a `format` method wrapped by the sandbox; None for any other object."""
     method = getattr(obj, "__wrapped__", None) if isinstance(obj, FunctionType) else None
     owner = getattr(method, "__self__", None)
     return owner if isinstance(owner, str) and getattr(method, "__name__", "") == "format" else None
@@ -272,7 +272,7 @@ def _guarded_filter(plain: _ClosedSandbox, name: str) -> Callable[..., Any]:
         effort = _effort(context)
         effort.large_step()
         if name == "join" and not isinstance(value, str):
-            value = list(value)  # what can be read once only must not be read up by the check
+            value = list(value)  # the check must not consume an iterator
         _check(name, value, args, kwargs)
         return effort.make(plain.call_filter(name, value, args, kwargs, context, context.eval_ctx))
 
@@ -289,7 +289,7 @@ def _guarded_test(plain: _ClosedSandbox, name: str) -> Callable[..., Any]:
 
 
 def _check(name: str, value: object, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
-    """Look at what a filter, or a method of a text, is asked for before it does it."""
+    """Check the arguments of a filter, or of a text's method, before its call. Raises SecurityError."""
     values = (*args, *kwargs.values())
     check_numbers(values)
     if name in _SLOW:
@@ -303,4 +303,4 @@ def _check(name: str, value: object, args: tuple[object, ...], kwargs: dict[str,
     elif name == "format":
         check_format(str(value), values)
     elif name == "sum" and any(isinstance(start, list | tuple) for start in values):
-        raise SecurityError("lists are not for summing")  # each addition copies all before it
+        raise SecurityError("lists are not for summing")  # each addition copies all previous items

@@ -1,4 +1,4 @@
-"""What a node's texts are written among: the conversation, the time, and what workflow and user say of their own."""
+"""The data behind a node's variables: the conversation, the time, and variables of workflow and user."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,12 +11,12 @@ from mnemoir.workflows.config.template import PromptTemplate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """All that variables are made of.
+    """The data from which variables are computed.
 
     `now` is local and aware. `endpoint_template` is set for an endpoint that takes a text prompt: turns are then
-    written by it, and by the user's `chat_template`, which is asked for only when needed. `delimiter` joins turns in
-    chat_* variables; with `adds_role_names` each says who speaks. The numbers bound the variables that are named
-    after them: messages, or estimated tokens.
+    formatted by it, and by the user's `chat_template`, which is called only when needed. `delimiter` joins turns in
+    chat_* variables; with `adds_role_names` each turn begins with its role. The numbers are the limits of variables
+    with the same names, in messages or estimated tokens.
     """
 
     messages: Sequence[Message]
@@ -24,7 +24,7 @@ class Surroundings:
     endpoint_template: PromptTemplate | None = None
     chat_template: Callable[[], PromptTemplate] = lambda: PromptTemplate.model_validate({})
     user_wide: Mapping[str, Any] = field(default_factory=dict)  # JSON
-    custom: Mapping[str, Any] = field(default_factory=dict)  # JSON: the keys of the workflow file beside its nodes
+    custom: Mapping[str, Any] = field(default_factory=dict)  # JSON: members of the workflow file beside its nodes
     discussion: str | None = None
     time_context: str = ""
     inputs: Sequence[object] = ()

@@ -1,4 +1,4 @@
-"""The variables a node's texts may name: the time, the conversation, and what the workflow says itself."""
+"""The variables of a node's texts: the time, the conversation, and variables of the workflow and the user."""
 
 import re
 from collections.abc import Mapping
@@ -25,9 +25,9 @@ KNOWN: Final = frozenset({"messages", "Discussion_Id", "time_context_summary", *
 
 
 class Variables(Layers):
-    """All variables by name, each worked out when it is first asked for and then kept.
+    """All variables by name, each computed when it is first read and then cached.
 
-    A name that two sources give means the value of the one that stands first below.
+    If several sources have a name, the first one below gives the value.
     """
 
     def __init__(self, surroundings: Surroundings) -> None:
@@ -48,13 +48,13 @@ class Variables(Layers):
         )
 
     def early(self) -> Mapping[str, object]:
-        """What is known before a node is made: {agentNInput} and the variables of the workflow and the user."""
+        """The variables known before a node runs: {agentNInput} and the variables of the workflow and the user."""
         s = self._surroundings
         return Layers((_inputs(s), s.custom, s.user_wide), authored=(s.custom, s.user_wide))
 
 
 def is_known(name: str) -> bool:
-    """Whether this module can give the variable, in some workflow at some time; those of a file are its own."""
+    """True for a variable that this module can give in some workflow, other than the variables of files."""
     return name in KNOWN or _NUMBERED.fullmatch(name) is not None
 
 

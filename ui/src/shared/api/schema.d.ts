@@ -1806,7 +1806,7 @@ export interface components {
         };
         /**
          * ConfigFile
-         * @description One file of the tree. `can_remember` tells whether a workflow recalls or remembers, None for other files.
+         * @description One file of the tree. `can_remember` is True for workflows that recall or remember, None for other files.
          */
         ConfigFile: {
             /** Path */
@@ -1853,7 +1853,7 @@ export interface components {
         };
         /**
          * ConfigText
-         * @description A file to read: its text, with secrets covered where `is_redacted` says so.
+         * @description The text of a file; `is_redacted` is True when secrets in it were covered.
          */
         ConfigText: {
             /** Path */
@@ -2040,7 +2040,7 @@ export interface components {
         };
         /**
          * DiscussionListed
-         * @description A discussion in a list. None for a number that is not known without reading everything.
+         * @description A discussion in a list. `updated_at` is the last change of its files, as in `core.clock`, or "" if unknown.
          */
         DiscussionListed: {
             /** Id */
@@ -2225,9 +2225,9 @@ export interface components {
         };
         /**
          * FilledVariable
-         * @description Where a variable stands in a prompt: characters `start` to `end` of an entry of a list of messages.
+         * @description The position of a variable's value in a prompt: characters `start` to `end` of the message at index `message`.
          *
-         *     `message` is its index, 0 for a prompt that is one text. `name` is as the text named it.
+         *     `message` is 0 for a prompt that is one text. `name` is spelled as in the node's text.
          */
         FilledVariable: {
             /** Name */
@@ -2306,9 +2306,9 @@ export interface components {
         };
         /**
          * GraphCall
-         * @description A workflow that a node runs. `path` is None where no file is found, or it is only known at run time.
+         * @description A workflow that a node runs. `path` is None for a missing file and for a name known only at run time.
          *
-         *     `when` is what leads to it, None for one that always runs; `at` is the place in the file that names it.
+         *     `when` is the condition of the call, None for one that always runs; `at` is the position of the name in the file.
          */
         GraphCall: {
             /** Name */
@@ -2322,9 +2322,9 @@ export interface components {
         };
         /**
          * GraphNode
-         * @description One step. `type` is as the file has it, `kind` the type's own spelling, None for a type there is not.
+         * @description One node. `type` is spelled as in the file, `kind` as the type's own name; None for an unknown type.
          *
-         *     `at` is the place in the file, like `$[0]`. `role` tells whether it answers, or runs when that is done.
+         *     `at` is the position in the file, like `$[0]`. `role` is the node's position relative to the responder.
          */
         GraphNode: {
             /** Number */
@@ -2359,7 +2359,7 @@ export interface components {
         };
         /**
          * GraphUse
-         * @description A variable that a text of a node names. `source` is the number of the node whose output it is, if it is one.
+         * @description A variable in a text of a node. `source` is the number of the node whose output it is, None for others.
          */
         GraphUse: {
             /** Name */
@@ -2528,7 +2528,7 @@ export interface components {
         };
         /**
          * JobTally
-         * @description How many jobs of a kind have not succeeded. `waiting` includes those put back until later.
+         * @description The number of jobs of one kind that have not succeeded. `waiting` includes jobs to be retried later.
          */
         JobTally: {
             /** Kind */
@@ -2786,11 +2786,11 @@ export interface components {
         };
         /**
          * ModelCall
-         * @description How a node's model was asked, so that the same can be asked again; nothing in it is secret.
+         * @description The parameters of a node's model call, from which the same request can be repeated. It holds no secrets.
          *
-         *     `protocol` is the `provider` of the model. `options` are the members sent beside model and messages, None where
-         *     `sampling` was written in the protocol's own way. A `model` of None was left out. `has_tools` tells that the model
-         *     was offered tools, which are not kept, and `passed` names the client's own members that it got.
+         *     `protocol` is the `provider` of the model. `options` are the members sent beside model and messages; they are None
+         *     when `sampling` was sent in the protocol's own form. With a `model` of None no name was sent. `has_tools` is True
+         *     when tools were sent, which are not stored; `passed` names the client's own members that were sent.
          */
         ModelCall: {
             /** Url */
@@ -2877,7 +2877,7 @@ export interface components {
         };
         /**
          * NodeMoved
-         * @description A node of a run under way has begun, has said its first word, or has ended; what it did is in the run.
+         * @description A node of a running run has begun, sent its first token, or ended; its trace is in the run.
          */
         NodeMoved: {
             /** Run Id */
@@ -2924,11 +2924,11 @@ export interface components {
         };
         /**
          * NodeTrace
-         * @description One node. `tokens_counted` is True for tokens estimated here, since the model's server reported none.
+         * @description The trace of one node. `tokens_counted` is True for token counts estimated here, as the server reported none.
          *
-         *     `prompt` is the text or the messages as they were sent, and `variables` what in it was filled in, as far as that
-         *     is known exactly. `notes` tell what was decided on the way: a history cut to the budget, a category chosen, a lock
-         *     met. `children` are the workflows the node ran. `is_responder` is true for the node that answered the client.
+         *     `prompt` is the text or the messages as sent; `variables` are the filled-in variables whose position in it is
+         *     known exactly. `notes` record decisions: a history cut to the budget, a category chosen, a lock held by another
+         *     run. `children` are the workflows the node ran. `is_responder` is True for the node that answered the client.
          */
         NodeTrace: {
             /** Number */
@@ -2977,9 +2977,9 @@ export interface components {
         };
         /**
          * Problem
-         * @description `file` is as seen from the Configs folder, `path` the place in it, like `$.nodes[2].endpointName`.
+         * @description A problem in a file; `file` is relative to the Configs folder, `path` is like `$.nodes[2].endpointName`.
          *
-         *     An error ends a run that comes to it, or keeps one from starting; a warning is most likely not what was meant.
+         *     An error ends or prevents a run that reaches it; a warning marks something that is probably unintended.
          */
         Problem: {
             /** File */
@@ -3161,7 +3161,7 @@ export interface components {
         };
         /**
          * RecalledMemory
-         * @description A memory that was read; `id` is "" for what is none yet, such as a turn that waits to be looked into.
+         * @description A memory read by a node; `id` is "" for text not stored as a memory, such as a turn waiting for extraction.
          */
         RecalledMemory: {
             /** Text */
@@ -3347,8 +3347,8 @@ export interface components {
          * RunSummary
          * @description A run in a list.
          *
-         *     `user` is that of the config tree, `project` and `user_id` are those of the memories, `conversation` is the stored
-         *     one that was answered in. `nodes` and `memories` count those of all workflows of the run, as do the tokens.
+         *     `user` is the user of the config tree; `project` and `user_id` belong to the memories; `conversation` is the
+         *     stored conversation of the answer. `nodes`, `memories` and the token counts add up all workflows of the run.
          */
         RunSummary: {
             /** Id */
@@ -3395,13 +3395,13 @@ export interface components {
         };
         /**
          * RunTrace
-         * @description Everything done for one request. `workflows` are those run at the top: a categoriser, then the chosen one.
+         * @description The trace of one request. `workflows` are the top-level ones: a categoriser, then the chosen workflow.
          *
-         *     `category` is what prompt routing decided, None where nothing was routed. `answered_ms` is when the client had its
-         *     whole answer; nodes behind the responder go on after it. `asked` are the newest messages the client sent, and
-         *     `dropped` the names of members of its request that the model did not get. `memory_skipped` is why memory took no
-         *     part, None where it did. `message_uids` name question and answer of a kept conversation. Of a temporary chat
-         *     figures alone are shown.
+         *     `category` is the decision of prompt routing, None without routing. `answered_ms` is the time at which the client
+         *     had its whole answer; nodes behind the responder run on after it. `asked` are the newest messages the client sent;
+         *     `dropped` names members of its request that were not sent to the model. `memory_skipped` is the reason why memory
+         *     was not used, None when it was. `message_uids` are the uids of question and answer in a stored conversation.
+         *     Traces of temporary chats are shown without texts.
          */
         RunTrace: {
             /** Id */
@@ -3457,7 +3457,7 @@ export interface components {
         };
         /**
          * Sampling
-         * @description How the model picks its words; None leaves it to the model's server.
+         * @description Sampling settings of a model call; None leaves a setting to the model's server.
          */
         Sampling: {
             /** Temperature */
@@ -3477,9 +3477,9 @@ export interface components {
         };
         /**
          * Scope
-         * @description tenant > project > user, and within a user optionally agent, app, conversation and workflow node.
+         * @description An owner of data: tenant > project > user, and within a user optionally agent, app, conversation and node.
          *
-         *     None for an inner level means "not narrowed by it" when reading and "not set" when writing.
+         *     None for an inner level means "any" when reading and "not set" when writing.
          */
         Scope: {
             /** Project */
@@ -3679,9 +3679,9 @@ export interface components {
         };
         /**
          * TracedMessage
-         * @description A message of a prompt; the role `note` tells what was left out.
+         * @description A message of a prompt; an entry of role `note` describes what was left out.
          *
-         *     `images` is how many there were, since they are not kept, and `tool_calls` names the tools it called.
+         *     `images` is the number of pictures, which are not stored; `tool_calls` are the names of the tools called.
          */
         TracedMessage: {
             /** Role */
@@ -3862,7 +3862,7 @@ export interface components {
         };
         /**
          * WorkflowGraph
-         * @description `user` is whose folders names were looked up in, None for nobody's; `variables` are those of the file.
+         * @description A workflow as a graph. Names are looked up in the folders of `user`, if any; `variables` are the file's own.
          */
         WorkflowGraph: {
             /** Path */
@@ -3876,7 +3876,7 @@ export interface components {
         };
         /**
          * WorkflowTrace
-         * @description One run of one workflow file; `folder` is where it was found, "" for the built-in one.
+         * @description The trace of one workflow. `folder` is the folder of its file, "" for the built-in workflow.
          */
         WorkflowTrace: {
             /** Name */
@@ -3888,9 +3888,9 @@ export interface components {
         };
         /**
          * WrittenMemory
-         * @description Something that was written to be remembered, `count` of its kind.
+         * @description Memories that a node wrote: `count` of one kind.
          *
-         *     A `turn` is written down for facts to be derived from it behind the answer; `id` is that of its job.
+         *     A `turn` is a turn queued for the extraction of facts after the answer; `id` is the id of its job.
          */
         WrittenMemory: {
             /**

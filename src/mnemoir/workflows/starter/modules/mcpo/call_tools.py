@@ -1,8 +1,8 @@
 """Step 5: call the tools, one after the other.
 
-`tool_calls` is what step 4 gave, `tools` the `discovered_tools_map` of step 2. Gives a text that begins with
-`Tool Results:`, in which every call has its result or the reason it was refused; without calls, `tool_calls` itself.
-Only tools that were discovered are called. What the model gave is data: encoded in the address, or in the body.
+`tool_calls` is the output of step 4, `tools` the `discovered_tools_map` of step 2. Returns a text that begins with
+`Tool Results:` and has for every call its result or the reason of its refusal; without calls, `tool_calls` itself.
+Only discovered tools are called. Values from the model are data: encoded in the address, or in the body.
 """
 
 import ast
@@ -32,7 +32,7 @@ def Invoke(tool_calls: str, tools: str) -> str:
 
 
 def _read_tools(tools: str) -> dict[str, Any]:
-    """The map as JSON, or as Python shows it."""
+    """The map, read as JSON or in Python's notation."""
     for read in (json.loads, ast.literal_eval):
         try:
             found = read(tools)
@@ -46,7 +46,7 @@ def _read_tools(tools: str) -> dict[str, Any]:
 def _result(call: ToolCall, known: dict[str, Any]) -> str:
     tool = known.get(call["name"])
     if not isinstance(tool, dict):
-        return "refused, for there is no tool of this name"
+        return "refused, because there is no tool of this name"
     try:
         return _asked(tool, dict(call["parameters"]))
     except ServiceError as exc:
@@ -56,7 +56,7 @@ def _result(call: ToolCall, known: dict[str, Any]) -> str:
 def _asked(tool: dict[str, Any], given: dict[str, Any]) -> str:
     method = str(tool.get("method", "")).lower()
     if method not in METHODS:
-        raise ServiceError(f"its method {method[:20]!r} is none that tools have")
+        raise ServiceError(f"its method {method[:20]!r} is not one of tools")
     url = service_url(str(tool.get("service")), str(tool.get("path")))
     url, rest = _address(url, tool.get("parameters") or [], given)
     if rest and method == "get":
@@ -70,7 +70,7 @@ def _asked(tool: dict[str, Any], given: dict[str, Any]) -> str:
 
 
 def _address(url: str, parameters: list[dict[str, Any]], given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The address with the parameters of path and query in it, and what is left of those given."""
+    """The address with the parameters of path and query in it, and the remaining parameters."""
     rest, query = dict(given), []
     for parameter in parameters:
         name = str(parameter["name"])
@@ -84,12 +84,12 @@ def _address(url: str, parameters: list[dict[str, Any]], given: dict[str, Any]) 
         else:
             query += [(name, _text(value)) for value in _each(rest.pop(meant))]
     if "{" in url:
-        raise ServiceError("its path has parameters it does not tell of")
+        raise ServiceError("its path has undeclared parameters")
     return f"{url}?{urlencode(query)}" if query else url, rest
 
 
 def _bare(name: str) -> str:
-    """Models write `userId` for `user_id`."""
+    """The name for comparison: models write `userId` for `user_id`."""
     return name.lower().replace("_", "")
 
 

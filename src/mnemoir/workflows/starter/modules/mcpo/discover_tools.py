@@ -1,12 +1,12 @@
-"""Step 2: ask the chosen services what tools they have, and tell the model of them.
+"""Step 2: get the tools of the chosen services, and describe them to the model.
 
-`messages` and `chat_system_prompt` are the variables of those names, `services` what a model answered: names with
-commas between them, or `none`. The result is an object:
+`messages` and `chat_system_prompt` are the variables of those names, `services` a model's answer: names separated by
+commas, or `none`. The result is an object:
 
 - `messages`: the conversation, as a list;
-- `chat_system_prompt`: the system prompt, with the tools behind it if there are any;
-- `discovered_tools_map`: how each tool is called, for the step that calls them;
-- `problems`: what could not be asked, and why.
+- `chat_system_prompt`: the system prompt, followed by the tools if there are any;
+- `discovered_tools_map`: the call of each tool, for the step that calls them;
+- `problems`: services that could not be asked, with the reasons.
 """
 
 import ast
@@ -45,13 +45,13 @@ def Invoke(messages: str, chat_system_prompt: str, services: str) -> dict[str, A
 
 
 def _chosen(services: str) -> list[str]:
-    """The names in the order given, each once."""
+    """The names in their order, each once."""
     names = (name.strip(" \t\r`'\"*.[]()") for name in services.replace("\n", ",").split(","))
     return list(dict.fromkeys(name for name in names if name and name.lower() != "none"))[:MOST_SERVICES]
 
 
 def _add(tools: dict[str, Tool], service: str) -> None:
-    """Two services may have a tool of the same name; the second gets its service's in front."""
+    """Add the tools of a service. A tool with a name already in use gets the service's name in front."""
     for name, tool in tools_in(_description(service), service):
         tools[name if name not in tools else f"{service}_{name}"] = tool
 
@@ -79,13 +79,13 @@ def _with_tools(system_prompt: str, tools: dict[str, Tool]) -> str:
 
 
 def _how_to_call() -> str:
-    """The operator's own words, where there is a file of them."""
+    """The instructions from the operator's file, if there is one, else the built-in ones."""
     file = Path(get_default_tool_prompt_path())
     return file.read_text(encoding="utf-8-sig").strip() if file.is_file() else HOW_TO_CALL
 
 
 def _read_messages(messages: str) -> Any:
-    """The list that `{messages}` shows; the text itself if it is none."""
+    """The list in the text of `{messages}`; the text itself if it is no list."""
     try:
         return ast.literal_eval(messages)
     except (ValueError, SyntaxError):

@@ -1,4 +1,4 @@
-"""The calls of tools in what a model wrote."""
+"""Reading of the tool calls in a model's answer."""
 
 import json
 from collections.abc import Iterator
@@ -6,19 +6,19 @@ from typing import Any, TypedDict
 
 from json_repair import repair_json
 
-_MOST_TRIES = 200  # places an object may begin at
+_MOST_TRIES = 200  # positions tried as the beginning of an object
 _MOST_CHARACTERS = 200_000
 
 
 class ToolCall(TypedDict):
-    """One call: a name, and parameters by name."""
+    """One tool call: the tool's name, and its parameters by name."""
 
     name: str
     parameters: dict[str, Any]
 
 
 def read_calls(text: str) -> list[ToolCall]:
-    """The calls in the first object with `tool_calls`, also one that is not quite JSON; none for anything else."""
+    """The calls in the first object with `tool_calls`, also if its JSON is broken; [] without one."""
     text = text.rpartition("</think>")[2][:_MOST_CHARACTERS]
     for found in (*_objects(text), *_repaired(text)):
         if isinstance(found.get("tool_calls"), list):
@@ -27,7 +27,7 @@ def read_calls(text: str) -> list[ToolCall]:
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """All outermost JSON objects."""
+    """All outermost JSON objects in the text."""
     decoder = json.JSONDecoder()
     at = 0
     for _ in range(_MOST_TRIES):
@@ -43,7 +43,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _repaired(text: str) -> Iterator[dict[str, Any]]:
-    """The object that was meant, from where it seems to begin."""
+    """The probable object of a broken text, repaired from its probable beginning."""
     if "tool_calls" not in text or "{" not in text:
         return
     begin = text.rfind("{", 0, text.index("tool_calls"))
@@ -56,7 +56,7 @@ def _repaired(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _call(raw: Any) -> ToolCall | None:
-    """None for what names no tool. Some models say `arguments`, and some give them as a text."""
+    """The tool call; None without a tool's name. Some models say `arguments`, and some give them as a text."""
     if not isinstance(raw, dict) or not isinstance(raw.get("name"), str):
         return None
     given = raw.get("parameters", raw.get("arguments"))

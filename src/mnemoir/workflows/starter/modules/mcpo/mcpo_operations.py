@@ -1,6 +1,6 @@
-"""The tools in the OpenAPI description of a service: how a model sees them, and how they are called.
+"""The tools in the OpenAPI description of a service: their description for a model, and their calls.
 
-A description is another program's: whatever in it has not the form expected is passed over.
+A description comes from another program: parts without the expected form are ignored.
 """
 
 import re
@@ -10,14 +10,14 @@ from typing import Any, TypedDict
 
 METHODS = ("get", "post", "put", "patch", "delete")
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
-_MOST_TOOLS = 64  # of a service
-_MOST_PARAMETERS = 64  # of a tool
-_MOST_SHOWN = 300  # characters of a description
-_MOST_REFERENCES = 8  # followed one after the other; they may form a circle
+_MOST_TOOLS = 64  # of one service
+_MOST_PARAMETERS = 64  # of one tool
+_MOST_SHOWN = 300  # characters of one description
+_MOST_REFERENCES = 8  # followed in a chain, as they may form a circle
 
 
 class Tool(TypedDict):
-    """What a model sees of a tool, and where it is.
+    """A tool: `shown` is its description for a model, `call` the data for calling it.
 
     `call` has `service`, `path` and `method`, and the `parameters` of path and query as `{"name", "in", "required"}`.
     """
@@ -27,7 +27,7 @@ class Tool(TypedDict):
 
 
 def tools_in(description: dict[str, Any], service: str) -> Iterator[tuple[str, Tool]]:
-    """The operations that have an id, by it."""
+    """The operations with an id, as tools by that id."""
     return islice(_operations(description, service), _MOST_TOOLS)
 
 
@@ -45,7 +45,7 @@ def _operations(description: dict[str, Any], service: str) -> Iterator[tuple[str
 
 
 def _outside(description: dict[str, Any], parameters: list[Any]) -> list[dict[str, Any]]:
-    """Those of path and query: a model sets no headers."""
+    """The parameters of path and query. Models set no headers."""
     found = [_resolved(description, parameter) for parameter in parameters]
     return [one for one in found if one.get("in") in ("path", "query") and isinstance(one.get("name"), str)]
 
@@ -65,7 +65,7 @@ def _tool(description: dict[str, Any], operation: dict[str, Any], outside: list[
 
 
 def _body(description: dict[str, Any], operation: dict[str, Any]) -> dict[str, Any]:
-    """The members of a JSON body, which a model gives as parameters like any other."""
+    """The members of a JSON body, which models give like other parameters."""
     content = _object(_resolved(description, operation.get("requestBody")).get("content"))
     schema = _resolved(description, _object(content.get("application/json")).get("schema"))
     required = _list(schema.get("required"))
@@ -88,7 +88,7 @@ def _is_required(parameter: dict[str, Any]) -> bool:
 
 
 def _resolved(description: dict[str, Any], schema: Any) -> dict[str, Any]:
-    """The object itself, or the one within the same description that it refers to."""
+    """The object itself, or the object in the same description that it refers to."""
     found = _object(schema)
     for _ in range(_MOST_REFERENCES):
         reference = found.get("$ref")

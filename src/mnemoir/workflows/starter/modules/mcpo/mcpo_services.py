@@ -1,7 +1,8 @@
-"""Requests to the services behind an MCPO server: limited in size and time, and never to another server.
+"""Requests to the services of an MCPO server: limited in size and time, and never to another server.
 
-Names of services and tools come from a model. A service is named by letters, digits, `_` and `-` alone, and what
-else goes into an address is encoded, so that no name leads elsewhere. No proxy is used: MCPO is a neighbour.
+Names of services and tools come from a model. The name of a service has only letters, digits, `_` and `-`, and all
+other parts of an address are encoded, so that no name leads to another server. No proxy is used, because MCPO runs on
+the same machine or network.
 """
 
 import os
@@ -22,11 +23,11 @@ _PIECE_BYTES = 64 * 1024
 
 
 class ServiceError(Exception):
-    """A service cannot be asked, or gave no usable answer; the message says which and why."""
+    """A service cannot be asked, or its answer is unusable; the message names the service and the cause."""
 
 
 def service_url(service: str, path: str) -> str:
-    """The address of `path` at a service. Raises ServiceError for a name or a path that is none."""
+    """The address of `path` at a service. Raises ServiceError for an invalid name or path."""
     if not _SERVICE.fullmatch(service):
         raise ServiceError(f"{service[:100]!r} is no name of a service")
     if not _PATH.fullmatch(path) or "//" in path or any(step in (".", "..") for step in path.split("/")):
@@ -37,7 +38,7 @@ def service_url(service: str, path: str) -> str:
 def fetch(
     method: str, url: str, *, body: bytes | None = None, timeout_s: float, most_bytes: int
 ) -> tuple[int, bytes]:
-    """Status and body of the answer, whatever its status. Raises ServiceError when there is none."""
+    """Status and body of the answer, of any status. Raises ServiceError without an answer."""
     end_at = monotonic() + timeout_s
     headers = {"Accept": "application/json"} | ({"Content-Type": "application/json"} if body is not None else {})
     try:
@@ -49,7 +50,7 @@ def fetch(
 
 
 def _base_url() -> str:
-    """The user's MCPO_URL, else the environment's, else where MCPO is as a rule."""
+    """The MCPO_URL of the user's file, else of the environment, else MCPO's usual address."""
     url = str(get_config_value("MCPO_URL") or os.environ.get("MCPO_URL") or USUAL_URL).strip().rstrip("/")
     if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
         raise ServiceError("MCPO_URL must be an address that begins with http:// or https://")
@@ -61,7 +62,7 @@ def _answer(request: Request, timeout_s: float) -> HTTPResponse | HTTPError:
     try:
         answer: HTTPResponse = opener.open(request, timeout=timeout_s)
     except HTTPError as exc:
-        return exc  # it is the answer, too
+        return exc  # an HTTPError is also an answer
     return answer
 
 
@@ -77,7 +78,7 @@ def _read(answer: HTTPResponse | HTTPError, end_at: float, most_bytes: int) -> b
 
 
 class _SameServer(HTTPRedirectHandler):
-    """Follows a redirect within one server alone."""
+    """Follows redirects within the same server only."""
 
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str

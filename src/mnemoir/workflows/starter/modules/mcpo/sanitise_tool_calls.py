@@ -1,6 +1,6 @@
-"""Step 4: what a model wrote, reduced to the calls in it.
+"""Step 4: reduce a model's answer to its tool calls.
 
-Gives `{"tool_calls": [{"name", "parameters"}]}` as JSON, or the text itself if there is no call in it.
+Returns `{"tool_calls": [{"name", "parameters"}]}` as JSON, or the text itself if it has no tool calls.
 """
 
 import json
