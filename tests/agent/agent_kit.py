@@ -14,7 +14,7 @@ from tests.scripted_llm import ScriptedLLM
 
 
 class ServedModel:
-    """The far side, and agents that ask it."""
+    """The scripted model server, and agents that call it."""
 
     def __init__(self, server, llm):
         self.server = server
@@ -51,7 +51,7 @@ async def events_of(agent, question):
 
 
 class WordVectors:
-    """An embedding client: texts that share words are near; `is_down` makes it fail."""
+    """An embedding client: texts with common words are similar; `is_down` makes it fail."""
 
     model_name = "words"
     dimension = 256

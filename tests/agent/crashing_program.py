@@ -13,7 +13,7 @@ from mnemoir.conversations import MemoryManager, ToolCall
 
 
 class Calls:
-    """A model that calls two tools at once, and never hears of the second."""
+    """A model that calls two tools at once and never gets the second result."""
 
     async def complete(self, *, messages, tools) -> CompletionResponse:
         return CompletionResponse("Paying.", [ToolCall("c1", "look", {}), ToolCall("c2", "pay", {"euros": 9})])

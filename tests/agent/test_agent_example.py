@@ -1,4 +1,4 @@
-"""The example of an agent runs as its first lines say."""
+"""The agent example runs as its first lines describe."""
 
 import subprocess
 import sys

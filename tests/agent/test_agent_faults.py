@@ -1,4 +1,4 @@
-"""Runs of an agent while something is really wrong: killed between a call and its result, locked out, no embedder."""
+"""Runs of an agent under real faults: a kill between a call and its result, a locked file, no embedder."""
 
 import asyncio
 import signal
@@ -21,7 +21,7 @@ STORED = [
 ]
 
 
-async def test_a_call_that_a_kill_left_open_is_told_to_the_model_and_never_run_again(tmp_path):
+async def test_after_a_kill_the_model_gets_an_interrupted_result_and_the_call_is_never_run_again(tmp_path):
     path = tmp_path / "memory.db"
     line = [sys.executable, "-m", "tests.agent.crashing_program", str(path)]
     killed = await asyncio.create_subprocess_exec(*line, stderr=asyncio.subprocess.PIPE)
@@ -65,7 +65,7 @@ async def test_a_run_is_answered_while_another_process_holds_the_file(tmp_path, 
         assert memory.load_session("work") == [Message("user", "I am Ann.")]
 
 
-async def test_with_the_embedding_server_down_the_question_is_asked_as_it_is_and_stored(tmp_path):
+async def test_with_the_embedding_server_down_the_question_is_sent_without_recall_and_stored(tmp_path):
     embeddings = HttpEmbedding("words", closed_port_url() + "/v1", tries=1)
     with manager(tmp_path, embeddings) as memory:
         async with served_model() as model:

@@ -1,4 +1,4 @@
-"""What an agent reads of a session and stores in it, and what becomes of a run whose memory fails."""
+"""Reading and storing of an agent's session, and runs whose memory fails."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def add(a: int, b: int) -> int:
     return a + b
 
 
-async def test_a_later_run_knows_what_was_said(model, memory):
+async def test_a_later_run_gets_the_earlier_messages(model, memory):
     model.says("Hello Ann.")
     await model.agent(memory_manager=memory, session_id="s").run("I am Ann.")
     model.says("You are Ann.")
@@ -63,7 +63,7 @@ async def test_the_session_is_created_with_the_agents_prompt_and_without_a_syste
     assert [message.role for message in memory.load_session("s")] == ["user", "assistant"]
 
 
-async def test_an_agent_without_a_prompt_takes_the_sessions(model, memory):
+async def test_an_agent_without_a_prompt_uses_the_sessions_prompt(model, memory):
     memory.create_session("Be kind.", session_id="s")
     await model.agent(memory_manager=memory, session_id="s", system_prompt="").run("Hi")
     await model.agent(memory_manager=memory, session_id="new", system_prompt="").run("Hi")
@@ -76,7 +76,7 @@ async def test_without_a_session_id_nothing_is_stored(model, memory, session_id)
     assert memory.list_sessions() == []
 
 
-async def test_a_call_that_a_crash_left_open_gets_a_result_for_the_model_alone(model, memory):
+async def test_after_a_crash_an_open_call_gets_a_result_in_the_prompt_but_not_in_the_store(model, memory):
     memory.save_message("s", Message("user", "2+3?"))
     memory.save_message("s", Message("assistant", None, tool_calls=[ToolCall("c1", "add", {"a": 2, "b": 3})]))
     await model.agent(add, memory_manager=memory, session_id="s").run("Still there?")
@@ -103,7 +103,7 @@ class Plain:
         return self._memory.save_message(session_id, message)
 
 
-async def test_open_calls_of_a_memory_that_leaves_them_open_are_closed(model, memory):
+async def test_open_calls_from_a_foreign_memory_are_closed(model, memory):
     memory.save_message("s", Message("assistant", None, tool_calls=[ToolCall("c1", "add", {})]))
     await model.agent(memory_manager=Plain(memory), session_id="s", system_prompt="").run("Hi")
     assert model.asked[0] == [("assistant", None), ("tool", INTERRUPTED), ("user", "Hi")]
@@ -177,7 +177,7 @@ async def test_a_question_is_stored_before_the_model_is_asked(model, memory):
     assert memory.load_session("s") == [Message("user", "Hi")]
 
 
-async def test_a_run_is_answered_though_storing_fails_on_the_way(model, tmp_path):
+async def test_a_run_is_answered_when_storing_fails_during_it(model, tmp_path):
     """The store goes away in mid-run. What was stored so far is a history that a later run can use."""
     memory = MemoryManager(tmp_path / "memory.db")
 
@@ -195,7 +195,7 @@ async def test_a_run_is_answered_though_storing_fails_on_the_way(model, tmp_path
     assert model.asked[-1][3] == ("tool", INTERRUPTED)
 
 
-async def test_a_run_is_answered_though_nothing_can_be_read(model, tmp_path):
+async def test_a_run_is_answered_when_the_history_cannot_be_read(model, tmp_path):
     memory = MemoryManager(tmp_path / "memory.db")
     memory.close()
     *_, answered = await events_of(model.agent(memory_manager=memory, session_id="s"), "Anyone?")

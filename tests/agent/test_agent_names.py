@@ -40,7 +40,7 @@ def test_the_constructor_is_as_documented():
     ]
 
 
-def test_what_is_not_documented_has_a_name_and_a_default():
+def test_undocumented_parameters_are_keyword_only_with_a_default():
     own = [each for each in inspect.signature(Agent).parameters.values() if each.kind is each.KEYWORD_ONLY]
     assert [(each.name, each.default) for each in own] == [("limits", None)]
 

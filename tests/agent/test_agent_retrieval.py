@@ -1,4 +1,4 @@
-"""What is recalled for a question: framed so that no stored text can leave the frame, and never of another user."""
+"""Recall for a question: framed so that no stored text can leave the frame, and never from another user."""
 
 import pytest
 from hypothesis import given
@@ -47,7 +47,7 @@ def frame(*lines, question):
     return "\n".join([header, "---", *lines, "---", "", INSTRUCTION, "", f"USER QUESTION: {question}"])
 
 
-async def test_what_was_said_in_other_sessions_stands_in_front_of_the_question(model, memory):
+async def test_messages_of_other_sessions_are_put_before_the_question(model, memory):
     said(memory, "The red boat is moored in Oslo")
     said(memory, "Noted: the red boat", role="assistant")
     question = "Where is the red boat moored?"
@@ -58,13 +58,13 @@ async def test_what_was_said_in_other_sessions_stands_in_front_of_the_question(m
     assert memory.load_session("now")[0] == Message("user", question)
 
 
-async def test_a_watcher_is_told_how_much_was_recalled(model, memory):
+async def test_an_event_reports_the_number_of_recalled_messages(model, memory):
     said(memory, "The red boat is moored in Oslo")
     agent = model.agent(memory_manager=memory, enable_rag=True, rag_min_similarity=0.2)
     assert (await events_of(agent, "Where is the red boat?"))[0] == ContextRecalled(count=1)
 
 
-async def test_nothing_near_leaves_the_question_as_it_is(model, memory):
+async def test_without_similar_messages_the_question_is_unchanged(model, memory):
     said(memory, "The red boat is moored in Oslo")
     assert await prompt(model, memory, "Quel temps fait-il?") == "Quel temps fait-il?"
 
@@ -84,7 +84,7 @@ async def test_without_semantic_search_retrieval_is_silently_off(model, tmp_path
         assert await prompt(model, memory, "The red boat?") == "The red boat?"
 
 
-async def test_with_the_embedder_down_the_question_is_answered_as_it_is(model, memory, vectors):
+async def test_with_the_embedder_down_the_question_is_answered_without_recall(model, memory, vectors):
     said(memory, "The red boat is moored in Oslo")
     vectors.is_down = True
     agent = model.agent(memory_manager=memory, enable_rag=True, rag_min_similarity=0.2, session_id="now")
@@ -94,7 +94,7 @@ async def test_with_the_embedder_down_the_question_is_answered_as_it_is(model, m
     assert memory.get_message_count("now") == 2
 
 
-async def test_what_the_window_holds_is_not_repeated(model, memory):
+async def test_messages_in_the_window_are_not_recalled_again(model, memory):
     said(memory, "The red boat is moored in Oslo", session_id="now")
     said(memory, "The red boat leaks")
     text = await prompt(model, memory, "The red boat?", session_id="now")
@@ -146,7 +146,7 @@ class Unscoped:
         self.search_similar = memory.search_similar
 
 
-async def test_a_memory_that_cannot_tell_users_apart_is_not_searched_for_one(model, memory):
+async def test_a_memory_without_user_filters_is_not_searched_for_one_user(model, memory):
     said(memory, "Bob has a red boat", session_id="of-bob", user="bob")
     memory.create_session("", {"user": "ann"}, "now")
     members = {"memory_manager": Unscoped(memory), "enable_rag": True, "rag_min_similarity": 0.2}
@@ -168,7 +168,7 @@ async def test_a_hit_of_another_agent_is_labelled_and_a_private_one_left_out(mod
     assert sorted(lines) == ["[ASSISTANT/sailor]: The red boat sails", "[ASSISTANT]: My red boat"]
 
 
-async def test_a_hit_too_long_for_what_is_left_does_not_keep_out_a_shorter_one(model, memory):
+async def test_a_hit_over_the_remaining_tokens_is_skipped_and_a_shorter_one_is_recalled(model, memory):
     said(memory, "red boat " * 20)
     said(memory, "red boat in Oslo harbour today")
     text = await prompt(model, memory, "red boat", limits=AgentLimits(max_context_tokens=15))
@@ -201,7 +201,7 @@ def test_a_hit_is_one_line_cut_to_two_hundred_characters(text, line):
     assert one(text) == line
 
 
-def test_no_hits_leave_the_question_as_it_is():
+def test_without_hits_the_question_is_unchanged():
     assert framed([], "Q") == "Q"
 
 

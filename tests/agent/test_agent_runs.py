@@ -1,4 +1,4 @@
-"""The agent's loop: reason, act, answer; and where it ends."""
+"""The agent's loop: reason, act, answer; and its limits."""
 
 import asyncio
 from contextlib import aclosing
@@ -49,7 +49,7 @@ async def test_an_agent_without_tools_answers_in_one_call(model):
     assert "tools" not in model.bodies[0]
 
 
-async def test_the_model_is_told_what_its_call_came_to(model):
+async def test_the_model_gets_the_result_of_its_call(model):
     model.calls(ADD, text="Let me see.")
     model.says("It is 5.")
     assert await model.agent(add, system_prompt="Count.").run("2+3?") == "It is 5."
@@ -77,7 +77,7 @@ async def test_tools_are_withheld_at_the_last_step(model):
     assert ["tools" in body for body in model.bodies] == [True, False]
 
 
-async def test_a_model_that_calls_to_the_end_is_asked_once_more_for_the_answer(model):
+async def test_a_model_that_calls_tools_at_the_last_step_is_called_once_more_without_tools(model):
     for _ in range(3):
         model.calls(ADD)
     model.says("Five.")
@@ -86,7 +86,7 @@ async def test_a_model_that_calls_to_the_end_is_asked_once_more_for_the_answer(m
     assert model.asked[-1].count(("tool", "5")) == 3
 
 
-async def test_calls_after_the_last_call_of_all_are_not_run(model):
+async def test_tool_calls_of_the_final_answer_are_not_run(model):
     runs = []
     for _ in range(3):
         model.calls(("note", {"text": "x"}))
@@ -108,7 +108,7 @@ async def test_near_the_token_limit_tools_are_withheld(model):
     assert (answered.usage.input_tokens, answered.usage.output_tokens) == (1300, 110)
 
 
-def test_a_round_of_tools_is_afforded_when_an_answer_after_it_can_be_paid():
+def test_tools_are_offered_while_the_token_budget_covers_an_answer_after_them():
     allowance = Allowance(100, AdditiveCounter(lambda message: 40))
     messages = [Message("user", "Hi")]
     assert allowance.affords_tools(messages)
@@ -118,7 +118,7 @@ def test_a_round_of_tools_is_afforded_when_an_answer_after_it_can_be_paid():
     assert not allowance.affords_tools(messages)
 
 
-async def test_a_model_that_does_not_count_is_counted_by_estimate():
+async def test_tokens_are_estimated_for_a_model_that_does_not_count():
     class Uncounted:
         async def complete(self, *, messages, tools):
             return CompletionResponse("word " * 40)
@@ -157,7 +157,7 @@ async def test_a_run_can_be_watched_as_it_happens(model):
     assert [body["stream"] for body in model.bodies] == [True, True]
 
 
-async def test_a_model_that_cannot_stream_says_its_text_in_one_piece():
+async def test_a_model_that_cannot_stream_sends_its_text_in_one_piece():
     class Whole:
         async def complete(self, *, messages, tools):
             return CompletionResponse("All at once.", usage=Usage(input_tokens=1))
@@ -166,7 +166,7 @@ async def test_a_model_that_cannot_stream_says_its_text_in_one_piece():
     assert events == [Text("All at once."), Answered(text="All at once.", usage=Usage(input_tokens=1))]
 
 
-async def test_stopping_in_mid_reply_ends_the_call_and_stores_what_was_said(model, tmp_path):
+async def test_stopping_in_mid_reply_ends_the_call_and_stores_the_partial_answer(model, tmp_path):
     model.says("One two three.", stall_after=2)
     with MemoryManager(tmp_path / "memory.db") as memory:
         agent = model.agent(memory_manager=memory, session_id="s")
@@ -177,7 +177,7 @@ async def test_stopping_in_mid_reply_ends_the_call_and_stores_what_was_said(mode
         assert memory.load_session("s") == [Message("user", "Count."), Message("assistant", "One two ")]
 
 
-async def test_stopped_after_a_round_of_tools_only_the_answers_own_words_are_stored(model, tmp_path):
+async def test_stopped_after_a_round_of_tools_only_the_partial_answer_is_stored(model, tmp_path):
     model.calls(ADD, text="Let me see.")
     model.says("It is 5.", stall_after=2)
     with MemoryManager(tmp_path / "memory.db") as memory:
@@ -190,7 +190,7 @@ async def test_stopped_after_a_round_of_tools_only_the_answers_own_words_are_sto
     assert stored == [("user", "2+3?"), ("assistant", "Let me see."), ("tool", "5"), ("assistant", "It is ")]
 
 
-async def test_a_cancelled_run_stores_what_was_said(model, tmp_path):
+async def test_a_cancelled_run_stores_the_partial_answer(model, tmp_path):
     model.says("One two three.", stall_after=2)
     with MemoryManager(tmp_path / "memory.db") as memory:
         agent = model.agent(memory_manager=memory, session_id="s")
@@ -261,12 +261,12 @@ async def test_a_cluster_manager_selects_the_node_of_a_run_by_its_question(model
     assert cluster.asked[0] == ("hard", ["Be kind.", "hard"])
 
 
-def test_a_cluster_manager_that_cannot_pick_a_model_is_refused_where_it_is_given(model):
+def test_the_constructor_refuses_a_cluster_manager_that_cannot_pick_a_model(model):
     with pytest.raises(SettingsError, match=r"cluster_manager dict cannot pick a model; give one with select_node"):
         model.agent(cluster_manager={})
 
 
-async def test_tools_kept_elsewhere_are_offered_beside_the_agents_own(model):
+async def test_tools_of_a_tool_source_are_offered_with_the_agents_own(model):
     def far(**arguments):
         return f"far {arguments}"
 

@@ -1,4 +1,4 @@
-"""Tools: what a model is told of a function, and what becomes of its calls."""
+"""Tools: the description of a function for the model, and the execution of calls."""
 
 import asyncio
 import functools
@@ -70,7 +70,7 @@ def test_the_schema_is_that_of_the_signature():
     assert "city" in parameters["$defs"]["Place"]["properties"]
 
 
-def test_names_that_pydantic_keeps_for_itself_are_good_arguments():
+def test_arguments_may_have_names_that_pydantic_reserves():
     @tool
     def odd(json: str, model_config: int, _hidden: bool = False, copy: tuple[int, ...] = ()) -> None: ...
 
@@ -78,7 +78,7 @@ def test_names_that_pydantic_keeps_for_itself_are_good_arguments():
     assert odd.read({"json": "x", "model_config": "1"}) == {"json": "x", "model_config": 1}
 
 
-def test_a_default_that_json_cannot_say_stays_the_functions_own():
+def test_a_default_without_json_form_is_left_to_the_function():
     marker = object()
 
     @tool
@@ -143,7 +143,7 @@ def test_a_function_that_cannot_be_a_tool_is_refused_by_name(function):
         tool(function)
 
 
-def test_two_tools_of_one_name_are_refused(model):
+def test_two_tools_with_the_same_name_are_refused(model):
     with pytest.raises(SettingsError, match="Two tools are named 'book'"):
         model.agent(book, book)
 
@@ -164,7 +164,7 @@ async def test_wrong_arguments_are_named_to_the_model(model):
     assert all(name in text for name in ("place.city", "nights", "extra"))
 
 
-async def test_broken_json_is_never_mended_into_a_call(model):
+async def test_invalid_json_arguments_are_never_repaired_into_a_call(model):
     runs = []
 
     def remove(path: str = "/") -> None:
@@ -212,7 +212,7 @@ async def test_a_tool_that_fails_does_not_end_the_run(model, function, text):
     assert await outcome(model, (function.__name__, {}), function) == text
 
 
-async def test_a_tool_that_takes_too_long_is_given_up(model):
+async def test_a_tool_over_its_time_limit_is_abandoned(model):
     @tool(timeout_s=0.01)
     async def wait() -> None:
         await asyncio.Event().wait()
@@ -271,9 +271,9 @@ class Bomb:
 WIPE = ("wipe", {"path": "/x"})
 
 
-async def test_a_dangerous_tool_without_anyone_to_ask_is_cancelled(model):
+async def test_a_dangerous_tool_without_a_callback_is_cancelled(model):
     bomb = Bomb()
-    text = "[CANCELLED] wipe needs a confirmation, and nobody is there to give it."
+    text = "[CANCELLED] wipe needs a confirmation, and there is no confirm_callback to give it."
     assert await outcome(model, WIPE, bomb.tool) == text
     assert bomb.ran == []
 
@@ -296,7 +296,7 @@ async def test_a_dangerous_tool_runs_when_it_is_confirmed(model, confirmed, asyn
     assert confirmed or text.startswith("[CANCELLED]")
 
 
-async def test_a_confirmation_that_fails_is_none(model):
+async def test_a_failing_confirmation_counts_as_a_refusal(model):
     bomb = Bomb()
 
     def confirm(*shown):
@@ -306,7 +306,7 @@ async def test_a_confirmation_that_fails_is_none(model):
     assert bomb.ran == []
 
 
-async def test_nobody_is_asked_about_a_call_that_cannot_run(model):
+async def test_no_confirmation_is_requested_for_a_call_that_cannot_run(model):
     asked = []
     text = await outcome(model, ("wipe", {"where": 1}), Bomb().tool, confirm_callback=lambda *s: asked.append(s))
     assert text.startswith("Error: wrong arguments")

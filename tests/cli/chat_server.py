@@ -1,4 +1,4 @@
-"""A running server for chats of the command line, the model that it asks, and chats without a terminal."""
+"""A running server for chats of the command line, its scripted model, and chats without a terminal."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ from tests.serving import ServerProcess, clean_environment
 
 @dataclass(frozen=True, kw_only=True)
 class ChatServer:
-    """`environment` leads commands to the server; `data_dir` is the server's own."""
+    """A running server; `environment` directs commands to it, `data_dir` is its data directory."""
 
     llm: ThreadedLLM
     environment: dict[str, str]

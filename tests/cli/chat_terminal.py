@@ -1,4 +1,4 @@
-"""`mnemoir chat` in a real pseudo-terminal: what a person types, and what they get to see."""
+"""`mnemoir chat` in a real pseudo-terminal: typed input and shown output."""
 
 import re
 import signal
@@ -24,12 +24,12 @@ class ChatTerminal:
         self.child = child
 
     def see(self, pattern: str) -> str:
-        """Wait until that is shown; everything up to its end."""
+        """Wait until the text is shown; all output up to its end."""
         self.child.expect(pattern)
         return self.child.before + self.child.match[0]
 
     def see_prompt(self) -> str:
-        """Wait until something can be typed; everything shown until then."""
+        """Wait for the prompt; all output until then."""
         return self.see(_PROMPT)
 
     def type(self, keys: str) -> None:

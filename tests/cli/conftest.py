@@ -20,12 +20,12 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChatServer]:
 
 @pytest.fixture
 def llm(served: ChatServer) -> ThreadedLLM:
-    """The model that the server asks; it has been asked nothing yet."""
+    """The server's scripted model, without recorded requests."""
     served.llm.clear()
     return served.llm
 
 
 @pytest.fixture
 def user() -> str:
-    """Somebody who has said nothing yet."""
+    """A new user without conversations."""
     return f"user{next(_users)}"

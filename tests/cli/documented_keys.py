@@ -1,4 +1,4 @@
-"""What pages say of the keys of a file, and what the code says of them."""
+"""The keys of files: as documented on pages and as defined in the code."""
 
 import json
 import re
@@ -27,7 +27,7 @@ def keys(model):
 
 
 def wrong(model, text, *elsewhere):
-    """Keys of the model that have no row, or one with another default."""
+    """Keys of the model without a row or with another default in it."""
     found = rows(text)
     there = {key for other in elsewhere for key in keys(other)}
     return [

@@ -41,7 +41,7 @@ def conversations(served, user, tmp_path, capsys):
     return ask
 
 
-def test_conversations_are_listed_and_gone_on_with(chat, talk):
+def test_conversations_are_listed_and_continued(chat, talk):
     with chat("--session", "apricot-0002") as terminal:
         assert "There are no conversations yet." in terminal.ask("/sessions")
         talk("apple-0001", "I sell apples.")
@@ -69,16 +69,16 @@ def test_what_cannot_be_loaded_leaves_the_conversation_as_it_is(chat, talk):
         assert "This is shared-1." in terminal.ask("/history 2")
 
 
-def test_saving_tells_what_there_is(chat):
+def test_saving_reports_the_stored_messages(chat):
     with chat("--session", "saved-1") as terminal:
-        assert "Nothing was said in this conversation yet." in terminal.ask("/save")
+        assert "This conversation has no messages yet." in terminal.ask("/save")
         terminal.ask("Keep this.")
         assert "Saved saved-1: 2 messages." in terminal.ask("/save")
 
 
-def test_clearing_hides_what_was_said_from_the_model_and_deletes_nothing(chat, llm):
+def test_clearing_hides_earlier_messages_from_the_model_and_deletes_nothing(chat, llm):
     with chat() as terminal:
-        assert "Nothing was said in this conversation yet." in terminal.ask("/clear")
+        assert "This conversation has no messages yet." in terminal.ask("/clear")
         terminal.ask("My number is 4711.")
         assert "Cleared: " in terminal.ask("/clear")
         llm.clear()
@@ -131,14 +131,14 @@ def test_forgetting_asks_first_and_leaves_nothing_to_find(chat, conversations, t
         terminal.say("/forget")
         terminal.see(r"\[y/N\]")
         assert "Forgot 2 messages; memories made of them:" in terminal.ask("y")
-        assert "Nothing was said" in terminal.ask("/history")
+        assert "This conversation has no messages yet" in terminal.ask("/history")
         terminal.ask("Something else.")
     (left,) = conversations("list")["results"]
     assert left["preview"] == "Something else."
     assert b"9-31-77" not in (tmp_path / ".local/share/mnemoir/chat-history").read_bytes()
 
 
-def test_a_conversation_goes_into_a_file_and_in_again(chat, tmp_path):
+def test_a_conversation_is_exported_and_imported(chat, tmp_path):
     with chat("--session", "garden-1") as terminal:
         terminal.ask("The roses are in bloom.")
         assert "Exported the conversation to conversation-garden-1.jsonl" in terminal.ask("/export")
@@ -181,4 +181,4 @@ def test_without_memory_commands_say_what_they_need(chat):
         terminal.say("/forget")
         terminal.see(r"\[y/N\]")
         assert "Forgot 2 messages." in terminal.ask("y")
-        assert "Nothing was said in this conversation yet." in terminal.ask("/history")
+        assert "This conversation has no messages yet." in terminal.ask("/history")

@@ -25,32 +25,32 @@ LINES = some.sampled_from([*WORDS, *MARKS])
 
 
 def kinds(text):
-    """What a text is made of, block by block."""
+    """The kinds of the blocks of a text."""
     return [(token.type, token.level, token.content) for token in Markdown(text).parsed]
 
 
 @given(some.lists(LINES, max_size=12), some.integers(0, 100))
-def test_blocks_that_were_finished_stay_as_they_were_whatever_follows(lines, cut):
+def test_finished_blocks_do_not_change_with_any_further_text(lines, cut):
     text = "\n".join(lines)
     grown = text[: cut % (len(text) + 1)]
     length = finished_blocks(grown)
     assert kinds(text) == [*kinds(text[:length]), *kinds(text[length:])]
 
 
-def test_a_line_that_is_not_ended_finishes_nothing():
+def test_an_unfinished_line_finishes_no_block():
     assert finished_blocks("1. one\n\n2") == 0
     assert finished_blocks("1. one\n\n2. two\n\nThen") == 0
     assert finished_blocks("1. one\n\n2. two\n\nThen\n") == len("1. one\n\n2. two\n\n")
 
 
 @given(some.text())
-def test_nothing_that_is_shown_is_a_command_to_the_terminal(text):
+def test_shown_text_never_contains_a_terminal_command(text):
     shown = inert(text)
     assert not any((c < " " and c not in "\n\t") or "\x7f" <= c <= "\x9f" for c in shown)
     shown.encode()
 
 
-def test_words_of_other_scripts_stay_whole():
+def test_words_of_other_scripts_stay_unchanged():
     for text in ("👩‍🔬 می‌روم", "naïve\u202fcafé\u00a0!", "a\tb\nc", "\u0421ало"):
         assert inert(text) == text
 
@@ -71,7 +71,7 @@ def test_a_line_is_clipped_with_a_mark():
         (timedelta(days=2), "2 days ago"),
     ],
 )
-def test_a_time_is_told_in_its_largest_unit(passed, told):
+def test_a_time_is_shown_in_its_largest_unit(passed, told):
     now = utc_now()
     assert ago(now - passed, now) == told
 
@@ -82,7 +82,7 @@ def test_what_is_older_than_a_month_has_a_date():
     assert ago(then, now) == then.date().isoformat()
 
 
-def test_every_name_that_leaves_leaves():
+def test_every_leave_command_ends_the_chat():
     assert [name for name in NAMES if leaves(name)] == ["/exit", "/quit", "/q"]
     assert leaves("/Q now")
 
@@ -117,7 +117,7 @@ async def test_conversations_that_cannot_be_listed_are_not_completed():
     assert [one async for one in completer.get_completions_async(Document("/load "), CompleteEvent())] == []
 
 
-def test_typed_lines_are_forgotten_with_what_was_looked_for(tmp_path):
+def test_forgetting_removes_typed_lines_and_searches(tmp_path):
     lines = TypedLines(tmp_path)
     for line in ("keep this", "my secret", "two\nlines", "/search secret", "/sessions", "   "):
         lines.append_string(line)
@@ -177,6 +177,6 @@ async def test_tools_that_a_model_asks_for_are_named():
         (b'data: {"error": "overloaded"}', MnemoirError),
     ],
 )
-async def test_an_answer_that_is_not_whole_is_an_error(line, error):
+async def test_an_incomplete_answer_is_an_error(line, error):
     with pytest.raises(error):
         await read(said('{"content": "a"}'), line)

@@ -25,12 +25,12 @@ def test_replies_go_to_standard_output_and_nothing_else(chat, llm):
     assert told(llm) == [["Hello."], ["Hello.", "Hello, **you**.\n", "How are you?"]]
 
 
-def test_the_last_line_needs_no_end(chat, llm):
+def test_the_last_line_needs_no_line_break(chat, llm):
     assert chat(said="Hello.").stdout == "Understood.\n"
     assert chat(said="").returncode == 0
 
 
-def test_a_failed_turn_is_told_and_the_rest_goes_on_but_the_end_is_1(chat, llm):
+def test_a_failed_turn_is_reported_and_the_rest_is_answered_with_exit_code_1(chat, llm):
     llm.queue(failure(500), Answer(text="Awake."))
     done = chat(said="Hello?\nHello again?\n")
     assert (done.returncode, done.stdout) == (1, "Awake.\n")
@@ -38,7 +38,7 @@ def test_a_failed_turn_is_told_and_the_rest_goes_on_but_the_end_is_1(chat, llm):
     assert "Traceback" not in done.stderr
 
 
-def test_an_answer_that_breaks_off_is_no_success(chat, llm):
+def test_an_answer_that_breaks_off_is_a_failure(chat, llm):
     llm.queue(Answer(text="one two three four", cut_after=2))
     done = chat(said="Count.\n")
     assert done.returncode == 1
@@ -53,13 +53,13 @@ def test_commands_work_in_a_pipe(chat):
     assert "There are no conversations yet." in done.stderr
 
 
-def test_a_command_that_fails_counts(chat):
+def test_a_failing_command_counts_as_a_failure(chat):
     done = chat(said="/bogus\n")
     assert (done.returncode, done.stdout) == (1, "")
     assert "/help" in done.stderr
 
 
-def test_json_lines_are_for_programs(chat, llm):
+def test_the_json_option_prints_one_json_line_per_answer(chat, llm):
     llm.queue(Answer(text="\x1b[31mred"), failure(500))
     done = chat("--json", "--session", "json-1", "--model", "some", said="Colour?\nAgain?\n/history 1\n")
     assert done.returncode == 1
@@ -89,7 +89,7 @@ def test_a_beginning_of_several_ids_is_refused(chat):
     assert "2 conversations begin with 'twin': twin-2, twin-1." in done.stderr
 
 
-def test_without_memory_the_model_is_told_the_whole_talk_and_nothing_is_stored(chat, llm, served):
+def test_without_memory_the_model_gets_the_whole_conversation_and_nothing_is_stored(chat, llm, served):
     done = chat("--no-memory", said="My word is quokka-77.\nWhat is it?\n")
     assert done.stdout == "Understood.\nUnderstood.\n"
     assert told(llm) == [["My word is quokka-77."], ["My word is quokka-77.", "Understood.", "What is it?"]]
@@ -100,7 +100,7 @@ def test_without_memory_the_model_is_told_the_whole_talk_and_nothing_is_stored(c
     assert [file for file in kept if b"quokka-77" in file.read_bytes()] == []
 
 
-def test_a_conversation_and_no_memory_do_not_go_together(chat):
+def test_a_session_and_no_memory_are_refused_together(chat):
     done = chat("--no-memory", "--session", "kept", said="Hello.\n")
     assert (done.returncode, done.stdout) == (2, "")
 
@@ -119,7 +119,7 @@ def test_it_works_offline_in_a_process_of_its_own(tmp_path):
     assert "assistant" in done.stdout
 
 
-def test_a_model_of_this_process_is_asked_and_facts_are_recalled(llm, tmp_path, capsys):
+def test_a_chat_without_a_server_calls_the_model_and_recalls_facts(llm, tmp_path, capsys):
     arguments, here = ("--data-dir", str(tmp_path / "data")), {"cwd": tmp_path, "capsys": capsys, **asking(llm)}
     run_here("memories", "add", "Rides a red bicycle.", "--verbatim", *arguments, **here)
     done = piped(*arguments, said="Which bicycle do I ride?\n", **here)

@@ -1,4 +1,4 @@
-"""What stands on the screen of the terminal chat, as a terminal emulator draws it; also when its size changes."""
+"""The screen of the terminal chat, drawn by a terminal emulator, also after a resize."""
 
 from contextlib import contextmanager
 
@@ -10,7 +10,7 @@ from tests.scripted_llm import Answer
 
 
 class Screen:
-    """Draws all that a chat shows, and keeps what is scrolled away."""
+    """A terminal emulator that draws the output of a chat and keeps scrolled lines."""
 
     def __init__(self, rows, columns):
         self._screen = pyte.HistoryScreen(columns, rows, history=10_000, ratio=0.5)
@@ -89,7 +89,7 @@ def test_a_reply_is_drawn_anew_when_the_terminal_becomes_wider(served, llm, user
     assert max(map(len, drawn)) > 40
 
 
-def test_a_line_that_is_typed_survives_another_size(served, llm, user, tmp_path):
+def test_a_typed_line_survives_a_resize(served, llm, user, tmp_path):
     with watched(served, user, tmp_path) as (terminal, screen):
         terminal.type("half a ")
         terminal.see("half a")
@@ -102,7 +102,7 @@ def test_a_line_that_is_typed_survives_another_size(served, llm, user, tmp_path)
     assert told(llm)[0][-1] == "half a thought"
 
 
-def test_a_reply_longer_than_the_screen_is_there_once_and_whole(served, llm, user, tmp_path):
+def test_a_reply_longer_than_the_screen_appears_once_and_complete(served, llm, user, tmp_path):
     blocks = [f"Paragraph {n} of it." for n in range(50)]
     code = "```\n" + "\n".join(f"line {n}" for n in range(60)) + "\n```"
     llm.queue(Answer(text="\n\n".join([*blocks, code, "The end."]), stall_after=300))

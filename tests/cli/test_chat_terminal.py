@@ -1,4 +1,4 @@
-"""The terminal chat as a person uses it: typing, watching an answer come, stopping it, leaving."""
+"""The terminal chat as a person uses it: typing, reading a streamed answer, stopping it, leaving."""
 
 import stat
 from functools import partial
@@ -16,7 +16,7 @@ def chat(served, llm, user, tmp_path):
     return partial(chatting, "--user", user, home=tmp_path, environment=served.environment)
 
 
-def test_words_are_seen_while_the_model_still_talks(chat, llm):
+def test_words_are_shown_while_the_model_still_answers(chat, llm):
     llm.queue(Answer(text="one two three four five", stall_after=3))
     with chat() as terminal:
         terminal.say("Count.")
@@ -35,7 +35,7 @@ def test_markdown_is_drawn(chat, llm):
     assert "**" not in shown
 
 
-def test_what_a_model_sends_to_the_terminal_is_only_text(chat, llm):
+def test_terminal_commands_in_an_answer_are_shown_as_text(chat, llm):
     llm.queue(Answer(text="It is \x1b[31mred\x1b]0;owned\x07 and \u202eback."))
     with chat() as terminal:
         terminal.say("Colour?")
@@ -63,7 +63,7 @@ def test_an_interrupt_in_mid_reply_stops_that_reply_alone(chat, llm):
         assert terminal.leave() == 0
 
 
-def test_a_failed_turn_is_told_and_the_chat_goes_on(chat, llm):
+def test_a_failed_turn_is_reported_and_the_chat_goes_on(chat, llm):
     llm.queue(failure(500, "the model is asleep"), Answer(text="Awake."))
     with chat() as terminal:
         assert "500" in terminal.ask("Hello?")
@@ -118,7 +118,7 @@ def test_tab_completes_commands_and_conversations(chat):
         assert terminal.leave() == 0
 
 
-def test_typed_lines_are_there_in_the_next_chat_and_nobody_elses_to_read(chat, tmp_path):
+def test_typed_lines_are_available_in_the_next_chat_and_private(chat, tmp_path):
     file = tmp_path / ".local/share/mnemoir/chat-history"
     with chat() as terminal:
         terminal.ask("A line to find again.")
@@ -130,7 +130,7 @@ def test_typed_lines_are_there_in_the_next_chat_and_nobody_elses_to_read(chat, t
         terminal.see("Understood.")
 
 
-def test_without_memory_typed_lines_are_kept_nowhere(chat, tmp_path):
+def test_without_memory_typed_lines_are_not_stored(chat, tmp_path):
     with chat("--no-memory") as terminal:
         terminal.ask("A line that nobody keeps.")
         assert terminal.leave() == 0

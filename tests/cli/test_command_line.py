@@ -1,4 +1,4 @@
-"""What every command has in common: help, documentation, exit codes, and where output goes."""
+"""Common properties of all commands: help, documentation, exit codes and output streams."""
 
 import json
 import re
@@ -44,7 +44,7 @@ def test_the_page_of_the_commands_names_every_option(name):
     assert [option for option in options if f"`{option}`" not in section(name)] == ["--help"][: "--help" in options]
 
 
-def test_the_page_names_no_option_that_is_not_there():
+def test_the_page_names_no_unknown_option():
     known = {
         option for params in COMMANDS.values() for param in params for option in (*param.opts, *param.secondary_opts)
     }
@@ -52,7 +52,7 @@ def test_the_page_names_no_option_that_is_not_there():
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_option_and_argument_has_a_word_of_help(name):
+def test_every_option_and_argument_has_a_help_text(name):
     assert [param.name for param in COMMANDS[name] if not getattr(param, "help", None)] == []
 
 
@@ -61,7 +61,7 @@ def test_every_command_can_print_json(name):
     assert "--json" in [option for param in COMMANDS[name] for option in param.opts]
 
 
-def test_help_tells_the_commands(tmp_path):
+def test_help_lists_the_commands(tmp_path):
     done = run("--help", cwd=tmp_path)
     assert done.returncode == 0
     assert [
@@ -105,5 +105,5 @@ def test_a_wrong_setting_ends_with_1_and_a_message_without_a_traceback(tmp_path)
     assert "Traceback" not in done.stderr
 
 
-def test_what_a_terminal_could_take_for_a_command_is_spelled_out():
+def test_control_characters_are_printed_as_escapes():
     assert printable("a\x1b[31mb\nc\u202e naïve 猫") == "a\\x1b[31mb\\nc\\u202e naïve 猫"

@@ -32,7 +32,7 @@ def test_a_sound_tree_passes(tmp_path):
     assert (done.exit_code, done.stdout) == (0, "0 errors, 0 warnings\n")
 
 
-def test_hints_are_told_and_are_no_problem(tmp_path):
+def test_hints_are_printed_and_are_no_problem(tmp_path):
     public = tree_of(tmp_path).public
     text = "The answering node drops tools of clients: set allowTools to true."
     done = run("check", "--config-dir", public)
@@ -43,7 +43,7 @@ def test_hints_are_told_and_are_no_problem(tmp_path):
     assert told["hints"] == [{"file": "Workflows/Ann/Chat.json", "path": "$[0]", "text": text}]
 
 
-def test_problems_are_told_line_by_line_and_fail_the_command(tmp_path):
+def test_problems_are_printed_line_by_line_and_fail_the_command(tmp_path):
     done = run("check", "--config-dir", broken(tmp_path), "--user", "Ann")
     lines = done.stdout.splitlines()
     assert done.exit_code == 1
@@ -53,7 +53,7 @@ def test_problems_are_told_line_by_line_and_fail_the_command(tmp_path):
     assert lines[2:] == ["1 error, 1 warning"]
 
 
-def test_problems_are_told_as_json(tmp_path):
+def test_problems_are_printed_as_json(tmp_path):
     done = run("check", "--config-dir", broken(tmp_path), "--json")
     told = json.loads(done.stdout)
     assert (done.exit_code, told["errors"], told["warnings"]) == (1, 1, 1)
@@ -72,7 +72,7 @@ def test_a_warning_alone_does_not_fail_the_command(tmp_path):
     assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "0 errors, 1 warning")
 
 
-def test_a_folder_that_is_no_tree_is_an_error(tmp_path):
+def test_a_folder_without_a_tree_is_an_error(tmp_path):
     assert isinstance(run("check", "--config-dir", tmp_path).exception, SettingsError)
 
 

@@ -1,4 +1,4 @@
-"""`mnemoir conversations`: asked of a running server, and of the files themselves."""
+"""`mnemoir conversations` with a running server, and directly on the files."""
 
 import json
 import stat
@@ -82,14 +82,14 @@ def test_the_messages_of_one_are_shown(conversations):
     assert len(conversations.json("show", "search", "--branches")["results"]) == 2
 
 
-def test_what_is_not_there_ends_with_3(conversations):
+def test_an_unknown_conversation_ends_with_exit_code_3(conversations):
     for command in (["show", "gone"], ["export", "gone"], ["delete", "gone", "--yes"]):
         done = conversations(*command)
         assert (done.returncode, done.stdout) == (3, "")
 
 
 @pytest.mark.parametrize("id", ["", ".", ".."])
-def test_what_can_be_no_id_is_refused_before_anything_is_asked(id, user, tmp_path, capsys):
+def test_an_invalid_id_is_refused_before_any_request(id, user, tmp_path, capsys):
     commands = Commands(user, tmp_path, capsys, {})
     for command in (["show", id], ["delete", id], ["export", id]):
         done = commands(*command)
@@ -106,7 +106,7 @@ def test_messages_are_found(conversations):
     assert "Nothing was found." in conversations("search", "kettle", "--until", "2001-01-01T00:00:00Z").stderr
 
 
-def test_one_conversation_goes_into_a_file(conversations, tmp_path):
+def test_one_conversation_is_exported_to_a_file(conversations, tmp_path):
     file = tmp_path / "rye.md"
     done = conversations("export", "search", "--format", "markdown", "--output", str(file))
     assert (done.returncode, done.stdout) == (0, "")
@@ -116,7 +116,7 @@ def test_one_conversation_goes_into_a_file(conversations, tmp_path):
 
 
 @both_ways
-def test_all_go_into_a_file_and_in_again(conversations, tmp_path):
+def test_all_conversations_are_exported_and_imported(conversations, tmp_path):
     file = tmp_path / "all.jsonl"
     assert conversations.json("export", "--output", str(file)) == {"bytes": file.stat().st_size}
     again = conversations("import", str(file))
@@ -133,7 +133,7 @@ def test_all_are_written_as_json_lines_alone(conversations):
     assert conversations("export", "--format", "markdown").returncode == 2
 
 
-def test_a_file_of_nothing_known_is_refused(conversations, tmp_path):
+def test_a_file_of_an_unknown_format_is_refused(conversations, tmp_path):
     file = tmp_path / "odd.json"
     file.write_text("{")
     done = conversations("import", str(file))
@@ -141,7 +141,7 @@ def test_a_file_of_nothing_known_is_refused(conversations, tmp_path):
     assert len(conversations.ids()) == 2
 
 
-def test_a_conversation_is_deleted_when_that_is_confirmed(conversations):
+def test_a_conversation_is_deleted_after_confirmation(conversations):
     assert conversations("delete", "tea/1", stdin="n\n").returncode == 1
     assert sorted(conversations.ids()) == ["search", "tea/1"]
     done = conversations("delete", "tea/1", stdin="y\n")

@@ -1,4 +1,4 @@
-"""`mnemoir discussions` over a config tree: asked of a running server, and of the files themselves."""
+"""`mnemoir discussions` over a config tree, with a running server and directly on the files."""
 
 import json
 import stat
@@ -23,7 +23,7 @@ SAID = [{"role": "user", "content": f"My cup number {n} is made of very thin blu
 
 @pytest.fixture(scope="module")
 def llm():
-    """The model that sums chunks up."""
+    """The scripted model that summarises chunks."""
     with ScriptedLLM.in_thread() as scripted:
         yield scripted
 
@@ -92,7 +92,7 @@ def tea(discussions, said, request):
     return id
 
 
-def test_a_rebuild_tells_each_chunk_where_there_is_no_terminal(discussions, said, llm):
+def test_a_rebuild_prints_each_chunk_without_a_terminal(discussions, said, llm):
     done = discussions("rebuild", "told", "--from", said, "--yes")
     assert (done.returncode, done.stdout) == (0, "")
     lines = [line for line in done.stderr.splitlines() if not line.startswith("No server runs")]
@@ -100,7 +100,7 @@ def test_a_rebuild_tells_each_chunk_where_there_is_no_terminal(discussions, said
     assert len(llm.requests) == 4
 
 
-def test_a_dry_run_asks_no_model(discussions, said, llm):
+def test_a_dry_run_calls_no_model(discussions, said, llm):
     done = discussions("rebuild", "planned", "--from", said, "--dry-run")
     assert done.stdout.startswith("4 chunks of 4 messages, about ")
     assert discussions.json("rebuild", "planned", "--from", said, "--dry-run")["chunks"] == 4
@@ -131,7 +131,7 @@ def test_a_rebuild_that_stops_halfway_says_so_and_fails(discussions, said, llm):
 
 
 @pytest.mark.parametrize("content", ["{", "{}", '"x"', '[{"role": "user"}]', '{"messages": 1}'])
-def test_what_is_no_conversation_is_refused(discussions, tmp_path, llm, content):
+def test_a_file_without_a_conversation_is_refused(discussions, tmp_path, llm, content):
     file = tmp_path / "odd.json"
     file.write_text(content)
     done = discussions("rebuild", "odd", "--from", str(file), "--yes")
@@ -167,7 +167,7 @@ def test_one_is_shown(discussions, tea):
     assert discussions.json("show", tea)["chunk_summaries"] == 4
 
 
-def test_a_discussion_goes_out_and_in_again(discussions, tea, tmp_path):
+def test_a_discussion_is_exported_and_imported(discussions, tea, tmp_path):
     file = tmp_path / "tea.json"
     done = discussions("export", tea, str(file))
     assert (done.returncode, done.stdout) == (0, "")
@@ -210,7 +210,7 @@ def record(summary):
     return {"metadata": {"title": "", "summary": summary, "entities": [], "key_phrases": []}}
 
 
-def test_a_discussion_is_forgotten_when_that_is_confirmed(discussions, tea):
+def test_a_discussion_is_deleted_after_confirmation(discussions, tea):
     assert discussions("delete", tea, stdin="n\n").returncode == 1
     assert discussions("show", tea).returncode == 0
     assert discussions("delete", tea, "--yes").returncode == 0
@@ -219,7 +219,7 @@ def test_a_discussion_is_forgotten_when_that_is_confirmed(discussions, tea):
 
 
 @pytest.mark.parametrize("id", ["", ".", ".."])
-def test_what_can_be_no_id_is_refused(discussions, id):
+def test_an_invalid_id_is_refused(discussions, id):
     for command in (["show", id], ["delete", id], ["forget", id, "key"], ["forget", "tea", id], ["export", id]):
         done = discussions(*command)
         assert done.returncode == 1

@@ -1,4 +1,4 @@
-"""`mnemoir doctor`: one finding for each part, and what to do."""
+"""`mnemoir doctor`: one finding for each part, with the step to take."""
 
 import json
 
@@ -18,7 +18,7 @@ def in_an_empty_directory(tmp_path, monkeypatch):
 
 @pytest.fixture
 def settings(tmp_path):
-    """Settings over a data directory that is not there yet, with no model to be found."""
+    """Settings with a data directory that does not exist yet, and without a model."""
 
     def load(**environ):
         place = {"HOME": str(tmp_path), "MNEMOIR_STORAGE__DATA_DIR": str(tmp_path / "data"), "PORT": str(free_port())}
@@ -38,7 +38,7 @@ def doctor(tmp_path, capsys):
     return ended
 
 
-def test_on_a_fresh_machine_only_the_missing_model_is_remarked_on(doctor, tmp_path):
+def test_on_a_fresh_machine_only_the_missing_model_is_reported(doctor, tmp_path):
     done = doctor("--json")
     assert done.returncode == 0, done.stdout + done.stderr
     found = {finding["check"]: finding for finding in json.loads(done.stdout)["checks"]}
@@ -81,7 +81,7 @@ async def test_a_data_directory_that_cannot_be_made_fails(settings, tmp_path):
     assert (await checks.check_directory(settings())).state == "fail"
 
 
-async def test_a_data_directory_that_others_may_read_is_remarked_on(settings, tmp_path):
+async def test_a_data_directory_that_others_may_read_is_reported(settings, tmp_path):
     (tmp_path / "data").mkdir(mode=0o755)
     assert (await checks.check_directory(settings())).to_do == f"chmod 700 {tmp_path / 'data'}"
 
@@ -92,7 +92,7 @@ async def test_a_workspace_that_cannot_be_made_fails(settings, tmp_path):
     assert (finding.state, "WORKSPACE_ROOT" in finding.to_do) == ("fail", True)
 
 
-async def test_a_running_server_and_its_database_are_well_and_a_damaged_one_is_named(settings, tmp_path):
+async def test_a_running_server_and_its_database_pass_and_a_damaged_one_is_named(settings, tmp_path):
     database = tmp_path / "data" / "mnemoir.db"
     with ServerProcess(tmp_path / "data") as server:
         here = settings(PORT=str(server.port))
@@ -111,7 +111,7 @@ async def test_a_port_that_another_program_has_fails(settings):
     assert finding.state == "fail"
 
 
-async def test_a_model_that_answers_is_well_and_one_that_does_not_fails(settings):
+async def test_a_model_that_answers_passes_and_one_that_does_not_fails(settings):
     async with ScriptedLLM() as llm:
         chosen = settings(OPENAI_API_KEY="sk-canary", OPENAI_BASE_URL=f"{llm.url}/v1")
         assert (await checks.check_model(chosen)).state == "ok"
@@ -119,7 +119,7 @@ async def test_a_model_that_answers_is_well_and_one_that_does_not_fails(settings
     assert (finding.state, "sk-canary" in repr(finding)) == ("fail", False)
 
 
-async def test_an_ollama_without_the_model_that_was_named_fails_and_says_how_to_get_it(settings):
+async def test_an_ollama_without_the_named_model_fails_with_advice(settings):
     async with ScriptedLLM() as llm:
         chosen = {"OLLAMA_HOST": llm.url, "MEMORY_LLM_PROVIDER": "ollama"}
         assert (await checks.check_model(settings(**chosen))).state == "ok"

@@ -1,4 +1,4 @@
-"""`mnemoir doctor` over the files of conversations: it names what is damaged, and leaves everything as it is."""
+"""`mnemoir doctor` on the files of conversations: it names damaged files and changes nothing."""
 
 import asyncio
 import gzip
@@ -56,13 +56,13 @@ def overwrite(file: Path, at: int, content: bytes) -> None:
         opened.write(content)
 
 
-async def test_before_anybody_said_anything_nothing_is_made(settings, root):
+async def test_without_conversations_nothing_is_created(settings, root):
     finding = await check_conversations(settings)
     assert (finding.state, finding.found) == ("ok", "none yet")
     assert not root.exists()
 
 
-async def test_whole_files_are_counted_by_user_and_left_as_they_are(settings, root, folder):
+async def test_intact_files_are_counted_by_user_and_left_unchanged(settings, root, folder):
     with MemoryManager(root / "other" / "otto" / "conversations.db") as manager:
         manager.save_message("tea", Message("user", "Hello"))
     before = bytes_below(root)
@@ -72,7 +72,7 @@ async def test_whole_files_are_counted_by_user_and_left_as_they_are(settings, ro
 
 
 @pytest.mark.parametrize("name", ["conversations.db", "mnemoir_embeddings.vectors.db"])
-async def test_a_page_that_was_written_over_is_found_wherever_it_is(settings, folder, name):
+async def test_an_overwritten_page_is_found_at_any_position(settings, folder, name):
     file = folder / name
     whole = file.read_bytes()
     pages = len(whole) // 4096
@@ -86,7 +86,7 @@ async def test_a_page_that_was_written_over_is_found_wherever_it_is(settings, fo
 
 
 @pytest.mark.parametrize("name", ["conversations.db", "mnemoir_embeddings.vectors.db"])
-async def test_a_file_that_was_cut_off_is_found_wherever_it_ends(settings, folder, name):
+async def test_a_truncated_file_is_found_at_any_length(settings, folder, name):
     file = folder / name
     whole = file.read_bytes()
     for part in range(20):
@@ -97,7 +97,7 @@ async def test_a_file_that_was_cut_off_is_found_wherever_it_ends(settings, folde
     assert (await check_conversations(settings)).state == "fail"
 
 
-async def test_what_was_set_aside_is_told_until_it_is_taken_away(settings, folder):
+async def test_a_set_aside_file_is_reported_until_it_is_removed(settings, folder):
     asides = [
         folder / "conversations.db.corrupt-20260101T000000000000Z",
         folder / "objects" / "node_memory" / "app" / "tea" / "node.json.corrupt-20260101T000000000000Z",
@@ -122,24 +122,24 @@ async def test_a_node_memory_that_cannot_be_read_is_found(settings, folder, cont
 
 
 @pytest.mark.parametrize("content", [gzip.compress(NODE_MEMORY, mtime=0), b'{"version": 99, "unknown": {}}'])
-async def test_a_node_memory_that_is_compressed_or_of_a_later_version_is_whole(settings, folder, content):
+async def test_a_compressed_or_newer_node_memory_counts_as_intact(settings, folder, content):
     (folder / "objects" / "node_memory" / "app" / "tea" / "node.json").write_bytes(content)
     assert (await check_conversations(settings)).state == "ok"
 
 
-async def test_a_picture_that_is_not_what_its_name_says_is_found(settings, folder):
+async def test_a_picture_that_does_not_match_its_digest_is_found(settings, folder):
     (file,) = (folder / "objects" / "attachments" / "tea").iterdir()
     file.write_bytes(b"a pictuse")
     finding = await check_conversations(settings)
     assert (finding.state, str(file) in finding.found) == ("fail", True)
 
 
-async def test_what_a_writer_has_not_finished_is_no_damage(settings, folder):
+async def test_an_unfinished_file_of_a_writer_is_no_damage(settings, folder):
     (folder / "objects" / "attachments" / "tea" / f"{'0' * 64}.png.tmp").write_bytes(b"half a pic")
     assert (await check_conversations(settings)).state == "ok"
 
 
-async def test_a_log_that_nobody_has_written_back_is_read_and_left(settings, folder):
+async def test_a_write_ahead_log_is_read_and_left_unchanged(settings, folder):
     with MemoryManager(folder / "conversations.db") as manager:
         manager.save_message("tea", Message("user", "One more"))
         finding = await check_conversations(settings)

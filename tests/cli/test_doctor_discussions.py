@@ -1,4 +1,4 @@
-"""`mnemoir doctor` over a config tree and the files of discussions."""
+"""`mnemoir doctor` on a config tree and the files of discussions."""
 
 import json
 
@@ -20,7 +20,7 @@ BOB = {"Users/bob.json": SMALL["Users/ann.json"]}
 
 @pytest.fixture
 def settings(tmp_path):
-    """Settings over a data directory that is not there yet."""
+    """Settings with a data directory that does not exist yet."""
 
     def load(tree=None, users=None):
         place = {"storage.data_dir": tmp_path / "data", "workflows.users": users}
@@ -30,7 +30,7 @@ def settings(tmp_path):
     return load
 
 
-async def test_without_discussions_nothing_is_made(settings, tmp_path):
+async def test_without_discussions_nothing_is_created(settings, tmp_path):
     finding = await tree_checks.check_discussions(settings())
     assert (finding.state, finding.found) == ("ok", "none yet")
     assert list(tmp_path.iterdir()) == []
@@ -46,7 +46,7 @@ async def test_sound_discussions_are_counted(settings, tmp_path):
     assert (finding.state, finding.found) == ("ok", "2 discussions with 2 chunk summaries and 1 record, whole")
 
 
-async def test_damaged_files_of_every_served_user_are_named_once_and_left_as_they_are(settings, tmp_path):
+async def test_damaged_files_of_every_served_user_are_named_once_and_left_unchanged(settings, tmp_path):
     tree = tree_of(tmp_path, BOB)
     common = tree.public / "DiscussionIds"
     damaged = [
@@ -71,7 +71,7 @@ async def test_of_many_damaged_files_five_are_named(settings, tmp_path):
     assert finding.found.endswith("And 3 more.")
 
 
-async def test_a_tree_in_which_all_works_is_well(settings, tmp_path):
+async def test_a_tree_without_errors_passes(settings, tmp_path):
     tree = tree_of(tmp_path)
     finding = await tree_checks.check_tree(settings(tree))
     assert (finding.state, finding.found) == ("ok", f"{tree.root}: 0 errors, 0 warnings")
@@ -85,7 +85,7 @@ async def test_errors_in_the_tree_are_a_warning_that_says_which_command_lists_th
     assert finding.to_do == f"Run: mnemoir check --config-dir {tree.root}"
 
 
-async def test_a_tree_with_which_no_server_starts_fails_and_its_discussions_are_not_called_whole(settings, tmp_path):
+async def test_a_tree_that_cannot_be_served_fails_and_its_discussions_are_not_reported_as_intact(settings, tmp_path):
     here = settings(tree_of(tmp_path), ["Nobody"])
     assert (await tree_checks.check_tree(here)).state == "fail"
     finding = await tree_checks.check_discussions(here)

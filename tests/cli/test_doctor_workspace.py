@@ -1,4 +1,4 @@
-"""`mnemoir doctor` over project files: the damaged one is named, and left as it is."""
+"""`mnemoir doctor` on project files: a damaged file is named and left unchanged."""
 
 from mnemoir.cli import checks
 from mnemoir.settings import load_settings

@@ -1,4 +1,4 @@
-"""The pages hold together: links lead somewhere, and samples run as they are printed."""
+"""The documentation is consistent: links have a target, and samples run as printed."""
 
 import os
 import re

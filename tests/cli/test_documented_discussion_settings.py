@@ -1,4 +1,4 @@
-"""The page about the settings file of discussions holds to the code: every key, its default, examples that fit."""
+"""The page about the settings file of discussions agrees with the code: every key, its default, valid examples."""
 
 import json
 import re
@@ -27,11 +27,11 @@ def test_keys_without_effect_are_named_as_such():
     assert set(re.findall(r"`(\w+)`", told)) == WITHOUT_EFFECT
 
 
-def test_the_page_names_no_key_that_is_not_there():
+def test_the_page_names_no_unknown_key():
     assert set(rows(page(PAGE))) - set(keys(DiscussionSettings)) == set()
 
 
-def test_every_placeholder_is_told():
+def test_every_placeholder_is_documented():
     assert [mark for mark in (CHUNK, RECENT, ALL, SUMMARY) if f"| `{mark}` |" not in page(PAGE)] == []
 
 
@@ -49,6 +49,6 @@ def test_the_example_has_the_shape_of_the_file_and_no_unknown_key():
 
 
 @pytest.mark.parametrize("user", ["discussion-search", "discussion-summary"])
-def test_the_files_of_the_starter_tree_hold_only_keys_that_the_page_tells(user):
+def test_the_files_of_the_starter_tree_hold_only_documented_keys(user):
     held = json.loads(TREE[f"Configs/Workflows/{user}/Memory-Settings.json"])
     assert set(held) - set(rows(page(PAGE))) == {"displayOnlyComment"}

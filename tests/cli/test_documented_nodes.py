@@ -1,4 +1,4 @@
-"""The pages about config trees hold to the code: every key with its default, and examples that run as printed."""
+"""The pages about config trees agree with the code: every key with its default, and examples that run as printed."""
 
 import json
 import re
@@ -57,19 +57,19 @@ def test_keys_that_nodes_share_are_on_the_page_of_all_nodes():
         (UserSettings, "workflows.md"),
     ],
 )
-def test_every_key_of_a_config_file_is_told_with_its_default(model, name):
+def test_every_key_of_a_config_file_is_documented_with_its_default(model, name):
     assert wrong(model, page(name)) == []
 
 
-def test_every_api_type_is_told():
+def test_every_api_type_is_documented():
     assert [name for name in KINDS if f"`{name}`" not in page("endpoints.md")] == []
 
 
-def test_every_sampler_is_told():
+def test_every_sampler_is_documented():
     assert [name for name in CANONICAL | SPECIAL if f"`{name}`" not in page("endpoints.md")] == []
 
 
-def test_every_variable_is_told():
+def test_every_variable_is_documented():
     told = set(re.findall(r"`(\w+)`", page("variables.md")))
     counts = ("one", "two", "three", "four", "five", "ten", "twenty")
     told |= {f"{name}_user_prompt_last_{count}" for name in ("chat", "templated") for count in counts}
@@ -77,7 +77,7 @@ def test_every_variable_is_told():
 
 
 @pytest.mark.parametrize("name", [kind for kind in TYPES if kind.startswith("OfflineWiki")])
-def test_what_an_article_node_says_without_articles_is_told_as_it_is(name):
+def test_the_answer_of_an_article_node_without_articles_is_documented_literally(name):
     kind = TYPES[name]
     told = page(f"nodes/{name}.md")
     assert [line for text in (kind.off, kind.nothing) for line in text.split("\n") if f"`{line}" not in told] == []

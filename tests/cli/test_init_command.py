@@ -1,4 +1,4 @@
-"""`mnemoir init`: a tree of examples that is sound, yours to change, and never in the way of what is there."""
+"""`mnemoir init`: a valid tree of examples, which never overwrites existing files."""
 
 import json
 import runpy
@@ -60,7 +60,7 @@ def test_every_preset_is_there_for_every_protocol(tmp_path, init, api_type):
     assert protocol.kind is not None
 
 
-def test_the_options_are_written_into_every_endpoint_that_the_examples_ask(tmp_path, init):
+def test_the_options_are_written_into_every_endpoint_of_the_examples(tmp_path, init):
     init("mine", "--endpoint-url", "http://llm.test:8000/v1/", "--model", "tiny", "--api-type", "Open-AI-API")
     user = ConfigTree.open(tmp_path / "mine").user("several-models")
     endpoints = [user.endpoint(name) for name in ASKED_ENDPOINTS]
@@ -68,7 +68,7 @@ def test_the_options_are_written_into_every_endpoint_that_the_examples_ask(tmp_p
     assert asked == {("http://llm.test:8000", "tiny", "Open-AI-API")}
 
 
-def test_no_example_asks_any_other_endpoint(tmp_path, init):
+def test_no_example_calls_any_other_endpoint(tmp_path, init):
     init("mine")
     asked = set()
     for file in (tmp_path / "mine/Configs/Workflows").rglob("*.json"):
@@ -88,14 +88,14 @@ def test_the_last_line_is_the_command_to_type_next(tmp_path, init):
     assert "local-ollama.json: llama3.2 at http://127.0.0.1:11434" in told[1]
 
 
-def test_what_was_written_can_be_told_as_json(tmp_path, init):
+def test_the_written_files_can_be_printed_as_json(tmp_path, init):
     told = json.loads(init(".", "--json").stdout)
     assert told["directory"] == str(tmp_path)
     assert told["users"] == EXAMPLES
     assert (tmp_path / "Configs/Endpoints/local-ollama.json").samefile(told["endpoint"])
 
 
-def test_a_directory_that_holds_something_is_left_alone_and_it_is_named(tmp_path, init):
+def test_a_directory_with_files_is_left_unchanged_and_they_are_named(tmp_path, init):
     for name in "abcdefg":
         (tmp_path / name).write_text(name)
     done = init(".")

@@ -49,7 +49,7 @@ def user(request):
     return request.node.name
 
 
-def test_what_was_added_is_listed_and_found(memories, user):
+def test_an_added_memory_is_listed_and_found(memories, user):
     added = memories.json("add", "I live in Graz.", "--user", user, "--verbatim")
     assert [change["event"] for change in added["results"]] == ["ADD"]
     listed = memories("list", "--user", user)
@@ -88,7 +88,7 @@ def test_an_unknown_memory_ends_with_3(memories):
         assert done.stderr.startswith("mnemoir: ")
 
 
-def test_all_memories_of_a_user_go_only_after_a_yes(memories, user):
+def test_all_memories_of_a_user_are_deleted_only_after_confirmation(memories, user):
     memories.json("add", "I live in Graz.", "--user", user, "--verbatim")
     refused = memories("delete", "--all", "--user", user, stdin="n\n")
     assert refused.returncode == 1
@@ -116,7 +116,7 @@ def test_an_export_without_a_file_goes_to_standard_output(memories, user):
     assert done.stderr == "Exported 1 memories.\n"
 
 
-def test_an_import_larger_than_one_request_arrives_whole(memories, user, tmp_path):
+def test_an_import_larger_than_one_request_is_complete(memories, user, tmp_path):
     line = {"user_id": user, "created_at": "2026-01-01T00:00:00Z"}
     file = tmp_path / "in.jsonl"
     file.write_text("\n".join(json.dumps(line | {"memory": f"Owns boat number {n}"}) for n in range(450)))
@@ -125,7 +125,7 @@ def test_an_import_larger_than_one_request_arrives_whole(memories, user, tmp_pat
 
 
 @pytest.mark.parametrize(("line", "said"), [("{", "Line 2 is not valid JSON"), ("[]", "Line 2 is not a JSON object")])
-def test_a_line_that_is_no_memory_is_named(memories, tmp_path, line, said):
+def test_an_invalid_line_is_named(memories, tmp_path, line, said):
     file = tmp_path / "in.jsonl"
     file.write_text(f"\n{line}\n")
     done = memories("import", str(file))
@@ -143,10 +143,10 @@ def test_an_address_where_something_else_answers_is_an_error(memories):
     with ScriptedLLM.in_thread() as other:
         done = memories("list", "--url", other.url)
     assert done.returncode == 1
-    assert "that is no Mnemoir" in done.stderr
+    assert "that is not a Mnemoir server" in done.stderr
 
 
-def test_without_a_server_the_data_directory_is_opened_and_said_so(tmp_path):
+def test_without_a_server_the_data_directory_is_opened_with_a_note(tmp_path):
     memories = Commands(run, tmp_path, port=free_port())
     added = memories("add", "I live in Graz.", "--verbatim")
     assert added.returncode == 0, added.stderr

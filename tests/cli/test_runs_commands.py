@@ -76,7 +76,7 @@ def test_a_list_goes_on_where_it_ended(runs):
     assert runs("list", "--before", "r2").stdout.startswith("r1  ")
 
 
-def test_a_list_may_hold_only_what_failed(runs):
+def test_a_list_may_be_limited_to_failed_runs(runs):
     told = json.loads(runs("list", "--status", "failed", "--json").stdout)
     assert ([run["id"] for run in told["results"]], told["next"]) == (["r1"], None)
     assert runs("list", "--status", "lost").returncode == 1
@@ -103,7 +103,7 @@ def test_prompts_are_shown_as_json(runs):
     assert told["workflows"][0]["nodes"][1]["prompt"] == "the whole prompt"
 
 
-def test_a_run_that_is_not_there_is_told_by_the_exit_code(runs):
+def test_an_unknown_run_is_reported_by_the_exit_code(runs):
     done = runs("show", "../r1")
     assert (done.returncode, done.stdout) == (3, "")
     assert "There is no run '../r1' here" in done.stderr

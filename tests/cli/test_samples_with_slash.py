@@ -37,7 +37,7 @@ def test_a_sample_with_a_final_slash_does_the_same(kind, source, server, tmp_pat
 
 
 @pytest.mark.parametrize(("kind", "source"), [form for form in FORMS if form.values[0] == "sh"])
-def test_no_line_for_the_shell_is_answered_with_an_error(kind, source, server, tmp_path):
+def test_no_shell_sample_is_answered_with_an_error(kind, source, server, tmp_path):
     told = run(kind, source.replace(WRITTEN_FOR, server.url), tmp_path)
     assert '"code":' not in told.replace(KNOWN_ERROR, "")
 

@@ -1,4 +1,4 @@
-"""`mnemoir serve`: what it prints first, and when it refuses to start."""
+"""`mnemoir serve`: its start lines, and the reasons to refuse the start."""
 
 import json
 import socket
@@ -9,7 +9,7 @@ from tests.cli.command_process import run, run_here
 from tests.serving import ServerProcess
 
 
-def test_the_first_lines_tell_address_ui_data_model_embedder_and_a_line_to_try(tmp_path):
+def test_the_first_lines_name_address_ui_data_model_embedder_and_a_command_to_try(tmp_path):
     with ServerProcess(tmp_path / "data", forked=False) as server:
         lines = server.log.read_text().splitlines()[:6]
     assert lines[0] == f"Mnemoir serves on {server.url}"
@@ -31,7 +31,7 @@ def test_a_warning_of_the_settings_is_printed(tmp_path):
 
 
 @pytest.mark.parametrize("key", ["", "short"])
-def test_an_address_others_reach_is_refused_without_a_proper_key_and_nothing_is_made(tmp_path, capsys, key):
+def test_an_address_that_others_reach_is_refused_without_a_proper_key_and_nothing_is_created(tmp_path, capsys, key):
     asked = ("serve", "--host", "0.0.0.0", "--port", "0", "--data-dir", "data")
     done = run_here(*asked, cwd=tmp_path, capsys=capsys, API_KEYS=key)
     assert (done.returncode, done.stdout) == (1, "")

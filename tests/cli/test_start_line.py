@@ -31,7 +31,7 @@ def ask(server, text):
     return answered.json()["choices"][0]["message"]["content"]
 
 
-def test_a_start_line_of_2026_starts_the_server_and_says_what_has_no_effect(public, tmp_path):
+def test_a_start_line_of_2026_starts_the_server_with_warnings_about_ineffective_options(public, tmp_path):
     named = ["--DiscussionDirectory", str(tmp_path / "talk"), "--UserLevelSqlLiteDirectory", str(tmp_path / "locks")]
     limits = ["--concurrency", "2", "--concurrency-timeout", "900", "--concurrency-level", "wilmer"]
     arguments = ["--PublicDirectory", str(public), "--User", "ann", *named, *limits]
@@ -60,7 +60,7 @@ def test_listen_at_the_end_of_the_line_and_with_an_address_work_as_well(tmp_path
     assert json.loads(text[: text.index("\n}") + 2])["url"] == server.url
 
 
-def test_blank_folders_are_none(public, tmp_path):
+def test_blank_folder_options_count_as_not_given(public, tmp_path):
     blank = ["--DiscussionDirectory", "", "--UserLevelSqlLiteDirectory", " ", "--PublicDirectory", ""]
     with ServerProcess(
         tmp_path / "data", arguments=["--ConfigDirectory", str(public), "--User", "ann", *blank]

@@ -1,4 +1,4 @@
-"""Attachments: messages keep links, a store keeps the bytes, and a model is shown what was sent."""
+"""Attachments: messages hold links, a store holds the bytes, and the model gets the original files."""
 
 from base64 import b64encode
 from hashlib import sha256
@@ -66,7 +66,7 @@ def files_below(root: Path) -> list[str]:
 # --- putting away and bringing back
 
 
-def test_a_picture_becomes_a_link_and_a_model_is_shown_it_as_it_was_sent(attachments: Attachments) -> None:
+def test_a_picture_becomes_a_link_and_the_model_gets_the_original_bytes(attachments: Attachments) -> None:
     said = shown(picture())
     stored = attachments.put_away(said, "talk")
     assert stored == shown(MediaPart(type="image", url=LINK, mime_type="image/png", format="png"))
@@ -74,7 +74,7 @@ def test_a_picture_becomes_a_link_and_a_model_is_shown_it_as_it_was_sent(attachm
     assert (first_part(back).data, back.text) == (data_url(PNG), "What is it?")
 
 
-def test_bytes_beside_their_media_type_are_put_away_too(attachments: Attachments) -> None:
+def test_inline_bytes_with_a_media_type_are_stored_too(attachments: Attachments) -> None:
     part = MediaPart(
         type="document",
         mime_type="text/plain",
@@ -90,7 +90,7 @@ def test_bytes_beside_their_media_type_are_put_away_too(attachments: Attachments
     assert (back.filename, back.tokens, back.type) == ("notes.txt", 3, "document")
 
 
-def test_a_data_url_without_base64_is_put_away_as_its_bytes(attachments: Attachments) -> None:
+def test_a_data_url_without_base64_is_stored_as_its_bytes(attachments: Attachments) -> None:
     part = MediaPart(type="document", url="data:text/plain;charset=utf-8,two%20w%C3%B6rds")
     stored = attachments.put_away(shown(part), "talk")
     assert first_part(attachments.bring_back([stored])[0]).data == data_url("two wörds".encode(), "text/plain")
@@ -110,20 +110,20 @@ def test_a_data_url_without_base64_is_put_away_as_its_bytes(attachments: Attachm
         (b"<script>alert(1)</script>", "bin", "image/png"),
     ],
 )
-def test_what_a_file_is_its_first_bytes_tell(
+def test_the_first_bytes_determine_the_type_of_a_file(
     attachments: Attachments, content: bytes, ending: str, mime_type: str
 ) -> None:
     kept = first_part(attachments.put_away(shown(picture(content)), "talk"))
     assert (kept.url.rpartition(".")[2], kept.format, kept.mime_type) == (ending, ending, mime_type)
 
 
-def test_a_media_type_that_is_none_does_not_get_into_a_message(attachments: Attachments) -> None:
+def test_an_invalid_media_type_is_not_stored(attachments: Attachments) -> None:
     stored = attachments.put_away(shown(picture(b"??", 'image/"><b>')), "talk")
     assert first_part(stored).mime_type == "application/octet-stream"
     assert first_part(attachments.bring_back([stored])[0]).data == data_url(b"??", "application/octet-stream")
 
 
-def test_text_tool_calls_and_addresses_on_the_web_stay_as_they_are(local: Attachments, root: Path) -> None:
+def test_text_tool_calls_and_web_addresses_stay_unchanged(local: Attachments, root: Path) -> None:
     remote = MediaPart(type="image", url="https://example.org/cat.png", detail="high")
     messages = [Message("user", "Hi"), Message("assistant", None), shown(remote), shown(text="only text")]
     stored = [local.put_away(message, "talk") for message in messages]
@@ -131,13 +131,13 @@ def test_text_tool_calls_and_addresses_on_the_web_stay_as_they_are(local: Attach
     assert not root.exists()
 
 
-def test_bytes_that_nobody_is_shown_are_not_stored(local: Attachments, root: Path) -> None:
+def test_bytes_beside_a_url_are_not_stored(local: Attachments, root: Path) -> None:
     both = MediaPart(type="image", url="https://example.org/cat.png", base64_data=b64encode(PNG).decode())
     assert local.put_away(shown(both), "talk") == shown(MediaPart(type="image", url=both.url))
     assert not root.exists()
 
 
-def test_what_is_put_away_already_stays_as_it_is(attachments: Attachments) -> None:
+def test_a_link_of_the_same_session_stays_unchanged(attachments: Attachments) -> None:
     stored = attachments.put_away(shown(picture()), "talk")
     assert attachments.put_away(stored, "talk") == stored
 
@@ -156,7 +156,7 @@ def test_a_file_sent_again_is_stored_once(local: Attachments, root: Path) -> Non
 
 
 @given(st.binary(max_size=40))
-def test_a_file_is_the_same_file_however_its_message_carries_it(content: bytes) -> None:
+def test_equal_files_have_equal_digests_in_every_form(content: bytes) -> None:
     encoded = b64encode(content).decode()
     sent = MediaPart(type="image", url=f"data:image/png;base64,{encoded}")
     stored = first_part(Attachments(PlainStore()).put_away(shown(sent), "talk"))
@@ -165,7 +165,7 @@ def test_a_file_is_the_same_file_however_its_message_carries_it(content: bytes) 
     assert digests == {sha256(content).hexdigest()}
 
 
-def test_a_file_elsewhere_is_its_address_and_unreadable_bytes_are_what_was_sent() -> None:
+def test_the_digest_of_a_linked_file_is_its_address_and_of_invalid_base64_its_text() -> None:
     remote = MediaPart(type="image", url="https://example.org/cat.png")
     broken = MediaPart(type="image", url="data:image/png;base64,%%%")
     assert media_digest(remote) == remote.url
@@ -187,7 +187,7 @@ def test_a_file_over_the_limit_is_refused_and_the_limit_named(excess: int) -> No
 @pytest.mark.parametrize(
     "url", ["data:image/png;base64,====", "data:image/png;base64,ü", "data:image/png;base64", "data:"]
 )
-def test_what_is_no_data_is_refused_before_anything_is_saved(url: str) -> None:
+def test_invalid_data_is_refused_before_anything_is_saved(url: str) -> None:
     store = PlainStore()
     with pytest.raises(InvalidRequest, match="attachment"):
         Attachments(store).put_away(shown(picture(), MediaPart(type="image", url=url)), "talk")
@@ -195,7 +195,7 @@ def test_what_is_no_data_is_refused_before_anything_is_saved(url: str) -> None:
 
 
 @pytest.mark.parametrize("session_id", ["../up", "..", "a/b", "x" * 500, "Zoë ☕", "%-", "~"])
-def test_no_session_gets_out_of_its_place_or_into_another_s(local: Attachments, root: Path, session_id: str) -> None:
+def test_no_session_id_leads_to_files_of_another_session(local: Attachments, root: Path, session_id: str) -> None:
     stored = local.put_away(shown(picture()), session_id)
     others = local.put_away(shown(picture()), "talk")
     assert first_part(local.bring_back([stored])[0]).data == data_url(PNG)
@@ -215,7 +215,7 @@ def test_no_session_gets_out_of_its_place_or_into_another_s(local: Attachments, 
         f"mnemoir:attachments/talk/{DIGEST}.png\n",
     ],
 )
-def test_a_link_that_is_none_reads_no_file(url: str) -> None:
+def test_an_invalid_link_reads_no_file(url: str) -> None:
     store = PlainStore({"node_memory/app/talk/node.json": b"{}", "secret.bin": b"secret"})
     assert read_link(url) is None
     assert Attachments(store).bring_back([shown(MediaPart(type="image", url=url))]) == [
@@ -227,7 +227,7 @@ def test_a_link_that_is_none_reads_no_file(url: str) -> None:
 # --- what is gone or damaged
 
 
-def test_a_file_that_is_gone_costs_its_part_and_a_warning(attachments: Attachments) -> None:
+def test_a_missing_file_is_left_out_with_a_warning(attachments: Attachments) -> None:
     gone = attachments.put_away(shown(picture(b"gone")), "other")
     stored = [attachments.put_away(shown(picture()), "talk"), gone, Message("user", [first_part(gone)])]
     attachments.delete("other")
@@ -238,7 +238,7 @@ def test_a_file_that_is_gone_costs_its_part_and_a_warning(attachments: Attachmen
     assert [(log["log_level"], log["cause"]) for log in logs] == [("warning", "not_found")] * 2
 
 
-def test_one_file_of_several_that_is_gone_leaves_the_others(attachments: Attachments) -> None:
+def test_one_missing_file_leaves_the_others(attachments: Attachments) -> None:
     stored = attachments.put_away(shown(picture(), picture(jpeg())), "talk")
     assert isinstance(stored.content, list)
     lost = MediaPart(type="image", url=f"mnemoir:attachments/talk/{'0' * 64}.png")
@@ -246,7 +246,7 @@ def test_one_file_of_several_that_is_gone_leaves_the_others(attachments: Attachm
     assert attachments.bring_back([stored]) == attachments.bring_back([shown(first_part(stored))])
 
 
-def test_damaged_bytes_are_never_shown_as_if_they_were_the_file(local: Attachments, root: Path) -> None:
+def test_damaged_bytes_are_never_shown(local: Attachments, root: Path) -> None:
     stored = local.put_away(shown(picture()), "talk")
     (root / files_below(root)[0]).write_bytes(PNG[:-1] + b"?")
     with capture_logs() as logs:
@@ -254,7 +254,7 @@ def test_damaged_bytes_are_never_shown_as_if_they_were_the_file(local: Attachmen
     assert [log["cause"] for log in logs] == ["damaged"]
 
 
-def test_a_file_that_cannot_be_read_costs_its_part_alone(local: Attachments, root: Path, tmp_path: Path) -> None:
+def test_an_unreadable_file_is_left_out_alone(local: Attachments, root: Path, tmp_path: Path) -> None:
     stored = local.put_away(shown(picture()), "talk")
     file = root / files_below(root)[0]
     file.rename(tmp_path / "outside.png")
@@ -267,7 +267,7 @@ def test_a_file_that_cannot_be_read_costs_its_part_alone(local: Attachments, roo
 # --- copying and deleting
 
 
-def test_deleting_a_session_takes_its_files_alone_and_leaves_nothing(local: Attachments, root: Path) -> None:
+def test_deleting_a_session_deletes_all_its_files_and_no_others(local: Attachments, root: Path) -> None:
     local.put_away(shown(picture(), picture(jpeg())), "talk")
     local.put_away(shown(picture()), "talk-2")
     assert (local.delete("talk"), local.delete("talk")) == (2, 0)
@@ -292,7 +292,7 @@ def test_all_files_of_a_session_are_copied_for_another(attachments: Attachments)
     assert attachments.delete("c/d") == 2
 
 
-def test_a_copy_of_a_file_that_is_gone_is_a_link_to_nothing(attachments: Attachments) -> None:
+def test_a_copy_of_a_missing_file_is_a_dangling_link(attachments: Attachments) -> None:
     link = MediaPart(type="image", url=f"mnemoir:attachments/talk/{'0' * 64}.png")
     with capture_logs() as logs:
         own = attachments.put_away(shown(link), "branch")

@@ -51,7 +51,7 @@ def test_no_single_text_is_estimated_at_less_than_three_fifths(kind):
     assert min(ratio([one]) for one in KINDS[kind]) >= 0.6
 
 
-def test_a_file_costs_its_price_and_its_bytes_nothing():
+def test_a_file_costs_a_fixed_number_of_tokens_whatever_its_size():
     (picture, asked), (document, wanted) = file_messages()
     assert HEURISTIC.count_one(picture) - PER_MESSAGE - PER_FILE == pytest.approx(asked, abs=2)
     assert HEURISTIC.count_one(document) - PER_MESSAGE - 1200 == pytest.approx(wanted, abs=2)

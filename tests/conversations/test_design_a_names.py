@@ -121,7 +121,7 @@ def test_the_words_of_the_enumerations():
     assert {method.value for method in FileTransferMethod} == {"local_file", "remote_url", "tool_file"}
 
 
-def test_images_are_looked_at_closely_or_not_and_nothing_else():
+def test_image_detail_is_low_or_high():
     assert [ImageConfig(detail=detail).detail for detail in ("low", "high", None)] == ["low", "high", None]
     with pytest.raises(ValidationError):
         ImageConfig.model_validate({"detail": "auto"})

@@ -134,7 +134,7 @@ def test_every_vector_store_has_the_documented_methods(name):
         assert callable(getattr(VectorStore, method))
 
 
-def test_a_manager_says_what_it_was_made_with(tmp_path):
+def test_a_manager_shows_its_configuration(tmp_path):
     with MemoryManager(tmp_path / "m.db", 512) as manager:
         assert isinstance(manager.storage, MemoryStorage)
         assert (manager.max_history_tokens, manager.embedding_client, manager.vector_store) == (512, None, None)

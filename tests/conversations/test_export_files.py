@@ -97,7 +97,7 @@ def test_a_session_deleted_while_all_are_exported_is_left_out(here):
     assert b'"id":"one"' not in b"".join(pieces)
 
 
-def test_what_was_said_earlier_and_stored_later_keeps_its_place(here, there):
+def test_a_message_stored_after_its_children_is_exported_before_them(here, there):
     for minute in (1, 3, 4, 2):
         at = datetime(2026, 3, 4, 12, minute)
         here.storage.save_message(MessageRecord(session_id="s", role="user", content=str(minute), created_at=at))
@@ -135,7 +135,7 @@ def test_an_unknown_session_and_an_unknown_format_are_refused(here):
         export_session(here, "s", "html")
 
 
-def test_a_file_is_written_whole_or_not_at_all(here, tmp_path):
+def test_a_file_is_written_completely_or_not_at_all(here, tmp_path):
     rich_session(here)
     path = tmp_path / "trip.jsonl"
     assert write_export(export_session(here, "trip"), path) == path.stat().st_size

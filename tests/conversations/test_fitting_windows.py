@@ -1,4 +1,4 @@
-"""Cutting a history to a budget, against the rule as the reference tells it: drop the oldest unit, count again."""
+"""Cutting of a history to a budget, compared with the reference's rule: drop the oldest unit, count again."""
 
 from itertools import pairwise
 
@@ -61,7 +61,7 @@ def split(window, unit):
 
 @pytest.mark.parametrize("growth", COUNTERS)
 @given(messages=valid_histories(), budget=budgets, unit=units, min_keep=st.integers(0, 3))
-def test_a_window_is_what_dropping_the_oldest_unit_again_and_again_leaves(growth, messages, budget, unit, min_keep):
+def test_a_window_is_the_result_of_dropping_the_oldest_unit_repeatedly(growth, messages, budget, unit, min_keep):
     counter, count = COUNTERS[growth]
     assert fit(messages, budget, counter, unit, min_keep) == oracle(messages, budget, count, unit, min_keep)
 
@@ -142,7 +142,7 @@ def test_an_empty_history_stays_empty_and_is_not_counted():
     assert fit([], 0, FunctionCounter(refuse), "message", min_keep=1) == []
 
 
-def test_what_is_pinned_counts_and_brings_its_tool_round_along():
+def test_a_pinned_message_counts_and_keeps_its_tool_round():
     messages = [Message("user", "u" * 5), caller("x"), result("x", "r" * 5), *PAIR]
     assert fit(messages, 25, ADDITIVE, "turn", pinned=[2]) == [messages[1], messages[2], *PAIR]
     assert fit(messages, 24, ADDITIVE, "turn", pinned=[2]) == [messages[1], messages[2]]
@@ -152,7 +152,7 @@ def test_results_whose_calls_are_gone_are_dropped_from_the_front_even_when_all_f
     assert fit([result("x"), *PAIR], 1000, ADDITIVE, "message") == PAIR
 
 
-def test_what_stands_before_the_first_user_message_is_a_unit_without_the_results_in_front_of_it():
+def test_messages_before_the_first_user_message_are_a_unit_without_leading_results():
     assert borders([result("x"), Message("assistant", "so"), Message("system", "be kind"), *PAIR], "turn") == [1, 3]
 
 
@@ -162,11 +162,11 @@ def test_a_late_result_keeps_its_turn_together_with_the_turn_of_its_call():
     assert borders(messages, "message") == [0, 1, 4]
 
 
-def test_a_call_whose_answer_never_came_holds_nothing_together():
+def test_a_call_without_a_result_joins_no_units():
     assert borders([caller("x"), Message("user", "go on"), caller("x"), result("x")], "message") == [0, 1, 2]
 
 
-def test_what_an_unguarded_counter_raises_is_passed_on():
+def test_exceptions_of_an_unguarded_counter_are_passed_on():
     def broken(messages):
         raise OSError("no model")
 
@@ -174,7 +174,7 @@ def test_what_an_unguarded_counter_raises_is_passed_on():
         fit(PAIR, 5, FunctionCounter(broken))
 
 
-def test_an_additive_counter_looks_at_no_more_messages_than_the_window_needs():
+def test_an_additive_counter_counts_only_the_messages_the_window_needs():
     seen = []
     counter = AdditiveCounter(lambda message: seen.append(message) or 10)
     assert fit(PAIR * 500, 40, counter, "message") == PAIR * 2
@@ -187,7 +187,7 @@ class FailsOnLongLists:
 
 
 @pytest.mark.parametrize("unit", ["message", "turn"])
-def test_a_counter_that_gives_up_cuts_as_the_estimate_does(unit):
+def test_a_counter_that_falls_back_cuts_like_the_estimate(unit):
     messages = PAIR * 20
     assert fit(messages, 50, model_counter(FailsOnLongLists()), unit) == fit(messages, 50, HEURISTIC, unit)
 
@@ -220,7 +220,7 @@ class CountsCalls:
 
 
 @pytest.mark.parametrize("budget", [0, 100, 5000, 9_999, 10_003, 10_004])
-def test_a_window_of_500_turns_takes_a_dozen_counts_of_a_model_that_says_how_it_counts(budget):
+def test_a_window_of_500_turns_takes_a_dozen_counts_of_a_monotone_model(budget):
     knowing, plain = CountsCalls("monotone"), CountsCalls("unknown")
     assert fit(PAIR * 500, budget, model_counter(knowing)) == fit(PAIR * 500, budget, model_counter(plain))
     assert knowing.calls <= 12

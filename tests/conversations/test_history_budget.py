@@ -21,7 +21,7 @@ count = LetterModel().get_llm_num_tokens
 
 
 @given(st.integers(0, 9999), st.integers(0, 9999), st.integers(0, 9999))
-def test_the_rest_is_what_answer_and_prompt_leave_and_never_below_nothing(size, output, prompt):
+def test_the_rest_is_the_context_without_answer_and_prompt_and_at_least_0(size, output, prompt):
     rest = rest_tokens(context_size=size, max_output_tokens=output, prompt_tokens=prompt)
     assert rest == max(0, size - output - prompt)
 
@@ -31,7 +31,7 @@ def test_a_model_of_unknown_size_gets_2000_tokens_of_history():
     assert history_budget([Message("user", "hello")], count=count, context_size=None) == 2000
 
 
-def test_all_that_is_sent_besides_the_history_is_paid_for():
+def test_all_other_messages_of_the_prompt_reduce_the_budget():
     besides = [Message("system", "be kind"), Message("user", [PHOTO, TextPart("hi")])]
     assert history_budget(besides, count=count, context_size=100, max_output_tokens=30) == 100 - 30 - 7 - 12
     assert history_budget(besides, count=count, context_size=100, accepts=()) == 100 - 7 - 2
@@ -68,7 +68,7 @@ def test_a_prompt_for_a_model_of_text_has_no_files_and_no_empty_messages():
     assert prompt == [Message("user", "what is it?")]
 
 
-def test_a_prompt_of_nothing_is_an_error():
+def test_an_empty_prompt_is_an_error():
     with pytest.raises(InvalidRequest, match="prompt is empty"):
         chat_prompt([], [], Message("user", [PHOTO]), accepts=["audio"])
 

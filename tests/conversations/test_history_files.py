@@ -1,4 +1,4 @@
-"""Files of old turns: when they are shown again, and what becomes of those that cannot be."""
+"""Files of old turns in a history, and files that cannot be shown."""
 
 import pytest
 from structlog.testing import capture_logs
@@ -43,7 +43,7 @@ def test_files_stand_first_in_their_order_and_the_text_last():
     assert history[1] == Message("assistant", "a0")
 
 
-def test_a_file_of_the_assistant_stands_with_its_answer_and_one_of_nobody_is_the_users():
+def test_a_file_of_the_assistant_is_in_its_answer_and_one_without_owner_in_the_question():
     history = shown(attachment("t0", "a.png", belongs_to="assistant"), attachment("t0", "old.png", belongs_to=None))
     assert [message.content for message in history] == [
         [image("old.png"), TextPart("q0")],
@@ -51,18 +51,18 @@ def test_a_file_of_the_assistant_stands_with_its_answer_and_one_of_nobody_is_the
     ]
 
 
-def test_a_file_that_is_gone_is_skipped_with_a_warning():
+def test_a_missing_file_is_skipped_with_a_warning():
     with capture_logs() as logs:
         history = shown(attachment("t0", "gone.png"), attachment("t0", "a.png"), files=shelf("a.png"))
     assert history[0].content == [image("a.png"), TextPart("q0")]
     assert [(log["event"], log["file"]) for log in logs] == [("history_file_skipped", "at-gone.png")]
 
 
-def test_where_all_files_are_gone_the_content_is_a_plain_text():
+def test_without_any_remaining_file_the_content_is_a_plain_text():
     assert shown(attachment("t0", "gone.png"), files=shelf())[0].content == "q0"
 
 
-def test_another_tenants_file_is_gone():
+def test_a_file_of_another_tenant_counts_as_missing():
     assert shown(attachment("t0", "a.png"), files=shelf("a.png", tenant_id="you"))[0].content == "q0"
 
 
@@ -71,7 +71,7 @@ def test_a_file_that_cannot_become_a_part_leaves_a_list():
     assert history[0].content == [TextPart("q0")]
 
 
-def test_a_resolver_that_fails_otherwise_costs_that_file_alone():
+def test_another_failure_of_the_resolver_drops_only_that_file():
     class Broken:
         def find(self, ref, *, tenant_id):
             raise ValueError("Invalid upload file")

@@ -1,4 +1,4 @@
-"""The named sets of rules, and the turns that each picks."""
+"""The presets of rules and the turns that each selects."""
 
 from collections.abc import Sequence
 from dataclasses import replace

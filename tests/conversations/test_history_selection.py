@@ -1,4 +1,4 @@
-"""Which turns make a history, against the oracle: over branches, clock ties and limits, by every set of rules."""
+"""Selection of a history's turns compared with an oracle: branches, clock ties and limits, for every preset."""
 
 from datetime import timedelta
 

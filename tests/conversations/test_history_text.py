@@ -27,7 +27,7 @@ def test_an_empty_history_is_an_empty_text():
     assert history_text([]) == ""
 
 
-def test_only_the_two_sides_are_heard():
+def test_only_user_and_assistant_messages_are_in_the_text():
     call = Message("assistant", None, tool_calls=[ToolCall("x", "look")])
     messages = [Message("system", "be kind"), Message("user", "hi"), call, Message("tool", "found", tool_call_id="x")]
     assert history_text(messages) == "Human: hi"
@@ -65,7 +65,7 @@ def test_a_template_without_a_place_for_it_gets_the_history_in_front():
     assert completion_prompt("Answer: #sys.query#", "Human: a", "b") == "Human: a\nAnswer: b"
 
 
-def test_what_people_said_is_not_searched_for_markers():
+def test_markers_in_messages_are_not_replaced():
     said = "Human: #sys.query# #histories# \\1"
     assert completion_prompt("#histories#|#sys.query#", said, "#histories#") == f"{said}|#histories#"
     assert completion_prompt("#sys.query#", said, "q") == f"{said}\nq"

@@ -1,4 +1,4 @@
-"""The strategy `hybrid`: what is important stays, word for word, however old it is."""
+"""The strategy `hybrid`: important messages stay unchanged, however old they are."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def _with_facts() -> list[Message]:
     return [*talk(10, words=_WORDS), *said, *talk(80, first=10, words=_WORDS)]
 
 
-def test_what_fits_is_sent_as_it_is(tmp_path: Path) -> None:
+def test_messages_that_fit_are_sent_unchanged(tmp_path: Path) -> None:
     with opened(tmp_path) as rows:
         save(rows, talk(3))
         assert HybridStrategy().window(rows, SESSION, 100) == talk(3)
@@ -71,7 +71,7 @@ def test_the_summariser_does_not_read_what_is_kept_anyway(tmp_path: Path) -> Non
     assert "Noted." in summariser.tasks[0].transcript
 
 
-def test_a_later_load_asks_no_model_until_something_falls_out(tmp_path: Path) -> None:
+def test_a_later_load_calls_no_model_until_messages_leave_the_window(tmp_path: Path) -> None:
     summariser = Summariser()
     strategy = _summarised(summariser)
     with opened(tmp_path) as rows:
@@ -114,7 +114,7 @@ def test_an_answer_that_is_kept_without_its_question_is_explained(tmp_path: Path
     assert_valid_history(window)
 
 
-def test_pinned_messages_give_way_to_the_newest_turn_alone(tmp_path: Path) -> None:
+def test_pinned_messages_are_dropped_only_for_the_newest_turn(tmp_path: Path) -> None:
     with opened(tmp_path) as rows:
         ids = save(rows, talk(100, words=_WORDS))
         for at in range(0, 40, 2):

@@ -71,7 +71,7 @@ def archive(**files: object) -> bytes:
     return made.getvalue()
 
 
-def test_what_was_said_survives_with_branches_and_the_head(store):
+def test_messages_branches_and_the_head_are_imported(store):
     report = take(store, conversation(*reversed(TALK), current="a3"))
     assert (report.ids, report.messages) == (["conv-1"], 5)
     assert tree(store, "conv-1") == [

@@ -1,4 +1,4 @@
-"""Sessions that are there already: left out, kept beside the file's, replaced or merged; and a trial of each."""
+"""Imports of existing sessions: skipped, renamed, replaced or merged; and a dry run of each."""
 
 import pytest
 
@@ -14,17 +14,17 @@ def store(tmp_path):
         yield manager
 
 
-def test_a_session_that_is_there_is_left_out_by_default(store):
+def test_an_existing_session_is_skipped_by_default(store):
     store.save_message("s", Message("user", "mine"))
     report = import_sessions(store, lines(*HELLO) + lines(*HELLO, id="t"))
     assert report.ids == ["t"]
     assert report.skipped == [
-        SkippedSession(id="s", reason="there is a session of that id; rename, replace or merge it")
+        SkippedSession(id="s", reason="a session with that id exists; rename, replace or merge it")
     ]
     assert (texts(store), texts(store, "t")) == (["mine"], ["hi", "hello"])
 
 
-def test_a_session_that_is_there_keeps_its_name_and_the_other_gets_a_new_one(store):
+def test_an_existing_session_keeps_its_id_and_the_other_gets_a_new_one(store):
     store.save_message("s", Message("user", "mine"))
     file = lines(*HELLO)
     assert import_sessions(store, file, on_conflict="rename").ids == ["s-2"]
@@ -35,7 +35,7 @@ def test_a_session_that_is_there_keeps_its_name_and_the_other_gets_a_new_one(sto
     assert import_sessions(store, long, on_conflict="rename").ids == ["x" * 500 + "-2"]
 
 
-def test_a_session_that_is_there_is_replaced_whole(store):
+def test_an_existing_session_is_replaced_completely(store):
     store.create_session("old", {"title": "old"}, "s")
     store.save_message("s", Message("user", "mine"))
     report = import_sessions(store, lines(*HELLO, title="new", system_prompt="new"), on_conflict="replace")
@@ -77,7 +77,7 @@ def test_equal_siblings_are_merged_one_by_one(store):
 
 
 @pytest.mark.parametrize("on_conflict", ["skip", "rename", "replace", "merge"])
-def test_a_trial_says_what_would_happen_and_does_nothing(store, on_conflict):
+def test_a_dry_run_reports_the_result_and_changes_nothing(store, on_conflict):
     store.append_messages("s", [Message("user", "hi")])
     before = all_of(store)
     file = lines(*HELLO) + lines(*HELLO, id="t")
@@ -86,6 +86,6 @@ def test_a_trial_says_what_would_happen_and_does_nothing(store, on_conflict):
     assert import_sessions(store, file, on_conflict=on_conflict) == tried
 
 
-def test_a_trial_finds_the_same_mistakes(store):
+def test_a_dry_run_finds_the_same_errors(store):
     with pytest.raises(InvalidImport, match="Line 2"):
         import_sessions(store, lines({}), dry_run=True)

@@ -1,4 +1,4 @@
-"""The database of harombe: read from its bytes, whatever state it is in, and never written."""
+"""The database of harombe: read from its bytes, in any state, and never written."""
 
 import pytest
 
@@ -52,7 +52,7 @@ def database(tmp_path, sql: str) -> bytes:
     return path.read_bytes()
 
 
-def test_its_sessions_come_along_and_what_is_damaged_costs_itself(store, tmp_path):
+def test_its_sessions_are_imported_and_damaged_fields_are_left_out(store, tmp_path):
     report = import_sessions(store, database(tmp_path, TABLES + ROWS), user="ann")
     assert (sorted(report.ids), report.messages) == (["s", "t"], 4)
     assert store.load_session("s") == [

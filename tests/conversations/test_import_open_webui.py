@@ -91,7 +91,7 @@ def test_no_message_is_older_than_the_one_it_follows():
     assert ordered == [("e", 1), ("a", 5), ("b", 5), ("d", 5), ("c", 9)]
 
 
-def test_times_titles_tags_and_the_prompt_come_along(store):
+def test_times_titles_tags_and_the_prompt_are_imported(store):
     take(store, [chat(*BRANCHED, current="a3")])
     session = store.get_session("chat-1")
     assert (session.created_at, session.updated_at) == (datetime(2026, 3, 4, 12), datetime(2026, 3, 4, 12, 10))
@@ -197,7 +197,7 @@ def test_a_file_that_is_cut_off_is_refused(store):
         with pytest.raises(InvalidImport):
             import_sessions(store, whole[:length])
     for behind in (b"]", b"{}", b"x", b",{}"):
-        with pytest.raises(InvalidImport, match="the file goes on"):
+        with pytest.raises(InvalidImport, match="the file continues"):
             import_sessions(store, whole + behind)
     with pytest.raises(InvalidImport, match="neither a comma nor the end"):
         import_sessions(store, whole.replace(b"}, {", b"} {"))

@@ -51,7 +51,7 @@ def test_only_a_role_is_needed(store):
         (b'{"role":"user","parent_id":0}', "Line 3: the member parent_id must be a whole number from 1"),
         (b'{"role":"user","parent_id":true}', "Line 3: the member parent_id must be a whole number"),
         (b'{"role":"user","importance":1.5}', "Line 3: the member importance must be a number from 0 to 1"),
-        (b'{"role":"user","importance":NaN}', "Line 3: NaN is no number of JSON"),
+        (b'{"role":"user","importance":NaN}', "Line 3: NaN is not a number in JSON"),
         (b'{"role":"user","pinned":"yes"}', "Line 3: the member pinned must be true or false"),
         (b'{"role":"user","created_at":"soon"}', "Line 3: the member created_at must be a time"),
         (b'{"role":"user","created_at":"1066-10-14T12:00:00Z"}', "between 1970 and 2200"),
@@ -75,7 +75,7 @@ def test_a_broken_line_is_named_and_nothing_is_stored(store, message, cause):
 @pytest.mark.parametrize(
     ("file", "cause"),
     [
-        (b'{"role":"user"}\n', "none that can be imported"),
+        (b'{"role":"user"}\n', "cannot be imported"),
         (lines()[:-30], "Line 1|not valid JSON"),
         (lines().replace(b'"version": 2', b'"version": 3'), "version 3 .*newer Mnemoir"),
         (lines().replace(b'"version": 2', b'"version": "x"'), "version must be a whole number"),
@@ -85,9 +85,9 @@ def test_a_broken_line_is_named_and_nothing_is_stored(store, message, cause):
         (lines(custom=[1]), "Line 1, session: The member custom"),
         (lines(created_at="0001-01-01T00:00:00Z"), "Line 1, session: the member created_at"),
         (lines(*HELLO) + b"{}\n" + lines(id="t"), "Line 4: the member role"),
-        (b"", "none that can be imported"),
-        (b"hello", "none that can be imported"),
-        (b"\0" * 100, "none that can be imported"),
+        (b"", "cannot be imported"),
+        (b"hello", "cannot be imported"),
+        (b"\0" * 100, "cannot be imported"),
     ],
 )
 def test_a_file_that_is_none_of_ours_is_refused(store, file, cause):
@@ -104,7 +104,7 @@ def test_an_import_is_for_the_user_who_asks_whatever_the_file_says(store):
     assert [session.metadata.user for session in store.list_sessions()] == ["ann", "ann"]
 
 
-def test_members_that_no_file_may_set_are_passed_over(store):
+def test_members_that_a_file_must_not_set_are_ignored(store):
     hostile = said("user", "x", session_id="other", embedding=[1.0], off_thread=1, head=True, seq=9, __class__="y")
     import_sessions(store, lines(hostile, is_admin=True))
     assert texts(store) == ["x"]
@@ -147,7 +147,7 @@ def test_unknown_words_of_the_caller_are_refused(store):
         import_sessions(store, lines(*HELLO), format="json")
 
 
-def test_what_was_written_is_taken_back_when_the_store_fails(store):
+def test_written_sessions_are_deleted_when_the_store_fails(store):
     rich_session(store)
     import_sessions(store, lines(*HELLO, id="t"))
     before = all_of(store)
@@ -184,7 +184,7 @@ with MemoryManager(sys.argv[1]) as manager:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("on_conflict", ["skip", "replace"])
-def test_a_session_whose_import_was_killed_says_so(tmp_path, on_conflict):
+def test_a_session_of_a_killed_import_is_marked_as_unfinished(tmp_path, on_conflict):
     path, file = tmp_path / "memory.db", tmp_path / "file.jsonl"
     branches = [said("user", "hi"), *(said("assistant", f"answer {at}", parent_id=1) for at in range(5))]
     file.write_bytes(lines(*branches, said("user", "the last")))
@@ -200,7 +200,7 @@ def test_a_session_whose_import_was_killed_says_so(tmp_path, on_conflict):
         assert [one.metadata.custom[UNFINISHED] for one in unfinished] == ["s"]
         if on_conflict == "skip":
             [left_out] = import_sessions(store, file).skipped
-            assert "cut off" in left_out.reason
+            assert "interrupted" in left_out.reason
         assert import_sessions(store, file, on_conflict="replace").messages == 7
         assert texts(store)[-1] == "the last"
         assert UNFINISHED not in store.get_session("s").metadata.custom
@@ -232,7 +232,7 @@ def test_files_travel_with_their_messages(tmp_path):
         assert list(LocalObjects(tmp_path / "there").scan("")) == []
 
 
-async def test_what_was_imported_waits_for_its_vectors(tmp_path):
+async def test_imported_messages_get_their_vectors_later(tmp_path):
     with searching_manager(tmp_path, WordsClient()) as store:
         import_sessions(store, lines(said("user", "a harbour"), said("assistant", "a hill"), said("system", "kind")))
         assert sum(store.storage.vector_counts().values()) == 2

@@ -51,7 +51,7 @@ def test_the_fixture_is_large_and_in_three_languages() -> None:
         (_user("> I prefer tea\nlook at this quotation"), 0.2),
     ],
 )
-def test_a_score_is_the_sum_of_what_is_seen(message: Message, score: float) -> None:
+def test_a_score_is_the_sum_of_the_features(message: Message, score: float) -> None:
     assert score_importance(message) == score
 
 
@@ -108,7 +108,7 @@ def test_scores_are_the_same_whatever_was_read_at_once(tmp_path: Path) -> None:
         assert rows.important_messages(SESSION, 0.0) == one_by_one
 
 
-def test_a_score_that_a_program_gave_stays_until_all_are_made_anew(tmp_path: Path) -> None:
+def test_a_programs_score_stays_until_all_are_scored_again(tmp_path: Path) -> None:
     with opened(tmp_path) as rows:
         ids = save(rows, talk(20))
         rows.set_importance({ids[4]: 0.9})

@@ -1,4 +1,4 @@
-"""One contract over the leases of every keeper: a process, a directory, Redis."""
+"""The contract of leases for every implementation: a process, a directory, Redis."""
 
 import multiprocessing
 import os
@@ -46,7 +46,7 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Leases]
     return lambda: redis_lock(url)
 
 
-def test_a_lease_keeps_others_out_until_it_is_given_back(make: Callable[[], Leases]) -> None:
+def test_a_lease_is_exclusive_until_its_release(make: Callable[[], Leases]) -> None:
     lease = make().acquire(KEY)
     assert lease is not None
     assert make().acquire(KEY, wait=0) is None
@@ -74,7 +74,7 @@ def test_each_lease_of_a_key_has_a_higher_fence(make: Callable[[], Leases]) -> N
     assert fences == sorted(set(fences))
 
 
-def test_whoever_waits_gets_the_lease_when_it_is_given_back(make: Callable[[], Leases]) -> None:
+def test_a_waiting_caller_gets_the_lease_after_its_release(make: Callable[[], Leases]) -> None:
     lease = make().acquire(KEY)
     assert lease is not None
     got: list[Lease | None] = []
@@ -137,7 +137,7 @@ def test_only_one_of_many_is_inside_at_a_time(make: Callable[[], Leases], tmp_pa
     assert count.read_text() == "60"
 
 
-def test_the_work_goes_on_without_a_lease_that_others_keep_and_says_so(make: Callable[[], Leases]) -> None:
+def test_the_work_goes_on_without_a_lease_with_a_warning(make: Callable[[], Leases]) -> None:
     lease = make().acquire(KEY)
     assert lease is not None
     with structlog.testing.capture_logs() as logs, held(make(), KEY, wait=0) as is_held:

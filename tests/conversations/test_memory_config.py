@@ -92,14 +92,14 @@ def test_values_of_a_run_may_be_wrapped():
     assert isinstance(fetched(pool={("sys", "conversation_id"): Segment("c")}), TokenBufferMemory)
 
 
-def test_a_run_may_name_the_turn_that_it_answers():
+def test_a_run_may_name_its_current_turn():
     branches = [turn(0), turn(1, 0), turn(2, 0), turn(3, 1, answer="")]
     memory = fetched(pool={**RUN, ("sys", "message_id"): "t3"}, talk=chat([*branches, turn(4, 2, answer="")]))
     assert memory is not None
     assert spoken(memory.get_history_prompt_messages()) == ["q0", "a0", "q1", "a1"]
 
 
-def test_a_process_may_say_once_where_its_conversations_are():
+def test_a_process_may_set_its_source_of_conversations_once():
     use_conversations(Chats(chat(line(1))))
     try:
         assert isinstance(fetch_memory(RUN, "app", "me", WHOLE, LetterModel()), TokenBufferMemory)

@@ -1,4 +1,4 @@
-"""The manager of sessions: documented names, windows over what is stored, and no search that nobody asked for."""
+"""The memory manager: documented names, windows over stored messages, and search only when enabled."""
 
 import inspect
 import uuid
@@ -59,14 +59,14 @@ def test_methods_are_called_as_documented(name):
     assert ", ".join(plain) == DOCUMENTED[name]
 
 
-def test_what_is_not_documented_has_a_name_and_a_default():
+def test_undocumented_parameters_are_keyword_only_with_a_default():
     for name in DOCUMENTED:
         parameters = inspect.signature(getattr(MemoryManager, name)).parameters.values()
         own = [each for each in parameters if each.kind is not each.POSITIONAL_OR_KEYWORD]
         assert all(each.kind is each.KEYWORD_ONLY and each.default is not each.empty for each in own)
 
 
-def test_a_manager_says_what_it_was_made_with(tmp_path):
+def test_a_manager_shows_its_configuration(tmp_path):
     with MemoryManager(tmp_path / "m.db", 512) as manager:
         assert (manager.max_history_tokens, manager.storage.db_path) == (512, tmp_path / "m.db")
         assert (manager.embedding_client, manager.vector_store) == (None, None)
@@ -212,7 +212,7 @@ def test_clearing_keeps_the_session_and_deleting_does_not(manager):
     assert not manager.delete_session("s")
 
 
-def test_pruning_can_be_looked_at_before_it_is_done(manager):
+def test_pruning_has_a_dry_run(manager):
     manager.save_message("s", user("hi"))
     assert manager.prune_old_sessions(0, dry_run=True) == ["s"]
     assert manager.prune_old_sessions() == 0
@@ -227,7 +227,7 @@ def test_a_listed_session_answers_like_a_mapping(manager):
     assert (listed["id"], dict(listed)["system_prompt"]) == ("s", "be kind")
 
 
-async def test_search_by_meaning_says_that_it_is_not_enabled(manager):
+async def test_semantic_search_that_is_not_enabled_is_an_error(manager):
     manager.save_message("s", user("hi"))
     for ask in (manager.search("q"), manager.search_similar("q"), manager.get_relevant_context("q")):
         with pytest.raises(RuntimeError, match=r"^Semantic search not enabled"):

@@ -1,4 +1,4 @@
-"""Clearing away node memories: by age, by conversations that are gone, and never what is being written."""
+"""Deletion of node memories: by age, of deleted conversations, and never of objects being written."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -78,7 +78,7 @@ def test_ten_thousand_objects_of_mixed_ages_with_one_that_fails() -> None:
     assert clean(shelf, 60) == Report(kept=10_000 - len(old))
 
 
-def test_memories_of_conversations_that_are_gone_go_whatever_their_age() -> None:
+def test_memories_of_deleted_conversations_are_deleted_at_any_age() -> None:
     shelf = Shelf()
     kept = shelf.put(node_key("app", "talk/1", "node"), 1)
     shelf.put(node_key("app", "talk/2", "node"), 1)
@@ -94,7 +94,7 @@ def test_memories_of_conversations_that_are_gone_go_whatever_their_age() -> None
     assert asked == [("app", "talk/1"), ("app", "talk/2")]
 
 
-def test_copies_of_damaged_memories_go_after_thirty_days() -> None:
+def test_copies_of_damaged_memories_are_deleted_after_thirty_days() -> None:
     shelf = Shelf()
     key = node_key("app", "talk", "node")
     shelf.put(key, 400)
@@ -128,7 +128,7 @@ def test_a_limit_ends_the_run_and_the_next_one_goes_on() -> None:
     assert clean(Shelf(), 4, limit=0) == Report()
 
 
-def test_what_is_written_during_the_run_stays() -> None:
+def test_objects_written_during_the_run_stay() -> None:
     shelf = Shelf()
     key = shelf.put(node_key("app", "talk", "node"), 50)
 
@@ -168,7 +168,7 @@ def test_a_store_that_cannot_list_works_with_keys_and_says_so_without() -> None:
     assert list(shelf.objects) == [young]
 
 
-def test_an_application_that_cannot_say_what_exists_loses_nothing() -> None:
+def test_a_failing_existence_check_deletes_nothing() -> None:
     shelf = Shelf()
     shelf.put(node_key("app", "talk", "node"), 50)
 

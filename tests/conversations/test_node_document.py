@@ -1,4 +1,4 @@
-"""What is stored of a node's memory: shapes that are read, the one that is written, compression, and damage."""
+"""The stored document of a node's memory: the shapes read and written, compression, and damage."""
 
 import contextlib
 import gzip

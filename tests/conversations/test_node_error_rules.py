@@ -1,4 +1,4 @@
-"""What thread and node memory do when something is wrong (2.7, 2.12 of the reference): each time, it really is."""
+"""Thread and node memory under real faults (2.7, 2.12 of the reference)."""
 
 import gzip
 import json
@@ -96,7 +96,7 @@ def test_a_missing_object_is_an_empty_memory(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("twentieth", range(BYTES))
-def test_a_flipped_byte_costs_no_turn_for_good(store, tmp_path, twentieth):
+def test_a_flipped_byte_loses_no_turn_for_ever(store, tmp_path, twentieth):
     path = tmp_path / KEY
     flipped = bytearray(path.read_bytes())
     flipped[(len(flipped) - 1) * twentieth // (BYTES - 1)] ^= 0x80  # no letter of JSON any more
@@ -121,7 +121,7 @@ def test_a_flipped_byte_costs_no_turn_for_good(store, tmp_path, twentieth):
     ],
     ids=range(8),
 )
-def test_what_is_no_memory_is_kept_before_anything_is_written(store, tmp_path, found):
+def test_unreadable_bytes_are_copied_before_anything_is_written(store, tmp_path, found):
     (tmp_path / KEY).write_bytes(found)
     with capture_logs() as logs:
         assert history(store) == []
@@ -194,7 +194,7 @@ def test_no_id_leaves_its_folder_and_no_two_share_an_object(tmp_path):
 # --- files of the history
 
 
-def test_files_that_today_nobody_may_upload_are_shown_all_the_same():
+def test_files_are_shown_even_if_uploading_them_is_no_longer_allowed():
     rules_now = {
         "file_upload": {
             "enabled": True,
@@ -210,7 +210,7 @@ def test_files_that_today_nobody_may_upload_are_shown_all_the_same():
     assert [type(part) for part in question.content] == [MediaPart, TextPart]
 
 
-def test_a_node_goes_on_without_files_that_are_gone(tmp_path):
+def test_a_node_goes_on_without_missing_files(tmp_path):
     parts = NodeParts(objects=LocalObjects(tmp_path), files=shelf("there.png"))
     own = NodeTokenBufferMemory("app", "talk", "node", WordsModel(), parts=parts)
     refs = [

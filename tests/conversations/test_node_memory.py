@@ -1,4 +1,4 @@
-"""The memory of one node: what it gives, when it reads and writes, and what it does when it cannot."""
+"""The memory of one node: its history, its reads and writes, and its behaviour when they fail."""
 
 import json
 from datetime import UTC, datetime
@@ -46,7 +46,7 @@ def document(store: PlainStore) -> dict[str, Any]:
     return read
 
 
-def test_what_was_flushed_is_the_history_of_the_next_run() -> None:
+def test_flushed_turns_are_the_history_of_the_next_run() -> None:
     store = PlainStore()
     first = memory(store)
     say(first, "1", "hello", "hi")
@@ -360,7 +360,7 @@ class TextOnlyModel(WordsModel):
     accepted_media = ()
 
 
-def test_a_model_that_takes_text_alone_gets_text_alone() -> None:
+def test_a_model_that_accepts_only_text_gets_only_text() -> None:
     told = with_files(Shelf("up-1", "made-1"), TextOnlyModel()).get_history_prompt_messages("1", "tenant")
     assert [m.content for m in told] == ["look", "drawn"]
 
@@ -469,7 +469,7 @@ def test_a_turn_without_an_id_is_refused(id: str) -> None:
         say(memory(PlainStore()), id, "a", "b")
 
 
-def test_half_of_a_surrogate_pair_costs_one_character_and_not_the_memory() -> None:
+def test_a_lone_surrogate_loses_one_character_and_not_the_memory() -> None:
     store = PlainStore()
     own = memory(store)
     call = ToolCall("c\udfff", "look", {"at\ud800": "\ud83d", "more": AT})
@@ -482,7 +482,7 @@ def test_half_of_a_surrogate_pair_costs_one_character_and_not_the_memory() -> No
     assert asked.tool_calls == [ToolCall("c?", "look", {"at?": "?", "more": str(AT)})]
 
 
-def test_what_others_wrote_with_half_of_a_pair_can_still_be_added_to() -> None:
+def test_a_memory_with_a_lone_surrogate_can_be_extended() -> None:
     store = PlainStore({KEY: DOCUMENT.replace("TEXT", r"half \ud800").encode()})
     own = memory(store)
     say(own, "2", "c", "d")

@@ -1,4 +1,4 @@
-"""Several writers of one node memory: nobody's turns are lost, whoever is late, locked out or killed."""
+"""Concurrent writers of one node memory: no turn is lost when a writer is late, has no lock or is killed."""
 
 import json
 import threading

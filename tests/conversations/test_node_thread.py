@@ -1,4 +1,4 @@
-"""Which records of a node belong to a thread, against a second implementation made from the rules' own words."""
+"""Selection of a thread's records, compared with a second implementation of the rules."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -59,13 +59,13 @@ def test_turns_without_records_are_passed_on_the_way() -> None:
     assert contents(thread_records(pair("a"), "c", rows)) == ["a q", "a a"]
 
 
-def test_the_conversation_knows_better_than_the_records() -> None:
+def test_pointers_of_the_conversation_win_over_the_records() -> None:
     records = [*pair("a"), *pair("b"), *pair("c", "b")]
     rows = [row("c", "a"), row("b", "a"), row("a")]
     assert contents(thread_records(records, "c", rows)) == ["a q", "a a", "c q", "c a"]
 
 
-def test_where_the_conversation_has_lost_a_turn_the_records_go_on() -> None:
+def test_the_records_supply_turns_missing_in_the_conversation() -> None:
     records = [*pair("a"), *pair("b", "a"), *pair("c", "b")]
     rows = [row("c", "b"), row("a")]
     assert contents(thread_records(records, "c", rows))[::2] == ["a q", "b q", "c q"]
@@ -102,7 +102,7 @@ def test_observed_starts_a_turn_that_nobody_knows_yet_at_the_parent_that_is_give
         assert contents(told)[::2] == ["a q", "b q"]
 
 
-def test_pointers_that_lead_back_end_the_walk() -> None:
+def test_a_cycle_of_pointers_ends_the_thread() -> None:
     records = [*pair("a", "b"), *pair("b", "a"), *pair("self", "self")]
     assert contents(thread_records(records, "b"))[::2] == ["a q", "b q"]
     assert contents(thread_records(records, "self"))[::2] == ["self q"]

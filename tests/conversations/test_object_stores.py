@@ -1,4 +1,4 @@
-"""One contract over every store of objects, and what is particular to a directory and to S3."""
+"""The contract of object stores for every implementation, and properties of a directory and of S3."""
 
 import os
 import threading
@@ -35,7 +35,7 @@ def bucket() -> Iterator[Bucket]:
         yield bucket
 
 
-def test_what_is_saved_is_loaded_and_replaced_as_a_whole(store: ConditionalStore) -> None:
+def test_an_object_is_saved_loaded_and_replaced_as_a_whole(store: ConditionalStore) -> None:
     store.save(KEY, b"a longer first content")
     store.save(KEY, b"second")
     assert store.load_once(KEY) == b"second"
@@ -79,7 +79,7 @@ def test_the_time_of_the_last_write_is_now_and_in_utc(store: ConditionalStore) -
     assert abs(datetime.now(UTC) - modified) < timedelta(minutes=1)
 
 
-def test_a_conditional_save_refuses_what_its_caller_has_not_seen(store: ConditionalStore) -> None:
+def test_a_conditional_save_refuses_an_unseen_version(store: ConditionalStore) -> None:
     assert store.save_if(KEY, b"first", None)
     assert not store.save_if(KEY, b"lost", None)
     seen = store.load(KEY)
@@ -154,7 +154,7 @@ def test_links_below_the_root_of_a_directory_are_not_followed(tmp_path: Path) ->
     assert [path.name for path in outside.iterdir()] == ["secret"]
 
 
-def test_what_a_killed_writer_left_is_no_object_and_is_written_over(tmp_path: Path) -> None:
+def test_a_killed_writers_temporary_file_is_no_object_and_is_overwritten(tmp_path: Path) -> None:
     store = LocalObjects(tmp_path)
     store.save("a/b.json", b"whole")
     (tmp_path / "a" / "b.json.tmp").write_bytes(b"half")
@@ -173,7 +173,7 @@ def test_a_directory_is_private_and_leaves_no_empty_folders(tmp_path: Path) -> N
     assert sorted(path.name for path in (tmp_path / "root/a").iterdir()) == ["d.json"]
 
 
-def test_savers_and_deleters_of_one_folder_do_not_trip_over_each_other(tmp_path: Path) -> None:
+def test_concurrent_saves_and_deletes_in_one_folder_succeed(tmp_path: Path) -> None:
     store = LocalObjects(tmp_path)
     failures: list[BaseException] = []
 
@@ -220,7 +220,7 @@ def test_s3_lists_page_by_page(bucket: Bucket) -> None:
     assert len(bucket.requests) == 3
 
 
-def test_s3_that_refuses_the_key_is_unavailable_and_the_secret_is_not_told(bucket: Bucket) -> None:
+def test_s3_that_refuses_the_key_is_unavailable_and_the_error_hides_the_secret(bucket: Bucket) -> None:
     store = open_objects(f"s3://{BUCKET}", {**bucket.options(), **QUICK})
     bucket.failures = [403]
     with pytest.raises(StorageUnavailable) as caught:

@@ -56,7 +56,7 @@ def test_a_turn_is_a_question_and_all_that_follows_up_to_the_next(manager):
     assert newest.answer_tokens > 0
 
 
-def test_an_answer_tells_the_run_that_gave_it(manager):
+def test_an_answer_names_its_run(manager):
     asked = manager.append_messages("s", [user("q1")])
     manager.append_messages("s", [assistant("a1")], parent_id=asked[0], run_id="run_1")
     assert [turn.workflow_run_id for turn in turns(manager)] == ["run_1"]
@@ -73,7 +73,7 @@ def test_a_turn_that_waits_for_its_answer_is_unfinished(manager):
     assert turns(manager)[0].id == str(ids[2])
 
 
-def test_what_stands_in_front_of_the_first_question_and_instructions_are_no_turn(manager):
+def test_messages_before_the_first_question_and_instructions_are_no_turn(manager):
     manager.append_messages("s", [Message("system", "Be kind."), assistant("Welcome."), user("q1"), assistant("a1")])
     assert words(turns(manager)) == [("q1", "a1")]
 
@@ -83,7 +83,7 @@ def test_no_session_has_no_turns(manager):
     assert SessionTurns(manager.storage).newest_first("another", limit=3) == []
 
 
-def test_a_limit_below_one_asks_for_nothing(manager):
+def test_a_limit_below_one_gives_no_turns(manager):
     talk(manager, "q1", "a1")
     assert SessionTurns(manager.storage).newest_first("s", limit=-1) == []
 
@@ -105,7 +105,7 @@ def test_a_turn_that_is_answered_anew_has_no_answer_yet(manager):
     assert words(turns(manager, CurrentTurn(id="now", message_id=ids[3])))[0] == ("q2", "")
 
 
-def test_what_a_cleared_context_left_is_behind_the_thread(manager):
+def test_a_cleared_context_ends_the_thread(manager):
     talk(manager, "q1", "a1")
     manager.clear_context("s")
     ids = talk(manager, "q2", "a2")
@@ -123,7 +123,7 @@ def test_rows_of_older_programs_follow_one_another(manager):
     assert words(turns(manager, page_size=1)) == [("q2", "a2"), ("q1", "a1")]
 
 
-def test_a_damaged_row_costs_itself_and_not_the_history(manager):
+def test_a_damaged_row_is_left_out_alone(manager):
     ids = talk(manager, "q1", "a1", "q2", "a2")
     with behind_the_back(manager.storage.db_path) as connection:
         connection.execute("UPDATE messages SET role = 'nobody' WHERE id = ?", (ids[1],))
@@ -163,7 +163,7 @@ def test_a_long_thread_is_read_in_pages_as_far_as_it_is_needed(manager):
     assert len(turns(manager)) == 1500
 
 
-def test_a_session_is_a_conversation_of_whatever_application(manager):
+def test_a_session_is_a_conversation_of_any_application(manager):
     talk(manager, "q1", "a1", "q2")
     sessions = SessionConversations(manager.storage)
     found = sessions.find("s", app_id="app", tenant_id="me")
@@ -193,7 +193,7 @@ def test_files_of_messages_are_shown_again(manager, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["7#0", "1#1", "x#0", "1", "", None, "9" * 40 + "#0", "1#-1"])
-def test_a_file_that_no_message_holds_is_unavailable(name, manager):
+def test_a_file_without_a_message_is_unavailable(name, manager):
     manager.append_messages("s", [Message("user", [PICTURE, TextPart("q")])])
     with pytest.raises(FileUnavailable):
         SessionFiles(manager.storage).find(
@@ -201,7 +201,7 @@ def test_a_file_that_no_message_holds_is_unavailable(name, manager):
         )
 
 
-def test_a_file_whose_bytes_are_gone_costs_its_part_alone(manager, tmp_path):
+def test_a_file_with_missing_bytes_is_left_out_alone(manager, tmp_path):
     objects = LocalObjects(tmp_path / "objects")
     attachments = Attachments(objects)
     talked = [attachments.put_away(Message("user", [PICTURE, TextPart("q1")]), "s"), assistant("a1")]

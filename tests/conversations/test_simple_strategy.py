@@ -66,7 +66,7 @@ def test_only_the_newest_page_is_read_of_a_long_session(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("budget", range(1, 12))
-def test_a_tool_round_is_whole_or_not_there(tmp_path: Path, budget: int) -> None:
+def test_a_tool_round_is_complete_or_left_out(tmp_path: Path, budget: int) -> None:
     with opened(tmp_path) as rows:
         save(rows, [*tool_round("a"), *tool_round("b")])
         window = SimpleStrategy(counter=ONE_EACH).window(rows, SESSION, budget)

@@ -1,4 +1,4 @@
-"""What every strategy promises of a window, whatever was stored: within the budget, valid, in order, not made up.
+"""Properties of every strategy's windows for all stored messages: within the budget, valid, in order, not invented.
 
 Sessions of all kinds are tried: results before their calls, calls that a crash left open, system messages, pins,
 given scores, a context that was cleared, a summariser that fails now and then.
@@ -106,7 +106,7 @@ def test_a_window_keeps_its_promises(
     budget=st.integers(100, 500),
     pins=st.sets(st.integers(0, 200), max_size=3),
 )
-def test_a_window_tells_of_the_thread_alone(tmp_path_factory, name, branches, budget, pins):
+def test_a_window_contains_only_messages_of_the_thread(tmp_path_factory, name, branches, budget, pins):
     """Nor does its summary: a branch that was left is not in it."""
     strategy = strategy_named(name, SummaryOptions(summarise=Summariser(), max_summary_tokens=budget))
     with opened(tmp_path_factory.mktemp("branches")) as rows:

@@ -1,4 +1,4 @@
-"""The strategy `summarization`: a summary that is extended, and the recent messages behind it."""
+"""The strategy `summarization`: a summary that is extended, followed by the recent messages."""
 
 import threading
 from collections.abc import Callable
@@ -49,7 +49,7 @@ def test_the_summary_is_stored_with_what_it_covers(tmp_path: Path) -> None:
     assert (summary.upto_message_id, summary.model, summary.token_count) == (ids[59], "m", cost(window[:1]))
 
 
-def test_the_next_load_asks_no_model_and_shows_what_came_since(tmp_path: Path) -> None:
+def test_the_next_load_calls_no_model_and_shows_new_messages(tmp_path: Path) -> None:
     summariser = Summariser()
     strategy = SummarizationStrategy(_options(summariser))
     with opened(tmp_path) as rows:
@@ -61,7 +61,7 @@ def test_the_next_load_asks_no_model_and_shows_what_came_since(tmp_path: Path) -
     assert [text.split()[0] for text in texts(window[1:])] == texts(talk(12, first=30))
 
 
-def test_only_what_fell_out_since_is_folded_in(tmp_path: Path) -> None:
+def test_only_messages_that_left_the_window_since_are_summarised(tmp_path: Path) -> None:
     summariser = Summariser()
     strategy = SummarizationStrategy(_options(summariser))
     with opened(tmp_path) as rows:
@@ -202,7 +202,7 @@ def test_of_two_loaders_at_once_one_summarises(tmp_path: Path) -> None:
     assert len(summariser.tasks) == 1
 
 
-def test_the_loader_that_has_to_stand_back_uses_the_previous_summary(tmp_path: Path) -> None:
+def test_a_loader_without_the_claim_uses_the_previous_summary(tmp_path: Path) -> None:
     strategy = SummarizationStrategy(_options(Summariser()))
     with opened(tmp_path) as rows:
         save(rows, talk(60, words=_WORDS))
@@ -232,7 +232,7 @@ async def test_a_load_inside_a_running_loop_works_too(tmp_path: Path) -> None:
     assert window[0].text == SUMMARY_PREFIX + "kept"
 
 
-def test_a_summary_of_what_was_marked_off_is_not_shown_again(tmp_path: Path) -> None:
+def test_a_summary_of_a_cleared_context_is_not_shown_again(tmp_path: Path) -> None:
     summariser = Summariser()
     strategy = SummarizationStrategy(_options(summariser))
     with opened(tmp_path) as rows:

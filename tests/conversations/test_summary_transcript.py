@@ -1,4 +1,4 @@
-"""Messages as a summariser reads them, and a summary cut to its measure."""
+"""Transcript lines for a summariser, and the shortening of a summary."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Which rows belong to a thread, against an oracle that follows pointers instead of walking the list."""
+"""Selection of a thread's rows, compared with an oracle that follows pointers instead of walking the list."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -78,7 +78,7 @@ def forests(draw, *, whole: bool = False) -> list[Row]:
 
 @pytest.mark.parametrize("rule", ["scoped", "observed"])
 @given(rows=forests(), number=st.none() | st.integers(0, 15))
-def test_a_thread_is_what_its_pointers_say(rule, rows, number):
+def test_a_thread_follows_its_pointers(rule, rows, number):
     start = None if number is None else f"m{number}"
     assert ids(extract_thread_messages(rows, rule=rule, start=start)) == thread_of(rows, rule, start)
 
@@ -131,7 +131,7 @@ def test_a_parent_that_is_newer_than_its_child_is_looked_up_by_scoped_and_missed
     assert ids(extract_thread_messages(rows, start="m2", rule="observed")) == ["m2", "m0"]
 
 
-def test_pointers_that_lead_back_end_the_thread_with_each_row_once():
+def test_a_cycle_of_pointers_ends_the_thread_with_each_row_once():
     rows = [Row("m2", "m1"), Row("m1", "m2"), Row("m0", None)]
     assert ids(extract_thread_messages(rows)) == ["m2", "m1"]
     assert ids(extract_thread_messages([Row("m0", "m0")])) == ["m0"]
@@ -146,7 +146,7 @@ def test_without_branches_every_row_is_the_thread():
     assert ids(extract_thread_messages(rows, rule="linear")) == ["m2", "m1", "m0"]
 
 
-def test_the_walk_reads_no_row_behind_the_root():
+def test_no_row_after_the_root_is_read():
     rows = iter([Row("m2", "m1"), Row("m1", None), Row("m0", None)])
     assert ids(walk_thread(rows)) == ["m2", "m1"]
     assert next(rows).id == "m0"
@@ -181,7 +181,7 @@ def test_an_unknown_conversation_has_no_turns():
     assert get_thread_messages_length("other", rows=Rows([turn("a", None)])) == 0
 
 
-def test_an_id_alone_reads_from_the_place_that_was_set():
+def test_an_id_alone_reads_from_the_configured_rows():
     use_turn_rows(Rows([turn("a", None), turn("b", "a")]))
     try:
         assert get_thread_messages_length("c") == 2

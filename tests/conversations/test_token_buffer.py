@@ -1,4 +1,4 @@
-"""The history that a chat application's model is given."""
+"""The history for a chat application's model."""
 
 import pytest
 from hypothesis import given
@@ -108,7 +108,7 @@ def test_a_model_that_counts_nothing_does_not_switch_the_limit_off():
     assert len(said(turns, model=Blind(), max_token_limit=200, rules="compat_a_new")) == 20
 
 
-def test_a_counter_that_follows_no_rule_is_asked_about_the_whole_history_first():
+def test_a_counter_of_unknown_growth_counts_the_whole_history_first():
     class Odd:
         def get_llm_num_tokens(self, messages):
             return 1 if len(messages) > 70 else 1000
@@ -117,7 +117,7 @@ def test_a_counter_that_follows_no_rule_is_asked_about_the_whole_history_first()
 
 
 @pytest.mark.parametrize("rules", ["default", "compat_a_old", "compat_a_new"])
-def test_a_model_that_says_how_it_counts_is_asked_a_dozen_times_for_500_turns(rules):
+def test_a_monotone_model_counts_a_dozen_times_for_500_turns(rules):
     class Counting(LetterModel):
         token_growth = "monotone"
         asked = 0

@@ -1,4 +1,4 @@
-"""What messages cost in tokens, and what happens to a counter that cannot say."""
+"""Token costs of messages, and failing counters."""
 
 import hashlib
 import json
@@ -208,7 +208,7 @@ def test_a_model_may_be_said_to_count_monotonously_or_say_so_itself():
 
 
 @pytest.mark.parametrize(("said", "growth"), [("additive", "monotone"), ("wildly", "unknown"), (None, "unknown")])
-def test_what_a_model_says_of_its_growth_is_taken_for_no_more_than_it_is_worth(said, growth):
+def test_a_models_declared_growth_counts_at_most_as_monotone(said, growth):
     model = Model()
     model.token_growth = said
     assert model_counter(model).growth == growth
@@ -220,14 +220,14 @@ def test_a_model_may_answer_with_the_numbers_of_numpy():
     assert model.asked == 1
 
 
-def test_an_empty_list_is_not_asked_about():
+def test_an_empty_list_is_not_counted_by_the_model():
     counter = model_counter(Model())
     assert counter.count([]) == 0
     assert counter.growth == "unknown"
 
 
 @pytest.mark.parametrize("answer", [0, -3, None, 12.5, RuntimeError("down")])
-def test_a_model_that_cannot_count_is_replaced_by_the_estimate_and_not_asked_again(answer):
+def test_a_model_that_cannot_count_is_replaced_by_the_estimate_for_good(answer):
     model = Model(answer, 99)
     counter = model_counter(model)
     assert counter.count(HELLO) == HEURISTIC.count(HELLO)
@@ -235,7 +235,7 @@ def test_a_model_that_cannot_count_is_replaced_by_the_estimate_and_not_asked_aga
     assert (counter.growth, model.asked) == ("additive", 1)
 
 
-def test_a_failing_model_is_told_of_once_without_the_words_of_the_chat():
+def test_a_failing_model_is_logged_once_without_texts_of_the_chat():
     class FailingModel(Model):
         pass
 
@@ -246,7 +246,7 @@ def test_a_failing_model_is_told_of_once_without_the_words_of_the_chat():
     assert "hello" not in str(logs)
 
 
-def test_a_function_is_believed_whatever_it_says():
+def test_a_function_counter_accepts_every_result():
     assert FunctionCounter(lambda messages: 0).count(HELLO) == 0
     assert FunctionCounter(len).count_one(HELLO[0]) == 1
 

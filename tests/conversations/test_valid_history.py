@@ -1,4 +1,4 @@
-"""What providers refuse is noticed, and open calls are closed."""
+"""Histories that providers refuse are detected, and open calls are closed."""
 
 from copy import deepcopy
 
@@ -70,12 +70,12 @@ def test_a_window_cut_between_single_messages_may_begin_with_an_answer():
 
 
 @pytest.mark.parametrize("messages", [[], [USER], [USER, caller("x"), result("x")]])
-def test_what_is_sent_ends_with_a_user_message_or_a_result(messages):
+def test_a_sent_history_ends_with_a_user_message_or_a_result(messages):
     assert_valid_history(messages, sent=True)
 
 
 @pytest.mark.parametrize("messages", [[SYSTEM], [USER, ANSWER]])
-def test_what_ends_otherwise_is_not_sent(messages):
+def test_a_history_with_another_end_is_refused(messages):
     with pytest.raises(InvalidHistory, match="ends with a user message"):
         assert_valid_history(messages, sent=True)
 
@@ -91,7 +91,7 @@ def test_a_call_that_a_crash_left_open_gets_a_result_that_says_so():
     ]
 
 
-def test_a_late_result_is_moved_to_its_call_and_one_of_nothing_is_left_out():
+def test_a_late_result_is_moved_to_its_call_and_one_without_a_call_is_left_out():
     assert close_open_calls([caller("x"), USER, result("x"), result("z")]) == [caller("x"), result("x"), USER]
 
 

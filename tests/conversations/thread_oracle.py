@@ -1,4 +1,4 @@
-"""Threads and histories as the reference tells them, by other means than ours: to compare with."""
+"""Threads and histories by the reference's rules, implemented in another way, for comparison."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Exports and imports for tests: a session with all that one can have, and stores to move it between."""
+"""Exports and imports for tests: a session with all possible members, and stores to move it between."""
 
 import json
 from collections.abc import Sequence

@@ -58,7 +58,7 @@ async def tools_of(server: ServerProcess, user: str) -> AsyncIterator[Client]:
 
 
 async def told(client: Client, tool: str, **arguments: Any) -> Any:
-    """What a tool gave; it must not have failed."""
+    """The structured result of a tool, which must not have failed."""
     answer = await client.call_tool(tool, arguments)
     assert not answer.is_error, answer.content
     assert answer.structured_content is not None
@@ -66,7 +66,7 @@ async def told(client: Client, tool: str, **arguments: Any) -> Any:
 
 
 async def refusal(client: Client, tool: str, **arguments: Any) -> str:
-    """How a tool failed."""
+    """The error text of a failed tool."""
     answer = await client.call_tool(tool, arguments)
     assert answer.is_error
     return str(answer.content)
@@ -86,13 +86,13 @@ async def test_what_an_agent_adds_it_finds_lists_and_deletes(server):
 
 
 async def said(client: Client, tool: str, **arguments: Any) -> str:
-    """The text of an answer, for agents that read that alone; it must not have failed."""
+    """The text of a successful answer, for agents that read text only."""
     answer = await client.call_tool(tool, arguments)
     assert not answer.is_error, answer.content
     return "\n".join(content.text for content in answer.content if isinstance(content, TextContent))
 
 
-async def test_a_memory_can_be_looked_at_and_changed(server):
+async def test_a_memory_can_be_read_and_changed(server):
     async with tools_of(server, "rosa") as client:
         (added,) = await told(client, "add_memory", text="I live in Graz.")
         changed = await client.call_tool("update_memory", {"memory_id": added["id"], "text": "Lives in Linz"})
@@ -119,12 +119,12 @@ async def test_a_memory_can_be_looked_at_and_changed(server):
         },
     ],
 )
-async def test_what_is_added_may_be_called_content_or_messages(server, words):
+async def test_the_text_to_add_may_be_named_content_or_messages(server, words):
     async with tools_of(server, f"alias-{zlib.crc32(json.dumps(words).encode())}") as client:
         assert [one["memory"] for one in await told(client, "add_memory", **words)] == ["Allergic to nuts"]
 
 
-async def test_where_nothing_is_found_an_answer_says_so(server):
+async def test_an_empty_result_is_answered_with_a_sentence(server):
     async with tools_of(server, "nobody") as client:
         assert await told(client, "search_memories", query="food") == []
         assert await said(client, "search_memories", query="food") == (
@@ -172,7 +172,7 @@ async def test_no_tool_reaches_another_user_or_project(server):
         assert [one["id"] for one in await told(client, "list_memories")] == [added["id"]]
 
 
-async def test_kept_conversations_are_found(server):
+async def test_stored_conversations_are_found(server):
     asked = [{"role": "user", "content": "Lisbon?"}]
     chat = {"model": "mnemoir", "user": "uma", "session_id": "trip", "messages": asked}
     held = {"Authorization": f"Bearer {KEY}"}
@@ -186,7 +186,7 @@ async def test_kept_conversations_are_found(server):
     assert (found[0]["conversation_id"], found[0]["role"], found[0]["text"]) == ("trip", "user", "Lisbon?")
 
 
-async def test_the_server_tells_when_an_agent_called_last(server):
+async def test_the_server_reports_the_last_call_of_an_agent(server):
     held = {"Authorization": f"Bearer {KEY}"}
     async with aiohttp.ClientSession(server.url, headers=held) as http, agent(server, "--user", "vera") as client:
         await told(client, "list_memories")
@@ -237,7 +237,7 @@ async def test_an_agent_sees_one_name_for_each_argument(server):
     assert list(tools["update_memory"]["properties"]) == ["memory_id", "text"]
 
 
-async def test_a_wrong_key_is_told_to_the_agent(server):
+async def test_a_wrong_key_is_reported_to_the_agent(server):
     async with agent(server, "--user", "mira", key="some-other-key-of-someone") as client:
         assert "valid API key" in await refusal(client, "list_memories")
 
@@ -256,7 +256,7 @@ def test_the_tools_are_printed_without_a_server_and_nothing_is_opened(tmp_path):
 async def test_a_server_may_be_started_after_the_agent_and_again(tmp_path):
     far = ServerProcess(tmp_path / "data")
     async with agent(far, "--user", "late", key="") as client:
-        no_server = f"No server answers at {far.url}. Start it with `mnemoir serve`, then ask again"
+        no_server = f"No server answers at {far.url}. Start it with `mnemoir serve`, then try again"
         for _ in range(2):
             assert no_server in await refusal(client, "list_memories")
         with pytest.raises(MCPError, match=re.escape(no_server)):
@@ -269,9 +269,9 @@ async def test_a_server_may_be_started_after_the_agent_and_again(tmp_path):
             assert len(await told(client, "list_memories")) == 1
 
 
-async def test_another_program_at_the_address_is_told_to_the_agent(tmp_path):
+async def test_another_program_at_the_address_is_reported_to_the_agent(tmp_path):
     async with ScriptedLLM() as other:
         far = ServerProcess(tmp_path / "data")
         far.url = other.url
         async with agent(far) as client:
-            assert "is no Mnemoir" in await refusal(client, "list_memories")
+            assert "is not a Mnemoir server" in await refusal(client, "list_memories")

@@ -1,4 +1,4 @@
-"""Embedding clients of session memory, against a server that says what a test tells it to."""
+"""Embedding clients of session memory, with a scripted server."""
 
 import asyncio
 import json
@@ -76,7 +76,7 @@ def _cohere(body: dict[str, Any]) -> dict[str, Any]:
     return {"embeddings": [_vector(text) for text in body["texts"]]}
 
 
-async def test_ollama_is_asked_once_a_text_in_order(server: Server) -> None:
+async def test_ollama_gets_one_request_per_text_in_order(server: Server) -> None:
     server.reply = _ollama
     client = OllamaEmbedding("some-model", host=server.url + "/")
     with pytest.raises(ProviderNotConfigured, match="after its first embedding"):
@@ -107,7 +107,7 @@ async def test_openai_vectors_come_in_the_order_of_the_texts_in_batches(
 
 
 @pytest.mark.parametrize("wrap", [lambda found: found, lambda found: {"embeddings": {"float": found["embeddings"]}}])
-async def test_cohere_is_told_whether_it_is_a_question(server: Server, wrap: Reply) -> None:
+async def test_cohere_gets_the_input_type_of_queries_and_texts(server: Server, wrap: Reply) -> None:
     server.reply = lambda body: wrap(_cohere(body))
     client = HttpEmbedding("m", server.url, format="cohere")
     assert await client.embed(["a", "bb"]) == [_vector("a"), _vector("bb")]
@@ -119,7 +119,7 @@ async def test_cohere_is_told_whether_it_is_a_question(server: Server, wrap: Rep
 
 
 @pytest.mark.parametrize("status", [429, 503])
-async def test_what_passes_by_itself_is_tried_again_when_the_server_says(server: Server, status: int) -> None:
+async def test_a_temporary_failure_is_retried_after_the_servers_wait(server: Server, status: int) -> None:
     server.reply = _openai
     server.failures = [(status, {"Retry-After": "0"})] * 2
     assert await HttpEmbedding("m", server.url).embed(["a"]) == [_vector("a")]
@@ -144,14 +144,14 @@ async def test_vectors_of_another_length_than_before_are_refused(server: Server)
         await client.embed_single("a")
 
 
-def test_a_key_that_is_not_set_and_a_url_that_is_none_are_told() -> None:
+def test_an_unset_key_and_an_invalid_url_are_reported() -> None:
     with pytest.raises(ProviderNotConfigured, match="NO_SUCH_KEY"):
         HttpEmbedding("m", "http://localhost:1", api_key_env="NO_SUCH_KEY")
     with pytest.raises(SettingsError):
         HttpEmbedding("m", "nowhere")
 
 
-def test_a_client_belongs_to_no_event_loop(server_in_thread: str) -> None:
+def test_a_client_works_in_several_event_loops(server_in_thread: str) -> None:
     client = OllamaEmbedding("some-model", host=server_in_thread)
     assert [asyncio.run(client.embed_single(text)) for text in ("a", "bb")] == [_vector("a"), _vector("bb")]
 
@@ -207,9 +207,7 @@ async def test_device_and_folder_reach_the_library(monkeypatch: pytest.MonkeyPat
     await client.model.aclose()
 
 
-async def test_the_built_in_model_takes_no_notice_of_device_and_folder(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+async def test_the_built_in_model_ignores_device_and_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     client = SentenceTransformerEmbedding(device="cuda:7", cache_dir=tmp_path / "models")
     assert await check_embedding_client(client) == 384
@@ -227,6 +225,6 @@ def test_the_constructor_of_the_library_is_as_documented() -> None:
     "make",
     [SentenceTransformerEmbedding, OllamaEmbedding, lambda name: HttpEmbedding(name, "http://127.0.0.1:9/v1")],
 )
-def test_a_client_without_a_usable_model_name_is_not_made(make: Callable[[Any], Any], name: Any) -> None:
+def test_a_blank_model_name_is_refused(make: Callable[[Any], Any], name: Any) -> None:
     with pytest.raises(SettingsError, match=r"Embedding has a model_name that cannot be used: .*; set it to"):
         make(name)

@@ -44,7 +44,7 @@ async def test_not_found_is_none(session, server):
         ({"body": b" " * 1001}, ProviderInvalidOutput, "more than 1000 bytes"),
     ],
 )
-async def test_an_answer_that_is_none_is_told(session, server, members, error, told):
+async def test_an_invalid_answer_is_reported(session, server, members, error, told):
     for member, value in members.items():
         setattr(server, member, value)
     with pytest.raises(error, match=told):
@@ -52,23 +52,23 @@ async def test_an_answer_that_is_none_is_told(session, server, members, error, t
     assert len(server.asked) == 1
 
 
-async def test_a_service_that_is_not_there_is_told(session):
+async def test_an_unreachable_service_is_reported(session):
     with pytest.raises(ProviderUnavailable, match="could not be reached"):
         await HttpOfflineWikipedia(session).get(closed_port_url(), "/articles", {})
 
 
 @pytest.mark.parametrize("url", ["http://no host:1", "http://[::1", "http://127.0.0.1:99999", "localhost:5728"])
-async def test_an_address_that_is_none_is_told(session, url):
+async def test_an_invalid_address_is_reported(session, url):
     with pytest.raises(ProviderUnavailable, match="could not be reached"):
         await HttpOfflineWikipedia(session).get(url, "/articles", {})
 
 
-async def test_a_host_that_cannot_be_written_as_one_is_told(session):
-    with pytest.raises(ProviderRefused, match="cannot be asked that"):
+async def test_an_invalid_host_name_is_reported(session):
+    with pytest.raises(ProviderRefused, match="cannot be requested"):
         await HttpOfflineWikipedia(session).get(f"http://{'x' * 300}:1", "/articles", {})
 
 
-async def test_a_silent_service_is_left_when_its_time_is_over(session):
+async def test_a_silent_service_fails_at_the_time_limit(session):
     def nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writers.append(writer)
 

@@ -1,4 +1,4 @@
-"""Addresses in the forms people write them."""
+"""Addresses in the forms that people write."""
 
 import pytest
 
@@ -27,12 +27,12 @@ def test_an_ollama_host_is_read_as_ollama_reads_it(raw):
     assert ollama_address(raw) == OLLAMA[raw]
 
 
-def test_an_ollama_address_that_was_read_reads_the_same_again():
+def test_a_normalised_ollama_address_stays_the_same():
     assert [ollama_address(url) for url in OLLAMA.values()] == list(OLLAMA.values())
 
 
 @pytest.mark.parametrize("raw", ["ftp://box", "box:port", "box:99999", "http://a b", "me:pw@box"])
-def test_what_is_no_ollama_host_is_refused(raw):
+def test_an_invalid_ollama_host_is_refused(raw):
     with pytest.raises(ValueError, match="must "):
         ollama_address(raw)
 
@@ -52,7 +52,7 @@ def embedding(**environ: str) -> tuple[str, str | None]:
     return settings.embedding_url, key.get_secret_value() if key else None
 
 
-def test_the_language_models_key_goes_to_its_own_address_and_nowhere_else(tmp_path, monkeypatch):
+def test_the_language_models_key_is_sent_to_its_own_address_only(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     openai = {"MNEMOIR_EMBEDDING__PROVIDER": "openai"}
     assert embedding(**openai) == ("https://api.openai.com/v1", "sk-1")

@@ -43,7 +43,7 @@ def complaint(key: str, value: object) -> str:
         ("memory.rag.max_tokens", 1, None),
     ],
 )
-def test_numbers_have_the_limits_that_are_written(key, least, most):
+def test_numbers_have_the_documented_limits(key, least, most):
     for allowed in (least, most or 10**6):
         load_settings(None, {key: allowed}, {"HOME": "/nowhere"})
     assert key in complaint(key, least - 1)
@@ -62,19 +62,19 @@ def test_numbers_have_the_limits_that_are_written(key, least, most):
         ("memory.auto_prune_days", 1.5, "whole number"),
     ],
 )
-def test_a_value_that_is_none_of_those_allowed_is_told_with_them(key, value, named):
+def test_a_wrong_value_is_reported_with_the_allowed_ones(key, value, named):
     message = complaint(key, value)
     assert (key in message, named in message) == (True, True)
 
 
-def test_what_is_recalled_of_other_conversations_needs_vectors():
+def test_recall_of_other_conversations_needs_vectors():
     yaml = "memory: {rag: {enabled: true}, vector_store: {enabled: false}}"
     with pytest.raises(SettingsError, match=r"needs vector_store\.enabled"):
         load(yaml)
     assert load("memory: {rag: {enabled: true}}").memory.rag.enabled
 
 
-def test_unknown_keys_below_memory_are_told_and_stop_nothing():
+def test_unknown_keys_below_memory_give_warnings_only():
     yaml = "memory:\n  max_tokens: 5\n  vector_store: {collectionname: x}\n  rag: {topk: 3}\n"
     settings = load(yaml)
     assert len(settings.warnings) == 3
@@ -83,7 +83,7 @@ def test_unknown_keys_below_memory_are_told_and_stop_nothing():
     assert "Did you mean memory.rag.top_k?" in told
 
 
-def test_the_defaults_of_the_library_are_those_of_its_documents():
+def test_the_defaults_of_the_library_are_the_documented_ones():
     config = MemoryConfig()
     vectors, rag = config.vector_store, config.rag
     assert (config.enabled, config.max_history_tokens, config.auto_prune_days) == (False, 4096, 30)
@@ -94,7 +94,7 @@ def test_the_defaults_of_the_library_are_those_of_its_documents():
     assert (rag.enabled, rag.top_k, rag.min_similarity, rag.max_tokens) == (False, 5, 0.7, 1024)
 
 
-def test_a_server_differs_where_it_should_work_without_being_told_to():
+def test_the_server_has_other_defaults_that_work_without_configuration():
     memory = load().memory
     vectors = memory.vector_store
     assert (memory.enabled, memory.max_history_tokens, memory.strategy) == (False, 4096, "simple")
@@ -109,7 +109,7 @@ def test_conversations_are_in_the_data_directory_unless_another_folder_is_named(
     assert folder_of_conversations(load(memory__storage_path="talk")) == Path.cwd() / "talk"
 
 
-def test_vectors_of_chromadb_have_a_folder_for_each_user_where_a_directory_is_named():
+def test_chromadb_has_a_folder_per_user_in_a_named_directory():
     own = Path("conversations/tea/mira")
     chroma = {"memory__vector_store__backend": "chromadb"}
     assert folder_of_vectors(load(memory__vector_store__persist_directory="vectors"), own) is None
@@ -118,7 +118,7 @@ def test_vectors_of_chromadb_have_a_folder_for_each_user_where_a_directory_is_na
     assert found == Path("vectors/tea/mira")
 
 
-def test_which_chats_are_kept_and_what_is_shown_of_them_is_as_the_settings_say():
+def test_the_settings_decide_which_chats_are_stored_and_shown():
     usual = recording_options(load())
     assert (usual.always, usual.shows_stored, usual.retrieval) == (False, False, None)
     given = {"memory__enabled": True, "memory__history": "server", "memory__rag__enabled": True}
@@ -133,7 +133,7 @@ def test_which_chats_are_kept_and_what_is_shown_of_them_is_as_the_settings_say()
     ("name", "kind"),
     [("simple", SimpleStrategy), ("summarization", SummarizationStrategy), ("hybrid", HybridStrategy)],
 )
-async def test_the_strategy_is_the_one_that_is_named(name, kind):
+async def test_the_named_strategy_is_used(name, kind):
     model = OfflineModel()
     assert isinstance(make_strategy(load(memory__strategy=name), model), kind)
     assert isinstance(make_strategy(load(), model, name), kind)

@@ -1,4 +1,4 @@
-"""Where values come from, and which of them wins."""
+"""The sources of settings and their priority."""
 
 from pathlib import Path
 
@@ -104,7 +104,7 @@ def test_a_plain_environment_variable_sets_its_key(name):
 
 
 @pytest.mark.parametrize("name", PLAIN_VALUES)
-def test_the_long_name_of_the_same_key_says_the_same(name):
+def test_the_long_name_sets_the_same_key(name):
     raw, expected = PLAIN_VALUES[name]
     assert unwrapped(load(**{variable_of(PLAIN[name]): raw}), PLAIN[name]) == expected
 
@@ -146,24 +146,24 @@ def test_a_variable_that_is_not_set_and_has_no_default_is_reported_with_its_key(
         load("llm: {model: '${GONE}'}")
 
 
-def test_what_the_environment_holds_is_not_read_as_a_reference():
+def test_values_of_the_environment_are_not_expanded():
     assert load("llm: {model: '${A}'}", A="${B}").llm.model == "${B}"
 
 
 @pytest.mark.parametrize("raw", ["0", "-3", "", "0.0"])
-def test_no_decay_can_be_said_in_several_ways(raw):
+def test_no_decay_has_several_spellings(raw):
     settings = load(MEMORY_DECAY_DAYS=raw)
     assert (settings.memory.decay_days, settings.warnings) == (None, ())
 
 
 @pytest.mark.parametrize("raw", ["six", "nan", "inf"])
-def test_decay_days_that_are_no_number_mean_no_decay_and_a_warning(raw):
+def test_non_numeric_decay_days_mean_no_decay_and_a_warning(raw):
     settings = load("memory: {decay_days: 4}", MEMORY_DECAY_DAYS=raw)
     assert settings.memory.decay_days is None
     assert settings.warnings == (f"MEMORY_DECAY_DAYS is {raw!r}, which is not a number of days: no memory decays.",)
 
 
-def test_chats_remember_through_the_port_that_is_served_unless_told_otherwise():
+def test_by_default_chats_use_the_memory_service_on_the_servers_own_port():
     assert load(PORT="8000").memory.management_url == "http://localhost:8000/api/memories"
     elsewhere = load(PORT="8000", MEMORY_MANAGEMENT_URL="http://box/api/memories")
     assert elsewhere.memory.management_url == "http://box/api/memories"
@@ -174,7 +174,7 @@ def test_a_section_that_is_given_in_part_keeps_its_own_defaults_for_the_rest():
     assert (timeouts.connect_s, timeouts.first_byte_s, timeouts.total_s) == (5, 30, 60)
 
 
-def test_the_source_tells_for_each_given_key_where_it_came_from():
+def test_the_source_holds_the_origin_of_each_given_key():
     given = load("log: {level: debug}", PORT="1").source.given
     assert given["log.level"] == "mnemoir.yaml"
     assert given["server.port"] == "environment variable PORT"

@@ -1,4 +1,4 @@
-"""Where session ids are looked for is a list, in whatever way it is given, and each name in it must be one."""
+"""The lists of headers and fields with session ids: their forms, and the check of their names."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def sources(told):
     return list(told.session_headers), list(told.session_fields)
 
 
-def test_unless_set_they_are_those_that_clients_are_known_to_send():
+def test_the_defaults_are_the_names_that_known_clients_send():
     told = sources(options())
     assert told == (
         ["X-Conversation-Id", "X-Session-Id", "X-OpenWebUI-Chat-Id"],
@@ -43,7 +43,7 @@ def test_they_are_lists_in_the_file_and_texts_with_commas_in_the_environment():
     assert told == (["X-One", "X-Two"], ["metadata.chat_id"])
 
 
-def test_an_empty_list_looks_nowhere():
+def test_an_empty_list_means_no_session_id():
     assert sources(options("server: {session_headers: [], session_fields: []}")) == ([], [])
 
 

@@ -1,4 +1,4 @@
-"""What is said of a wrong setting: place, key, value and what is allowed, and never a secret."""
+"""Errors about wrong settings: origin, key, value and allowed values, and never a secret."""
 
 from pathlib import Path
 
@@ -68,7 +68,7 @@ def test_an_unknown_variable_of_ours_is_named_with_the_nearest_one():
     )
 
 
-def test_other_programs_variables_are_none_of_our_business():
+def test_variables_of_other_programs_are_ignored():
     assert load_settings(None, {}, {"HOME": "/nowhere", "PROT": "1", "MNEMOIRE": "x"}).server.port == 6060
 
 
@@ -78,18 +78,18 @@ def test_a_wrong_variable_is_named_as_it_was_set():
     assert "environment variable OLLAMA_HOST: llm.ollama_url is 'x:99999' and" in complaint(OLLAMA_HOST="x:99999")
 
 
-def test_a_wrong_option_is_laid_to_the_command_line():
+def test_a_wrong_option_is_reported_with_the_origin_command_line():
     assert "command line: server.port is '-1' and" in complaint(overrides={"server.port": -1})
     assert "command line: server.hots is not a setting" in complaint(overrides={"server": {"hots": "x"}})
 
 
-def test_everything_that_is_wrong_is_told_at_once():
+def test_all_problems_are_reported_at_once():
     message = complaint("server: {prot: 1, port: x}", PORT="", STORAGE_BACKEND="tape", MNEMOIR_X="1")
     assert message.startswith("4 settings are wrong:\n- ")
     assert len(message.splitlines()) == 5
 
 
-def test_a_file_that_was_named_must_be_there():
+def test_a_named_file_must_exist():
     with pytest.raises(SettingsError, match=r"gone.yaml: cannot be read: No such file"):
         load_settings(Path("gone.yaml"), {}, {})
 
@@ -110,7 +110,7 @@ SECRETS = [
 
 
 @pytest.mark.parametrize("given", SECRETS, ids=str)
-def test_no_complaint_repeats_a_secret(given):
+def test_no_error_contains_a_secret(given):
     assert CANARY not in complaint(**given)
 
 
@@ -140,12 +140,12 @@ ODD_FILES = {
 
 
 @pytest.mark.parametrize("name", ODD_FILES)
-def test_a_file_that_is_no_plain_settings_file_is_refused_with_its_line(name):
+def test_an_invalid_settings_file_is_refused_with_its_line(name):
     yaml, expected = ODD_FILES[name]
     assert expected in complaint(yaml)
 
 
-def test_an_alias_bomb_costs_nothing():
+def test_an_alias_bomb_is_refused():
     lines = ["a0: &a0 [x,x,x,x,x,x,x,x,x]"]
     lines += [f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
     assert "aliases are not supported" in complaint("\n".join(lines))

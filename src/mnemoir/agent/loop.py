@@ -102,7 +102,7 @@ class Loop:
 
     def _complete(self) -> CompletionResponse:
         if self._response is None:
-            raise ProviderInvalidOutput("The model's stream ended without its whole answer; ask again.")
+            raise ProviderInvalidOutput("The model's stream ended before its answer was complete; try again.")
         return self._response
 
     async def _act(

@@ -81,7 +81,7 @@ def _parameters(function: Callable[..., Any], name: str) -> Iterator[str]:
         if parameter.kind in _NO_KEYWORD:
             raise SettingsError(f"The tool {name!r} takes {parameter}; a tool's arguments are all passed by name.")
         if parameter.annotation is inspect.Parameter.empty:
-            raise SettingsError(f"The tool {name!r} does not say the type of {parameter.name!r}; annotate it.")
+            raise SettingsError(f"The tool {name!r} has no type annotation for {parameter.name!r}; annotate it.")
         yield parameter.name
 
 

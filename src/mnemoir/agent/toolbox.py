@@ -76,7 +76,7 @@ class Toolbox:
         if not (self._confirms_dangerous and asked.dangerous):
             return ""
         if self._confirm is None:
-            return f"[CANCELLED] {asked.name} needs a confirmation, and nobody is there to give it."
+            return f"[CANCELLED] {asked.name} needs a confirmation, and there is no confirm_callback to give it."
         try:
             confirmed = await _asked(self._confirm, asked, call)
         except Exception as exc:  # noqa: BLE001  # the caller's code; a failed confirmation is a refusal

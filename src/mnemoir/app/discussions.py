@@ -43,7 +43,7 @@ class Discussions:
     async def discussion(self, user: str | None, id: str) -> Discussion:
         """The discussion of that id, whether or not anything is kept of it. Raises InvalidRequest for either name."""
         if not is_allowed(id):
-            raise InvalidRequest(f"{id[:80]!r} is no id of a discussion.", field="id")
+            raise InvalidRequest(f"{id[:80]!r} is not a valid id of a discussion.", field="id")
         return await self._places.of(self._tree(user), id)
 
     async def require(self, user: str | None, id: str) -> Discussion:

@@ -12,7 +12,7 @@ from mnemoir.app import logs
 from mnemoir.app.tree import fitted
 from mnemoir.cli.connection import is_mnemoir
 from mnemoir.cli.conversation_checks import check_conversations
-from mnemoir.cli.finding import Check, Finding, told
+from mnemoir.cli.finding import Check, Finding, joined
 from mnemoir.cli.tree_checks import check_discussions, check_tree
 from mnemoir.core.errors import MnemoirError, ProviderError, SettingsError, StorageUnavailable
 from mnemoir.ports.embedding import Passage
@@ -184,7 +184,7 @@ def _damaged_projects(root: Path) -> str:
                 complaints.append(exc.message)
     except StorageUnavailable as exc:
         return exc.message
-    return told(complaints)
+    return joined(complaints)
 
 
 def _integrity_problems(path: Path) -> str:

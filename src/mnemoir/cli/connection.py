@@ -106,8 +106,8 @@ class ComingServer:
         """See Connection."""
         if not (self._is_there or await is_mnemoir(self._url, self._session)):
             raise ProviderUnavailable(
-                f"No server answers at {self._url}. Start it with `mnemoir serve`, then ask again; if it has another "
-                "address, name that with --url."
+                f"No server answers at {self._url}. Start it with `mnemoir serve`, then try again; if it has another "
+                "address, give that with --url."
             )
         self._is_there = True
         try:
@@ -205,7 +205,9 @@ async def is_mnemoir(url: str, session: aiohttp.ClientSession) -> bool:
         health = None
     if isinstance(health, dict) and {"status", "version", "storage"} <= health.keys():
         return True
-    raise ProviderUnavailable(f"Something answers at {url} that is no Mnemoir. Name the right address with --url.")
+    raise ProviderUnavailable(
+        f"Something answers at {url} that is not a Mnemoir server. Give the right address with --url."
+    )
 
 
 class _StandardError(io.TextIOBase):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from mnemoir.app.catalogue import SESSIONS_FILE
 from mnemoir.app.folders import folder_of_conversations
-from mnemoir.cli.finding import Finding, told
+from mnemoir.cli.finding import Finding, joined
 from mnemoir.cli.output import counted
 from mnemoir.settings import Settings
 from mnemoir.storage.conversations.inspection import inspect_conversations
@@ -17,7 +17,7 @@ async def check_conversations(settings: Settings) -> Finding:
     users, problems = await asyncio.to_thread(_looked_at, root)
     if problems:
         to_do = "Put a backup in the place of each file, or take it away; see docs/conversations.md."
-        return Finding(check="conversations", state="fail", found=told(problems), to_do=to_do)
+        return Finding(check="conversations", state="fail", found=joined(problems), to_do=to_do)
     found = f"{root}: of {counted(users, 'user')}, whole" if users else "none yet"
     return Finding(check="conversations", state="ok", found=found)
 

@@ -29,8 +29,10 @@ _CLIPPED = 200  # characters of a message in a list
 def list_conversations(
     session: Session,
     user: User = "user",
-    limit: Annotated[int, typer.Option(help="At most so many.", min=1, max=200)] = 50,
-    after: Annotated[str | None, typer.Option(help="Go on behind a list: what it printed last.")] = None,
+    limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1, max=200)] = 50,
+    after: Annotated[
+        str | None, typer.Option(help="Continue an earlier list: the value that it printed last.")
+    ] = None,
 ) -> None:
     """Print conversations, newest activity first: id, time, number of messages, title or first words."""
     answer = session.ask("GET", CONVERSATIONS, query={"user_id": user, "limit": limit, "cursor": after})
@@ -47,7 +49,9 @@ def list_conversations(
 def show(
     session: Session,
     id: Id,
-    limit: Annotated[int, typer.Option(help="At most so many of the last messages.", min=1, max=1000)] = 100,
+    limit: Annotated[
+        int, typer.Option(help="Maximum number of messages, counted from the newest.", min=1, max=1000)
+    ] = 100,
     branches: Annotated[bool, typer.Option("--branches", help="The first messages of all branches instead.")] = False,
     user: User = "user",
 ) -> None:
@@ -72,14 +76,14 @@ def search(
         str | None, typer.Option("--conversation", help="Only in the conversation of this id.")
     ] = None,
     role: Annotated[
-        Literal["user", "assistant", "system", "tool"] | None, typer.Option(help="Only what they said.")
+        Literal["user", "assistant", "system", "tool"] | None, typer.Option(help="Only messages of this role.")
     ] = None,
     since: Annotated[str | None, typer.Option(help="Not before this time, ISO 8601.")] = None,
     until: Annotated[str | None, typer.Option(help="Before this time, ISO 8601.")] = None,
     mode: Annotated[
         Literal["hybrid", "semantic", "keyword"], typer.Option(help="By words, by meaning, or by both.")
     ] = "hybrid",
-    limit: Annotated[int, typer.Option(help="At most so many.", min=1, max=100)] = 10,
+    limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1, max=100)] = 10,
     user: User = "user",
 ) -> None:
     """Find messages, best first."""
@@ -127,20 +131,20 @@ def export_conversations(
 def import_conversations(
     session: Session,
     file: Annotated[
-        Path, typer.Argument(help="What export wrote, or another program did.", exists=True, dir_okay=False)
+        Path, typer.Argument(help="A file of export, or of another program.", exists=True, dir_okay=False)
     ],
     format: Annotated[
         Literal["auto", "jsonl", "open-webui", "chatgpt"],
-        typer.Option(help="What wrote it; auto looks into the file."),
+        typer.Option(help="The program that wrote it; auto detects it."),
     ] = "auto",
     on_conflict: Annotated[
         Literal["skip", "rename", "replace", "merge"],
-        typer.Option(help="What becomes of a conversation whose id is there already."),
+        typer.Option(help="What to do with a conversation whose id exists already."),
     ] = "skip",
     dry_run: DryRun = False,
     user: User = "user",
 ) -> None:
-    """Store the conversations of a file: all of it, or nothing."""
+    """Import the conversations of a file, completely or not at all."""
     query = {"user_id": user, "format": format, "on_conflict": on_conflict, "dry_run": "true" if dry_run else None}
     answer = session.ask("POST", f"{CONVERSATIONS}/import", query=query, body=read_file(file))
     if session.printed_as_json(answer):
@@ -157,7 +161,7 @@ def delete(
     yes: Yes = False,
     user: User = "user",
 ) -> None:
-    """Forget a conversation for good: what was said, and all that was made of it."""
+    """Delete a conversation for good, with all data derived from it."""
     path = conversation_path(id)
     if not yes:
         typer.confirm(f"Forget all of conversation {id!r}?", abort=True, err=True)
@@ -171,12 +175,12 @@ def delete(
 @asks()
 def prune(
     session: Session,
-    days: Annotated[int, typer.Option(help="Those that were not used for so many days.", min=0, max=36_500)],
+    days: Annotated[int, typer.Option(help="Age in days since the last use.", min=0, max=36_500)],
     dry_run: DryRun = False,
     yes: Yes = False,
     user: User = "user",
 ) -> None:
-    """Remove conversations of a user that were not used for long; those that are to be kept stay, and so do facts."""
+    """Delete conversations of a user that were not used for long; those marked as kept stay, and so do facts."""
     if not dry_run and not yes:
         typer.confirm(f"Forget all conversations of {user} not used for {days} days?", abort=True, err=True)
     answer = session.ask(
@@ -194,14 +198,12 @@ def node_memory_cleanup(
     session: Session,
     older_than_days: Annotated[
         int | None,
-        typer.Option(
-            help="Also those that were not written for so many days.", min=0, max=36_500, show_default=False
-        ),
+        typer.Option(help="Also those not written for this number of days.", min=0, max=36_500, show_default=False),
     ] = None,
     dry_run: DryRun = False,
     user: User = "user",
 ) -> None:
-    """Remove what workflow nodes remember of conversations that are gone."""
+    """Delete the memories that workflow nodes have of deleted conversations."""
     body = {"older_than_days": older_than_days, "dry_run": dry_run}
     answer = session.ask("POST", f"{CONVERSATIONS}/node-memory/cleanup", query={"user_id": user}, body=body)
     if session.printed_as_json(answer):

@@ -15,7 +15,9 @@ from mnemoir.cli.transfer import output
 from mnemoir.core.errors import InvalidRequest, MnemoirError
 
 commands = typer.Typer(
-    help="Look at what is remembered of discussions, and make it anew.", no_args_is_help=True, rich_markup_mode=None
+    help="List, search, rebuild, export, import and delete memories of discussions.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
 asks = asking(commands)
 
@@ -32,10 +34,10 @@ _DISCUSSIONS = "/api/discussions"
 def list_discussions(
     session: Session,
     user: User = None,
-    limit: Annotated[int, typer.Option(help="At most so many.", min=1, max=1000)] = 100,
-    after: Annotated[str | None, typer.Option(help="Go on behind the discussion of this id.")] = None,
+    limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1, max=1000)] = 100,
+    after: Annotated[str | None, typer.Option(help="Continue after the discussion with this id.")] = None,
 ) -> None:
-    """Print the discussions of which something is remembered, by id."""
+    """Print the discussions that have memories, by id."""
     answer = session.ask("GET", _DISCUSSIONS, query={"user": user, "limit": limit, "after": after})
     if session.printed_as_json(answer):
         return
@@ -51,7 +53,7 @@ def show(
     id: Id,
     user: User = None,
 ) -> None:
-    """Print what there is of a discussion: counts, the rolling summary, the last chunk summaries."""
+    """Print the memories of a discussion: counts, the rolling summary, the last chunk summaries."""
     told = session.ask("GET", _path(id), query={"user": user})
     if session.printed_as_json(told):
         return
@@ -65,7 +67,7 @@ def search(
     id: Id,
     words: Annotated[list[str], typer.Argument(help="Words to look for; several in quotes are a phrase.")],
     user: User = None,
-    limit: Annotated[int, typer.Option(help="At most so many.", min=1, max=100)] = 5,
+    limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1, max=100)] = 5,
     hybrid: Annotated[bool, typer.Option("--hybrid", help="By meaning as well as by words.")] = False,
 ) -> None:
     """Find records of a discussion that hold any of the words, best first."""
@@ -85,16 +87,16 @@ def rebuild(
         Path | None,
         typer.Option(
             "--from",
-            help="JSON file with the messages of the conversation; else those that were kept are read again.",
+            help="JSON file with the messages of the conversation; else the stored ones are used.",
             exists=True,
             dir_okay=False,
         ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what a model would be asked about.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the amount of work for the model.")] = False,
     yes: Yes = False,
     user: User = None,
 ) -> None:
-    """Make all memories of a discussion anew; until all are there, the old ones stay."""
+    """Rebuild all memories of a discussion; the old ones stay until all new ones are made."""
     body = {} if messages is None else {"messages": _messages(messages)}
     if dry_run or not yes:
         plan = session.ask("POST", _path(id, "rebuild"), query={"user": user, "dry_run": "true"}, body=body)
@@ -123,7 +125,7 @@ def export_discussion(
     file: Annotated[Path | None, typer.Argument(help="File to write; else standard output.")] = None,
     user: User = None,
 ) -> None:
-    """Write all that is remembered of a discussion as one JSON object, with the words behind it."""
+    """Write all memories of a discussion as one JSON object, with their source messages."""
     told = session.ask("GET", _path(id, "export"), query={"user": user})
     with output(file) as write:
         write(orjson.dumps(told, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
@@ -144,7 +146,7 @@ def import_discussion(
     replace: Annotated[bool, typer.Option("--replace", help="Even where something is remembered of it.")] = False,
     user: User = None,
 ) -> None:
-    """Store what export wrote as a discussion: the whole of it, or nothing."""
+    """Import a file of export as a discussion, completely or not at all."""
     query = {"user": user, "replace": "true" if replace else None}
     answer = session.ask("POST", _path(id, "import"), query=query, body=file.read_bytes())
     if session.printed_as_json(answer):
@@ -161,7 +163,7 @@ def forget(
     yes: Yes = False,
     user: User = None,
 ) -> None:
-    """Forget one chunk: its words and what was made of them, with the rolling summary if it may be in that."""
+    """Delete one chunk: its messages and memories, and the rolling summary if it may contain them."""
     path = _path(id, f"memories/{named_in_path(key, 'id of a chunk')}")
     if not yes:
         typer.confirm(f"Forget chunk {key!r} of discussion {id!r}?", abort=True, err=True)
@@ -178,7 +180,7 @@ def delete(
     yes: Yes = False,
     user: User = None,
 ) -> None:
-    """Forget a discussion: all that was made of it, and the words kept with it."""
+    """Delete all memories of a discussion, and the source messages stored with them."""
     path = _path(id)
     if not yes:
         typer.confirm(f"Forget all of discussion {id!r}?", abort=True, err=True)

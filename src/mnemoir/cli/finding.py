@@ -22,7 +22,7 @@ class Finding:
 Check = Callable[[Settings], Awaitable[Finding]]
 
 
-def told(complaints: Sequence[str]) -> str:
+def joined(complaints: Sequence[str]) -> str:
     """The first few complaints as one text, and the number of further ones; "" for none."""
     more = len(complaints) - _MOST_COMPLAINTS
     return " ".join([*complaints[:_MOST_COMPLAINTS], *([f"And {more} more."] if more > 0 else [])])

@@ -45,7 +45,7 @@ def search(
     session: Session,
     query: Query,
     user: User = "user",
-    limit: Annotated[int, typer.Option(help="At most so many.", min=1, max=100)] = 5,
+    limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1, max=100)] = 5,
 ) -> None:
     """Find memories by meaning and words, best first."""
     answer = session.ask("POST", "/api/memories/search", body={"query": query, "user_id": user, "limit": limit})
@@ -56,8 +56,8 @@ def search(
 def list_memories(
     session: Session,
     user: User = "user",
-    limit: Annotated[int, typer.Option(help="At most so many.", min=1, max=1000)] = 100,
-    offset: Annotated[int, typer.Option(help="Leave out so many of the newest.", min=0)] = 0,
+    limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1, max=1000)] = 100,
+    offset: Annotated[int, typer.Option(help="Number of the newest to skip.", min=0)] = 0,
 ) -> None:
     """Print one user's memories, newest first."""
     query = {"user_id": user, "limit": limit, "offset": offset}
@@ -125,7 +125,7 @@ def import_memories(
     file: Annotated[Path, typer.Argument(help="JSON lines, as export writes them.", exists=True, dir_okay=False)],
     user: Annotated[str | None, typer.Option("--user", "-u", help="Give all to this user instead.")] = None,
 ) -> None:
-    """Read memories from JSON lines; what is there already is left alone."""
+    """Import memories from JSON lines; existing ones are skipped."""
     done = run(import_lines(session, file, user))
     session.printed_as_json({"imported": done.added, "skipped": done.skipped})
     note(f"Imported {done.added} memories; {done.skipped} were there already.")

@@ -9,15 +9,15 @@ import typer
 from mnemoir.cli.output import note, print_row
 from mnemoir.cli.session import Session, asking
 
-commands = typer.Typer(help="Look at what workflows did.", no_args_is_help=True, rich_markup_mode=None)
+commands = typer.Typer(help="List and show runs of workflows.", no_args_is_help=True, rich_markup_mode=None)
 asks = asking(commands)
 
 
 @asks("list")
 def list_runs(
     session: Session,
-    limit: Annotated[int, typer.Option(help="At most so many.", min=1, max=200)] = 20,
-    before: Annotated[str | None, typer.Option(help="Go on behind the run of this id.")] = None,
+    limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1, max=200)] = 20,
+    before: Annotated[str | None, typer.Option(help="Continue after the run with this id.")] = None,
     status: Annotated[
         str | None, typer.Option(help="Only those that are running, finished, failed or cancelled.")
     ] = None,

@@ -1,4 +1,4 @@
-"""Commands that ask a server: the options they share, and the session they get of them."""
+"""The shared options of commands that call a server, and the session with its connection that they select."""
 
 import inspect
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
@@ -66,9 +66,9 @@ class Session:
 
 
 def asking(group: typer.Typer, *, projects: bool = False) -> Callable[..., Callable[[Command], Command]]:
-    """A decorator that adds a command to the group and gives it its Session, made of the shared options.
+    """A decorator that adds a command to the group and passes it a Session with the values of the shared options.
 
-    These stand behind the command's own options; --project is one of them in a group with `projects` only.
+    They follow the command's own options; only a group with `projects` has --project.
     """
     shared = [one for one in inspect.signature(Session).parameters.values() if projects or one.name != "project"]
 
@@ -91,7 +91,7 @@ def asking(group: typer.Typer, *, projects: bool = False) -> Callable[..., Calla
 def named_in_path(name: str, what: str) -> str:
     """The name as one step of a URL's path. Raises InvalidRequest for "", "." and ".."."""
     if name in ("", ".", ".."):
-        raise InvalidRequest(f"{name!r} is no {what}.")
+        raise InvalidRequest(f"{name!r} is not a valid {what}.")
     return quote(name, safe="", errors="replace")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from mnemoir.app.tree import open_tree, problems_of
-from mnemoir.cli.finding import Finding, told
+from mnemoir.cli.finding import Finding, joined
 from mnemoir.cli.output import counted
 from mnemoir.core.errors import SettingsError
 from mnemoir.ports.discussions import DiscussionFiles
@@ -39,7 +39,7 @@ async def check_discussions(settings: Settings) -> Finding:
     if not problems:
         return await _counts(files, folders)
     to_do = "Put a backup in the place of each file, or take it away; see docs/discussion-memory.md."
-    return Finding(check="discussions", state="fail", found=told(problems), to_do=to_do)
+    return Finding(check="discussions", state="fail", found=joined(problems), to_do=to_do)
 
 
 async def _counts(files: DiscussionFiles, folders: Mapping[Path, Path | None]) -> Finding:

@@ -37,7 +37,7 @@ _UPDATES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempote
 _DELETES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
 MemoryId = Annotated[str, Field(description="`id` of a memory, as search and list give it", min_length=1)]
-Few = Annotated[int, Field(description="At most so many", ge=1, le=100)]
+Few = Annotated[int, Field(description="Maximum number of results", ge=1, le=100)]
 
 
 class Asks(Protocol):

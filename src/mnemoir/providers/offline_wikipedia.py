@@ -43,7 +43,7 @@ class HttpOfflineWikipedia:
         except (aiohttp.ClientError, OSError) as exc:
             raise ProviderUnavailable(f"{place} could not be reached: {exc}. Is it running?") from exc
         except ValueError as exc:  # of the URL: a host or a text that cannot be written in one
-            raise ProviderRefused(f"{place} cannot be asked that: {exc}") from exc
+            raise ProviderRefused(f"{place} cannot be requested: {exc}") from exc
         if status == 404:
             return None
         if status != 200:

@@ -32,7 +32,7 @@ class VectorStoreConfig(Section):
     def _names_a_model(cls, name: str) -> str:
         """Check that the name is not blank, because vectors are stored under it."""
         if not name.strip():
-            raise ValueError("must name a model: vectors are kept under that name, and a blank one tells none apart")
+            raise ValueError("must name a model: vectors are stored under that name")
         return name
 
 

@@ -56,7 +56,7 @@ def read_yaml(path: Path) -> Mapping[Any, Any]:
     except OSError as exc:
         raise SettingsError(f"{path}: cannot be read: {exc.strerror}.") from exc
     if len(raw) > MOST_BYTES:
-        raise SettingsError(f"{path}: is larger than {MOST_BYTES} bytes, so it is no settings file.")
+        raise SettingsError(f"{path}: is larger than {MOST_BYTES} bytes, so it is not a settings file.")
     try:
         value = yaml.load(raw, Loader=_Loader)  # _Loader is a SafeLoader
     except yaml.MarkedYAMLError as exc:

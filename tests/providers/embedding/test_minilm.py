@@ -131,7 +131,7 @@ def test_importing_and_making_the_model_loads_no_runtime() -> None:
     assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
 
 
-async def test_the_loop_goes_on_while_the_model_loads(tmp_path: Path) -> None:
+async def test_the_event_loop_runs_while_the_model_loads(tmp_path: Path) -> None:
     folder = tmp_path / "not loaded before"
     folder.symlink_to(FOLDER)
     model = MiniLM(folder=folder)
@@ -144,7 +144,7 @@ async def test_the_loop_goes_on_while_the_model_loads(tmp_path: Path) -> None:
     assert turns > 5
 
 
-async def test_what_is_loaded_is_shared_and_outlives_who_asked_for_it_first() -> None:
+async def test_the_loaded_model_is_shared_and_outlives_its_first_user() -> None:
     first, second = MiniLM(), MiniLM()
     passage = Passage(text="The dog was called Bella.")
     (alone,) = await first.embed([passage])
@@ -164,7 +164,7 @@ async def test_a_query_overtakes_an_import(model: MiniLM) -> None:
     assert len(await importing) == 200
 
 
-async def test_an_import_gets_its_turn_under_an_endless_flow_of_queries(model: MiniLM) -> None:
+async def test_an_import_progresses_under_an_endless_flow_of_queries(model: MiniLM) -> None:
     importing = asyncio.create_task(model.embed(passages(SENTENCES[:20])))
     asked = 0
 
@@ -189,14 +189,14 @@ async def test_a_cancelled_import_stops_after_its_slice(model: MiniLM, monkeypat
     assert sum(sizes) < 40
 
 
-async def test_an_import_is_worked_on_in_slices(model: MiniLM, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_import_is_embedded_in_slices(model: MiniLM, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = record_slices(monkeypatch)
     await model.embed(passages(SENTENCES))
     assert sum(sizes) == 200
     assert 2 < max(sizes) <= 16
 
 
-async def test_closing_ends_the_thread_and_refuses_what_waits() -> None:
+async def test_closing_ends_the_thread_and_fails_waiting_calls() -> None:
     before = model_threads()
     model = MiniLM()
     waiting = [asyncio.create_task(model.embed(passages(SENTENCES))) for _ in range(3)]
@@ -219,7 +219,7 @@ async def test_a_missing_model_is_reported_to_every_caller(tmp_path: Path) -> No
     assert [type(result) for result in results] == [ProviderUnavailable] * 3
 
 
-async def test_a_value_that_is_not_finite_is_never_returned(model: MiniLM, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_non_finite_value_is_never_returned(model: MiniLM, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = np.full((1, 3, 384), np.nan, np.float32)
     with monkeypatch.context() as patched:
         patched.setattr(Encoder, "_run", lambda *_: (broken[:, 0], broken))

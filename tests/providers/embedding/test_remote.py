@@ -1,4 +1,4 @@
-"""Embedding models over HTTP: batches, checked vectors, and failures in our words."""
+"""Embedding models over HTTP: batches, checked vectors, and translated failures."""
 
 from collections.abc import AsyncIterator
 
@@ -59,7 +59,7 @@ async def test_many_passages_go_in_batches_and_keep_their_order(model: Model, ll
     )
 
 
-async def test_no_passages_cost_no_call(model: Model, llm: ScriptedLLM) -> None:
+async def test_without_passages_there_is_no_call(model: Model, llm: ScriptedLLM) -> None:
     assert await model.embed([]) == []
     assert llm.requests == []
 
@@ -92,13 +92,13 @@ async def test_unusable_vectors_are_refused(
         await model.embed(passages("a"))
 
 
-async def test_a_server_that_is_down_is_told(session: aiohttp.ClientSession) -> None:
+async def test_an_unreachable_server_is_reported(session: aiohttp.ClientSession) -> None:
     model = OpenAIEmbeddings(Endpoint(base_url=closed_port_url(), model="small", backoff_s=0.0), session)
     with pytest.raises(ProviderUnavailable, match="could not be reached"):
         await model.embed(passages("a"))
 
 
-async def test_failures_are_those_of_every_model(model: Model, llm: ScriptedLLM) -> None:
+async def test_embedding_calls_fail_with_the_errors_of_model_calls(model: Model, llm: ScriptedLLM) -> None:
     llm.queue_embedding(failure(503), Answer(), failure(401, "wrong key"), html_page())
     assert len(await model.embed(passages("a"))) == 1
     with pytest.raises(ProviderRefused, match="wrong key"):
@@ -107,6 +107,6 @@ async def test_failures_are_those_of_every_model(model: Model, llm: ScriptedLLM)
         await model.embed(passages("a"))
 
 
-def test_a_missing_extra_is_told_with_the_way_to_install_it() -> None:
+def test_a_missing_extra_is_reported_with_the_install_command() -> None:
     with pytest.raises(ProviderNotConfigured, match=r"pip install 'mnemoir\[sentence-transformers\]'"):
         SentenceTransformersModel("all-MiniLM-L6-v2")

@@ -1,4 +1,4 @@
-"""A scripted model server, and models that ask it with little patience."""
+"""A scripted model server, and models that call it with short timeouts."""
 
 from collections.abc import AsyncIterator, Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Endpoints print no secret, and every error of the HTTP client has a name of ours."""
+"""Endpoints print no secret, and every error of the HTTP client is translated."""
 
 import inspect
 from dataclasses import replace
@@ -70,7 +70,7 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize("kind", [*FOREIGN, TimeoutError, ConnectionResetError, BrokenPipeError, OSError])
-def test_every_error_of_the_http_client_has_a_name_of_ours(kind: type[Exception]) -> None:
+def test_every_error_of_the_http_client_is_translated(kind: type[Exception]) -> None:
     foreign = kind.__new__(kind)  # their constructors differ; only the class decides
     if isinstance(foreign, aiohttp.ClientConnectorError):
         foreign._os_error = OSError(111, "Connect call failed")
@@ -80,7 +80,7 @@ def test_every_error_of_the_http_client_has_a_name_of_ours(kind: type[Exception]
     assert not [secret for secret in SECRETS if secret in error.message]
 
 
-def test_an_error_of_our_own_making_passes_the_border_unchanged() -> None:
+def test_our_own_errors_are_not_translated() -> None:
     with pytest.raises(ZeroDivisionError), provider_errors(ENDPOINT):
         raise ZeroDivisionError
 

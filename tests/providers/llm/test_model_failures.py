@@ -1,4 +1,4 @@
-"""A model's server that fails before its answer begins: tried again where that may help, and told in our words."""
+"""Model servers that fail before their answer begins: retries of temporary failures, and translated errors."""
 
 import asyncio
 from dataclasses import replace
@@ -34,7 +34,7 @@ async def asked(model: RemoteModel, way: str, request: ModelRequest = REQUEST) -
 
 @WAYS
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503])
-async def test_a_passing_failure_is_tried_again(
+async def test_a_temporary_failure_is_retried(
     any_model: type[RemoteModel], new_model: NewModel, llm: ScriptedLLM, way: str, status: int
 ) -> None:
     llm.queue(failure(status), failure(status), Answer(text="at last"))
@@ -53,7 +53,7 @@ async def test_a_passing_failure_is_tried_again(
         (422, ProviderRefused, "llm_bad_request"),
     ],
 )
-async def test_a_lasting_failure_is_not_tried_again(
+async def test_a_permanent_failure_is_not_retried(
     any_model: type[RemoteModel], new_model: NewModel, llm: ScriptedLLM, way: str, status: int, kind: type, code: str
 ) -> None:
     llm.queue(failure(status, "the words of the server"))
@@ -63,7 +63,7 @@ async def test_a_lasting_failure_is_not_tried_again(
 
 
 @WAYS
-async def test_the_last_failure_is_told_with_its_wait(new_model: NewModel, llm: ScriptedLLM, way: str) -> None:
+async def test_the_last_failure_is_raised_with_its_wait(new_model: NewModel, llm: ScriptedLLM, way: str) -> None:
     llm.queue(*[failure(429, "slow down", Retry_After="0")] * 2, failure(429, "slow down", Retry_After="7"))
     with pytest.raises(ProviderRefused, match="slow down") as caught:
         await asked(new_model(OpenAIChat), way)
@@ -78,7 +78,7 @@ async def test_the_number_of_tries_is_a_setting(new_model: NewModel, llm: Script
     assert (caught.value.status, len(llm.requests)) == (500, 5)
 
 
-async def test_a_wait_the_server_asks_for_is_kept(
+async def test_the_wait_that_the_server_asks_for_is_respected(
     new_model: NewModel, llm: ScriptedLLM, planned_waits: list[float]
 ) -> None:
     llm.queue(failure(429, Retry_After="0.2"), Answer(text="ok"))
@@ -90,7 +90,7 @@ FOR_CLIENT = replace(REQUEST, for_client=True)
 
 
 @WAYS
-async def test_a_rate_without_a_wait_is_asked_again_for_a_client(
+async def test_a_rate_limit_without_a_wait_is_retried_for_a_client(
     any_model: type[RemoteModel], new_model: NewModel, llm: ScriptedLLM, way: str
 ) -> None:
     llm.queue(failure(429), failure(429), Answer(text="at last"))
@@ -99,7 +99,7 @@ async def test_a_rate_without_a_wait_is_asked_again_for_a_client(
 
 
 @WAYS
-async def test_a_connection_that_never_stood_is_tried_again_for_a_client(
+async def test_a_failed_connection_is_retried_for_a_client(
     any_model: type[RemoteModel], new_model: NewModel, way: str, planned_waits: list[float]
 ) -> None:
     with pytest.raises(ProviderUnavailable):
@@ -109,7 +109,7 @@ async def test_a_connection_that_never_stood_is_tried_again_for_a_client(
 
 @WAYS
 @pytest.mark.parametrize(("request_", "times"), [(REQUEST, 3), (FOR_CLIENT, 1)], ids=["inner", "client's"])
-async def test_a_connection_that_broke_after_the_request_is_the_clients_to_repeat(
+async def test_a_connection_that_broke_after_the_request_is_not_retried_for_a_client(
     new_model: NewModel, way: str, request_: ModelRequest, times: int
 ) -> None:
     connections = []
@@ -126,21 +126,21 @@ async def test_a_connection_that_broke_after_the_request_is_the_clients_to_repea
     assert len(connections) == times
 
 
-async def test_a_failure_told_in_the_body_is_the_clients_to_repeat(new_model: NewModel, llm: ScriptedLLM) -> None:
+async def test_a_failure_in_the_body_is_not_retried_for_a_client(new_model: NewModel, llm: ScriptedLLM) -> None:
     llm.default = Answer(body=b'{"status":"failed","output":[],"error":{"code":"server_error","message":"oops"}}')
     with pytest.raises(ProviderUnavailable, match="oops"):
         await new_model(OpenAIResponses).ask(FOR_CLIENT)
     assert len(llm.requests) == 1
 
 
-async def test_an_account_without_credit_is_not_asked_again(new_model: NewModel, llm: ScriptedLLM) -> None:
+async def test_an_account_without_credit_is_not_retried(new_model: NewModel, llm: ScriptedLLM) -> None:
     llm.queue(failure(429, "You exceeded your current quota", code="insufficient_quota"))
     with pytest.raises(ProviderRefused, match="exceeded your current quota") as caught:
         await new_model(OpenAIChat).ask(REQUEST)
     assert (caught.value.code, len(llm.requests)) == ("llm_rate_limited", 1)
 
 
-async def test_a_response_that_failed_inside_is_tried_again(new_model: NewModel, llm: ScriptedLLM) -> None:
+async def test_a_failure_in_the_body_is_retried(new_model: NewModel, llm: ScriptedLLM) -> None:
     failed = b'{"status":"failed","output":[],"error":{"code":"server_error","message":"oops"}}'
     llm.queue(Answer(body=failed), Answer(text="ok"))
     assert (await new_model(OpenAIResponses).ask(REQUEST)).text == "ok"
@@ -159,7 +159,7 @@ async def test_a_key_that_the_server_repeats_is_not_passed_on(
 
 
 @WAYS
-async def test_a_closed_port_is_told_by_its_place(
+async def test_a_closed_port_is_reported_with_its_address(
     any_model: type[RemoteModel], new_model: NewModel, way: str
 ) -> None:
     url = closed_port_url()
@@ -176,12 +176,12 @@ async def test_refused_connections_end_within_the_connect_timeout(
     assert sum(planned_waits) <= 0.2
 
 
-async def test_a_name_that_does_not_resolve_is_told(new_model: NewModel) -> None:
+async def test_an_unresolvable_host_name_is_reported(new_model: NewModel) -> None:
     with pytest.raises(ProviderUnavailable, match=r"nowhere\.invalid could not be reached"):
         await new_model(OpenAIChat, base_url="http://nowhere.invalid/v1").ask(REQUEST)
 
 
-async def test_a_server_without_tls_is_told(new_model: NewModel, llm: ScriptedLLM) -> None:
+async def test_a_server_without_tls_is_reported(new_model: NewModel, llm: ScriptedLLM) -> None:
     with pytest.raises(ProviderUnavailable, match="could not be reached"):
         await new_model(OpenAIChat, base_url=llm.openai_url.replace("http:", "https:")).ask(REQUEST)
 
@@ -210,7 +210,7 @@ async def test_silence_ends_at_the_first_byte_limit(
     ],
     ids=["html", "nothing", "cut", "list", "empty"],
 )
-async def test_rubbish_with_status_200_is_told(
+async def test_garbage_with_status_200_is_reported(
     any_model: type[RemoteModel], new_model: NewModel, llm: ScriptedLLM, way: str, answer: Answer
 ) -> None:
     llm.queue(answer)
@@ -233,7 +233,7 @@ async def test_a_redirect_is_not_followed(
         assert other.requests == []
 
 
-async def test_an_error_page_is_cut_and_kept(new_model: NewModel, llm: ScriptedLLM) -> None:
+async def test_an_error_page_is_cut_and_shown_in_the_error(new_model: NewModel, llm: ScriptedLLM) -> None:
     llm.default = html_page(502)
     with pytest.raises(ProviderUnavailable, match="answered 502: <html><body>It works!"):
         await new_model(OpenAIChat).ask(REQUEST)
@@ -249,14 +249,14 @@ async def test_a_gzip_bomb_stops_at_the_limit(
 
 
 @pytest.mark.real_time
-async def test_all_of_an_answer_may_have_a_time_limit(new_model: NewModel, llm: ScriptedLLM) -> None:
+async def test_a_whole_answer_may_have_a_time_limit(new_model: NewModel, llm: ScriptedLLM) -> None:
     llm.reply("One two", endless=True)
     # on a busy machine its beginning may not have come by then, either
     with pytest.raises(ProviderTimeout, match=r"(did not finish its answer|gave no answer) in 0\.2 s"):
         await asked(new_model(OpenAIChat, timeouts={"total_s": 0.2}), "streamed")
 
 
-async def test_what_cannot_be_sent_is_refused_before_it_is(new_model: NewModel, llm: ScriptedLLM) -> None:
+async def test_a_request_that_is_not_json_is_refused_before_sending(new_model: NewModel, llm: ScriptedLLM) -> None:
     linked = Message(role="user", parts=(ImagePart(url="https://x.example/a.png"),))
     with pytest.raises(ProviderRefused, match="as data only"):
         await new_model(OllamaChat).ask(ModelRequest(messages=(linked,)))
@@ -272,7 +272,7 @@ async def test_a_closed_session_is_a_provider_error(new_model: NewModel, session
         await model.ask(REQUEST)
 
 
-async def test_a_server_that_speaks_no_http_is_told(new_model: NewModel) -> None:
+async def test_a_server_that_does_not_speak_http_is_reported(new_model: NewModel) -> None:
     async def rude(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"220 mail.example ESMTP\r\n\r\n")
@@ -286,7 +286,7 @@ async def test_a_server_that_speaks_no_http_is_told(new_model: NewModel) -> None
             await new_model(OpenAIChat, base_url=f"http://127.0.0.1:{port}", tries=1).ask(REQUEST)
 
 
-async def test_one_refusal_does_not_stand_in_the_next_ones_way(new_model: NewModel, llm: ScriptedLLM) -> None:
+async def test_a_refused_call_does_not_affect_the_next_one(new_model: NewModel, llm: ScriptedLLM) -> None:
     model = new_model(OpenAIChat)
     llm.queue(failure(401), Answer(text="welcome"))
     with pytest.raises(ProviderRefused):

@@ -1,4 +1,4 @@
-"""The limit on calls under way to one endpoint: kept for the whole of an answer, and given back however it ends."""
+"""The limit on concurrent calls to one endpoint: a call counts until its answer has ended in any way."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -36,7 +36,7 @@ async def begun(model: ChatModel) -> AsyncGenerator[Sequence[ModelEvent], None]:
 
 
 async def waits(model: ChatModel, llm: ScriptedLLM, session: aiohttp.ClientSession) -> asyncio.Task[object]:
-    """A question that does not reach the server while two others, of nobody's limit, come back from there."""
+    """Check that a call does not reach the server while two calls without a limit are answered."""
     llm.rule(lambda asked: asked.body["model"] == "free", "at once")
     before = len(llm.requests)
     asking: asyncio.Task[object] = asyncio.create_task(model.ask(ASKED))
@@ -48,7 +48,7 @@ async def waits(model: ChatModel, llm: ScriptedLLM, session: aiohttp.ClientSessi
 
 
 @pytest.mark.parametrize("limits", [{"most": 1}, {"calls_at_once": 1}, {"most": 1, "calls_at_once": 9}], ids=str)
-async def test_a_place_is_kept_until_the_stream_has_ended(
+async def test_a_call_counts_until_its_stream_has_ended(
     llm: ScriptedLLM, session: aiohttp.ClientSession, limits: dict[str, int]
 ) -> None:
     llm.queue(Answer(text="One two", stall_after=1), Answer(text="next"))
@@ -61,7 +61,7 @@ async def test_a_place_is_kept_until_the_stream_has_ended(
     await asking
 
 
-async def test_a_client_that_leaves_gives_its_place_back(llm: ScriptedLLM, session: aiohttp.ClientSession) -> None:
+async def test_a_call_whose_client_leaves_no_longer_counts(llm: ScriptedLLM, session: aiohttp.ClientSession) -> None:
     llm.queue(Answer(text="One two", endless=True), Answer(text="next"))
     model = limited(llm, session, most=1)
     stream = await begun(model)
@@ -72,9 +72,7 @@ async def test_a_client_that_leaves_gives_its_place_back(llm: ScriptedLLM, sessi
 
 
 @pytest.mark.parametrize("way", ["whole", "streamed"])
-async def test_a_cancelled_call_gives_its_place_back(
-    llm: ScriptedLLM, session: aiohttp.ClientSession, way: str
-) -> None:
+async def test_a_cancelled_call_no_longer_counts(llm: ScriptedLLM, session: aiohttp.ClientSession, way: str) -> None:
     llm.queue(Answer(text="never", silent=True), Answer(text="next"))
     model = limited(llm, session, most=1)
     calling: asyncio.Task[object] = asyncio.create_task(model.ask(ASKED) if way == "whole" else begun(model))
@@ -86,9 +84,7 @@ async def test_a_cancelled_call_gives_its_place_back(
     await asking
 
 
-async def test_a_call_cancelled_while_it_waits_takes_no_place(
-    llm: ScriptedLLM, session: aiohttp.ClientSession
-) -> None:
+async def test_a_call_cancelled_while_it_waits_never_counts(llm: ScriptedLLM, session: aiohttp.ClientSession) -> None:
     llm.queue(Answer(text="One two", stall_after=1), Answer(text="next"))
     model = limited(llm, session, most=1)
     stream = await begun(model)
@@ -103,7 +99,7 @@ async def test_a_call_cancelled_while_it_waits_takes_no_place(
 @pytest.mark.parametrize(
     "answer", [failure(500), Answer(text="One two", cut_after=1), Answer(text="One two", end_after=1)], ids=str
 )
-async def test_a_failed_call_gives_its_place_back(
+async def test_a_failed_call_no_longer_counts(
     llm: ScriptedLLM, session: aiohttp.ClientSession, answer: Answer
 ) -> None:
     llm.queue(answer, Answer(text="next"))
@@ -113,7 +109,7 @@ async def test_a_failed_call_gives_its_place_back(
     await model.ask(ASKED)
 
 
-async def test_models_of_one_endpoint_share_its_places(llm: ScriptedLLM, session: aiohttp.ClientSession) -> None:
+async def test_models_of_one_endpoint_share_its_limit(llm: ScriptedLLM, session: aiohttp.ClientSession) -> None:
     llm.queue(Answer(text="One two", stall_after=1), Answer(text="next"))
     model_servers = HttpModelServers(session, timeouts=Timeouts(), tries=1, most_bytes=1024 * 1024, calls_at_once=1)
     one, other, third = (
@@ -127,7 +123,7 @@ async def test_models_of_one_endpoint_share_its_places(llm: ScriptedLLM, session
     await asking
 
 
-async def test_without_a_limit_nobody_waits(llm: ScriptedLLM, session: aiohttp.ClientSession) -> None:
+async def test_without_a_limit_no_call_waits(llm: ScriptedLLM, session: aiohttp.ClientSession) -> None:
     llm.queue(Answer(text="One two", stall_after=1), Answer(text="next"))
     model = limited(llm, session)
     async with aclosing(await begun(model)):

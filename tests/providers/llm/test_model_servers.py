@@ -1,4 +1,4 @@
-"""Model servers of a config tree: each protocol at its path, with the patience existing configurations expect."""
+"""Model servers of a config tree: each protocol at its path, with the tolerance existing configurations rely on."""
 
 from collections.abc import Callable
 from typing import Any, get_args
@@ -109,7 +109,7 @@ async def test_an_equal_model_server_is_the_same_model(new_model_server: NewMode
 
 
 @pytest.mark.parametrize("url", ["", "localhost:5001", "file:///etc/passwd"])
-def test_a_url_that_is_none_is_refused_with_the_endpoints_name(new_model_server: NewModelServer, url: str) -> None:
+def test_an_invalid_url_is_refused_with_the_endpoints_name(new_model_server: NewModelServer, url: str) -> None:
     with pytest.raises(SettingsError, match=r"'Main'.* base URL must look like"):
         new_model_server("openai-chat", base_url=url)
 
@@ -140,7 +140,7 @@ async def test_a_stream_that_ends_properly_without_a_text_is_an_empty_answer(
     assert (await said(new_model_server(kind), question(kind, "streamed"), "streamed")).text == ""
 
 
-async def test_an_event_that_cannot_be_read_is_passed_over_and_logged(
+async def test_an_unreadable_event_is_skipped_and_logged(
     kind: ModelServerKind, new_model_server: NewModelServer, llm: ScriptedLLM
 ) -> None:
     llm.reply("One two", bad_after=1)
@@ -153,7 +153,7 @@ async def test_an_event_that_cannot_be_read_is_passed_over_and_logged(
 
 
 @pytest.mark.parametrize("kind", ["openai-chat", "openai-completions", "koboldcpp"])
-async def test_a_whole_answer_to_a_question_for_a_stream_is_taken(
+async def test_a_whole_answer_in_place_of_a_stream_is_accepted(
     kind: ModelServerKind, new_model_server: NewModelServer, llm: ScriptedLLM
 ) -> None:
     llm.reply("One two", usage=(7, 5))
@@ -167,7 +167,7 @@ async def test_a_whole_answer_to_a_question_for_a_stream_is_taken(
     assert said == [Text(whole.text), Usage(), Finished()]
 
 
-async def test_an_ollama_that_forgets_done_is_understood(new_model_server: NewModelServer, llm: ScriptedLLM) -> None:
+async def test_an_ollama_answer_without_done_is_accepted(new_model_server: NewModelServer, llm: ScriptedLLM) -> None:
     llm.queue(Answer(body=b'{"message":{"content":"hi"}}'), Answer(body=b'{"message":{"content":"hi"},"done":false}'))
     model = new_model_server("ollama-chat")
     assert (await model.ask(question("ollama-chat"))).text == "hi"
@@ -189,7 +189,7 @@ async def test_an_ollama_that_forgets_done_is_understood(new_model_server: NewMo
     ],
     ids=["html", "cut", "list", "error"],
 )
-async def test_what_is_plainly_a_failure_stays_one(
+async def test_a_clear_failure_is_an_error(
     kind: ModelServerKind,
     new_model_server: NewModelServer,
     llm: ScriptedLLM,
@@ -232,14 +232,14 @@ async def test_a_refusal_names_the_endpoint_and_never_the_key(
 
 
 @WAYS
-async def test_a_passing_failure_is_tried_again(
+async def test_a_temporary_failure_is_retried(
     kind: ModelServerKind, new_model_server: NewModelServer, llm: ScriptedLLM, way: str
 ) -> None:
     llm.queue(failure(503, Retry_After="0"), failure(502, Retry_After="0"), Answer(text="at last"))
     assert (await said(new_model_server(kind, tries=3), question(kind, way), way)).text == "at last"
 
 
-async def test_a_dead_endpoint_fails_within_its_own_connect_timeout(new_model_server: NewModelServer) -> None:
+async def test_an_unreachable_endpoint_fails_within_its_own_connect_timeout(new_model_server: NewModelServer) -> None:
     model = new_model_server("openai-chat", base_url=closed_port_url(), connect_timeout_s=0.1)
     with pytest.raises(ProviderUnavailable, match=r"^Endpoint Main \(127\.0\.0\.1:\d+\) could not be reached"):
         await model.ask(question("openai-chat"))

@@ -37,7 +37,7 @@ async def test_a_whole_answer_comes_in_one_call(any_model: type[RemoteModel], ne
     assert llm.requests[0].headers["Authorization"] == f"Bearer {SECRET}"
 
 
-async def test_a_stream_says_the_same_as_the_whole(
+async def test_a_stream_gives_the_same_answer_as_a_whole_call(
     any_model: type[RemoteModel], new_model: NewModel, llm: ScriptedLLM
 ) -> None:
     llm.default = replace(
@@ -61,7 +61,7 @@ async def test_framing_changes_nothing(
     assert joined(await streamed(new_model(any_model))).text == "Grüezi Alex 😀."
 
 
-async def test_a_piece_is_given_before_the_next_is_made(
+async def test_a_piece_arrives_before_the_next_is_made(
     any_model: type[RemoteModel], new_model: NewModel, llm: ScriptedLLM
 ) -> None:
     llm.reply("One two", stall_after=1)
@@ -73,7 +73,7 @@ async def test_a_piece_is_given_before_the_next_is_made(
     assert [event for event in events if isinstance(event, Text)] == [Text("One "), Text("two")]
 
 
-async def test_what_arrives_together_is_given_together(
+async def test_events_that_arrive_together_are_yielded_together(
     new_model: NewModel, llm: ScriptedLLM, session: aiohttp.ClientSession
 ) -> None:
     pieces = [f"{n} " for n in range(200)]
@@ -113,9 +113,7 @@ async def test_structured_output_is_asked_for_in_each_protocols_words(
     assert '"additionalProperties": false' in llm.requests[0].prompt
 
 
-async def test_a_model_tells_its_name_and_how_it_is_reached(
-    any_model: type[RemoteModel], new_model: NewModel
-) -> None:
+async def test_a_model_has_its_name_and_address(any_model: type[RemoteModel], new_model: NewModel) -> None:
     model = new_model(any_model)
     assert (model.name, model.provider) in {
         ("scripted", "openai-responses"),

@@ -1,4 +1,4 @@
-"""Where a model is asked, as traces may show it: nothing that is secret."""
+"""Addresses of models in traces contain no secret."""
 
 import pytest
 
@@ -24,11 +24,11 @@ def test_an_address_shows_no_password_and_no_key(base_url, shown):
 
 
 @pytest.mark.parametrize("key", [None, "sk-canary-2718281828"])
-async def test_a_far_model_tells_where_it_is_and_whether_it_needs_a_key(session, key):
+async def test_a_remote_model_has_an_address_and_a_key_flag(session, key):
     model = OpenAIChat(Endpoint(base_url="http://far:9/v1", api_key=key), session)
     address = Address(url="http://far:9/v1/chat/completions", needs_key=key is not None)
     assert (model.address(stream=True), model.address(stream=False)) == (address, address)
 
 
-def test_a_model_of_this_process_is_nowhere():
+def test_a_model_in_this_process_has_no_address():
     assert OfflineModel().address(stream=False) is None

@@ -1,4 +1,4 @@
-"""A server that keeps chats unless it is asked not to is asked not to, and no other server hears of it."""
+"""Requests forbid storing to the server that stores chats by default, and have no such member for others."""
 
 import socket
 from typing import Any

@@ -1,4 +1,4 @@
-"""A model's server that fails within its answer: what came is given, and the end is an error, never a Finished."""
+"""Model servers that fail within their answer: events so far are yielded, then an error is raised, never Finished."""
 
 import asyncio
 import tracemalloc
@@ -42,7 +42,7 @@ async def test_a_stall_ends_at_the_limit_between_bytes(
 
 
 @pytest.mark.real_time
-async def test_a_reader_that_takes_its_time_is_no_stall(new_model: NewModel, llm: ScriptedLLM) -> None:
+async def test_a_slow_reader_is_not_a_stall(new_model: NewModel, llm: ScriptedLLM) -> None:
     llm.reply("One two", stall_after=1)
     texts = []
     async for batch in new_model(OpenAIChat, timeouts={"between_bytes_s": 0.3}).stream(REQUEST):
@@ -77,7 +77,7 @@ async def test_an_event_that_is_not_json_is_an_error(
     assert await broken(new_model(any_model), ProviderInvalidOutput, "not JSON: '{not json'") in ("", "One ")
 
 
-async def test_an_error_event_keeps_the_servers_words(new_model: NewModel, llm: ScriptedLLM) -> None:
+async def test_an_error_event_keeps_the_servers_message(new_model: NewModel, llm: ScriptedLLM) -> None:
     llm.reply("One two", bad_after=1, bad_event=b'{"error":{"message":"out of memory","type":"server_error"}}')
     assert await broken(new_model(OpenAIChat), ProviderUnavailable, "out of memory") in ("", "One ")
     llm.reply("One two", bad_after=1, bad_event=b'{"error":"out of memory"}')

@@ -1,4 +1,4 @@
-"""Many waits with one timer: each ends at its own time, and time between two waits does not count."""
+"""Many waits with one timer: each has its own limit, and time between two waits does not count."""
 
 import asyncio
 
@@ -82,6 +82,6 @@ async def test_a_task_that_is_cancelled_while_it_waits_stays_cancelled(waits):
         await task
 
 
-async def test_an_error_in_a_wait_is_that_error(waits):
+async def test_an_error_inside_a_wait_is_passed_on(waits):
     with pytest.raises(ValueError, match="broken"), waits.until(far()):
         raise ValueError("broken")

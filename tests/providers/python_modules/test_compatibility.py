@@ -1,4 +1,4 @@
-"""What modules import by the names of the format they were written for."""
+"""The compatibility package, which modules import by the names of their format."""
 
 import pytest
 
@@ -44,7 +44,7 @@ async def test_paths_are_those_of_the_tree_whether_there_is_a_file_or_not(public
 
 
 @pytest.mark.parametrize("name", ["../Users/some-one", "/etc/passwd", "a/../../b"])
-async def test_names_lead_to_nothing_outside_the_tree(ask, name):
+async def test_paths_outside_the_tree_are_refused(ask, name):
     assert "is outside the config tree" in await ask(f"get_config_path('Endpoints', {name!r})")
 
 
@@ -73,7 +73,7 @@ async def test_a_module_gets_a_logger_by_its_name(public, runner):
     assert await public.run(runner, source) is True
 
 
-async def test_what_people_say_is_logged_by_modules_at_debug_only(public, runner):
+async def test_texts_of_people_are_logged_by_modules_at_debug_only(public, runner):
     source = """
         import logging
         from Middleware.utilities.sensitive_logging_utils import *
@@ -95,11 +95,11 @@ async def test_what_people_say_is_logged_by_modules_at_debug_only(public, runner
     assert await public.run(runner, source) == [False, *lines]
 
 
-async def test_braces_are_what_was_typed(ask):
+async def test_braces_stay_as_typed(ask):
     assert await ask("text_utils.return_brackets_in_string('{a} |{{| b')") == "{a} |{{| b"
 
 
-async def test_a_client_of_mcp_says_what_to_use_instead(ask):
+async def test_the_mcp_client_placeholder_names_the_alternative(ask):
     assert "put MCPO in front of the server" in await ask("MCPClient('http://x')")
 
 

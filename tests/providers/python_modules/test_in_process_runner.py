@@ -66,6 +66,6 @@ async def test_modules_that_do_not_return_cannot_fill_the_server(runner, hanging
         await runner.call(hanging)
 
 
-async def test_what_may_not_run_does_not_run_here_either(public, runner):
+async def test_a_module_outside_the_allowed_folders_is_refused_in_threads_too(public, runner):
     with pytest.raises(SettingsError, match="outside the directories"):
         await runner.call(public.call(path="/etc/hostname.py"))

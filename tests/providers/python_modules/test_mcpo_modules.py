@@ -61,7 +61,7 @@ async def test_the_tools_of_the_chosen_services_are_found(run):
     assert found["messages"] == [{"role": "user"}]
 
 
-async def test_the_model_is_told_of_the_tools_behind_its_system_prompt(run):
+async def test_the_tool_descriptions_follow_the_system_prompt(run):
     prompt = (await discover(run, "clock, weather", "Be kind."))["chat_system_prompt"]
     intro, tools, how = prompt.split("\n\n")
     assert intro == "Be kind."
@@ -77,25 +77,25 @@ async def test_the_model_is_told_of_the_tools_behind_its_system_prompt(run):
     assert '{"tool_calls": [' in how
 
 
-async def test_the_operator_may_say_in_other_words_how_tools_are_called(run, public):
+async def test_the_operator_may_replace_the_tool_prompt(run, public):
     public.write("Call them so.", "Configs/default_tool_prompt.txt")
     assert (await discover(run, "clock"))["chat_system_prompt"].endswith("\n\nCall them so.")
 
 
 @pytest.mark.parametrize("services", ["none", "None", "", " , ,\n"])
-async def test_without_services_nothing_is_asked_and_nothing_added(run, server, services):
+async def test_without_services_there_is_no_request_and_no_added_text(run, server, services):
     found = await discover(run, services, "Be kind.")
     assert (found["chat_system_prompt"], found["discovered_tools_map"]) == ("Be kind.", {})
 
 
 @pytest.mark.parametrize("service", ["../admin", "a/b", "x?y", "http://127.0.0.1:1", "a%2Fb", "a b"])
-async def test_a_name_that_leads_elsewhere_is_no_service(run, server, service):
+async def test_a_name_with_a_path_is_not_a_service(run, server, service):
     found = await discover(run, service)
     assert "is no name of a service" in found["problems"][0]
     assert server.requests == []
 
 
-async def test_a_service_that_gives_no_description_is_told_and_the_others_are_used(run):
+async def test_a_service_without_a_description_is_reported_and_the_others_are_used(run):
     found = await discover(run, "missing, list, clock")
     assert list(found["discovered_tools_map"]) == ["get_forecast"]
     assert [problem.rpartition("openapi.json ")[2] for problem in found["problems"]] == [
@@ -104,13 +104,13 @@ async def test_a_service_that_gives_no_description_is_told_and_the_others_are_us
     ]
 
 
-async def test_a_server_that_is_not_there_is_told(run, public):
+async def test_an_unreachable_tool_server_is_reported(run, public):
     public.write_config("Users/some-one.json", {"MCPO_URL": "http://127.0.0.1:1"})
     assert "gave no answer" in (await discover(run, "clock"))["problems"][0]
 
 
 @pytest.mark.parametrize("url", ["file:///etc", "ftp://x", "x"])
-async def test_the_address_must_be_one_of_the_web(run, public, url):
+async def test_the_address_must_be_an_http_url(run, public, url):
     public.write_config("Users/some-one.json", {"MCPO_URL": url})
     assert "must be an address" in (await discover(run, "clock"))["problems"][0]
 
@@ -124,12 +124,12 @@ async def test_the_address_must_be_one_of_the_web(run, public, url):
         '{"tool_calls": [{"name": "a", "parameters": {"b": 1,}}',
     ],
 )
-async def test_calls_are_found_in_whatever_a_model_wrote(run, written):
+async def test_calls_are_found_in_any_form_of_a_models_text(run, written):
     assert json.loads(await run("sanitise_tool_calls", written)) == json.loads(calls("a", b=1))
 
 
 @pytest.mark.parametrize("written", ["Hello!", "{", '{"tool_calls": []}', '{"tool_calls": 3}', "{" * 100_000])
-async def test_what_has_no_call_in_it_stays_as_it_is(run, written):
+async def test_a_text_without_calls_stays_unchanged(run, written):
     assert await run("sanitise_tool_calls", written) == written
     assert await run("call_tools", tool_calls=written, tools="{}") == written
 
@@ -145,7 +145,7 @@ async def test_parameters_of_path_and_query_are_found_whatever_their_spelling(ru
     assert server.requests == [("GET", "/weather/places/a/../b?c#d?max_size=1&max_size=2", None)]  # shown decoded
 
 
-async def test_what_stands_in_the_path_is_encoded(run):
+async def test_path_parameters_are_encoded(run):
     assert "/weather/places/a%2F..%2Fb%3Fc%0A" in await call(run, "get_place", place_id="a/../b?c\n")
 
 
@@ -175,7 +175,7 @@ async def test_a_call_that_does_not_fit_is_not_made(run, server, parameters, why
         {"method": "TRACE"},
     ],
 )
-async def test_a_map_that_was_tampered_with_leads_nowhere(run, server, change):
+async def test_a_manipulated_tool_map_is_refused(run, server, change):
     assert "get_forecast: failed:" in await call(run, "get_forecast", tools={"get_forecast": FORECAST | change})
     assert server.requests == []
 
@@ -196,6 +196,6 @@ async def test_unknown_tools_are_refused_and_the_others_called(run, server):
         ("endless", "it is longer than 8388608 bytes"),
     ],
 )
-async def test_a_service_that_misbehaves_is_told_to_the_model(run, tool, why):
+async def test_a_failing_service_is_reported_to_the_model(run, tool, why):
     place = {"service": "weather", "path": f"/{tool}", "method": "get", "parameters": []}
     assert why in await call(run, tool, tools={tool: place})

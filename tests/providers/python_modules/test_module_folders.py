@@ -1,4 +1,4 @@
-"""Which files may run."""
+"""The files that may run as modules."""
 
 import os
 
@@ -35,13 +35,13 @@ def test_a_folder_of_another_name_has_no_install_root_around_it(tmp_path):
     assert ModuleFolders([], tmp_path / "public").import_roots == (tmp_path, tmp_path / "public")
 
 
-def test_nothing_is_imported_from_where_everyone_may_write(places, public):
+def test_folders_that_everyone_may_write_to_are_not_import_folders(places, public):
     public.root.parent.chmod(0o1777)
     assert places.import_roots == (public.root,)
 
 
 @pytest.mark.parametrize("path", ["../../outside.py", "modules/../outside.py", "/etc/hostname", "outside.py"])
-def test_what_lies_outside_is_refused_whether_it_exists_or_not(places, public, path):
+def test_a_path_outside_is_refused_whether_it_exists_or_not(places, public, path):
     (public.root.parent.parent / "outside.py").touch()
     with pytest.raises(SettingsError, match=rf"outside the directories .*\({public.root / 'modules'}\)"):
         places.find(path)
@@ -66,7 +66,7 @@ def test_an_allowed_directory_may_be_a_symlink_itself(public, file, tmp_path):
 
 
 @pytest.mark.parametrize("depth", [0, 1, 2])
-def test_what_everyone_may_write_to_is_refused(public, depth):
+def test_a_file_that_everyone_may_write_to_is_refused(public, depth):
     file = public.write("def Invoke(): pass", "modules/deep/tool.py")
     place = (file, *file.parents)[depth]
     place.chmod(place.stat().st_mode | 0o002)
@@ -96,7 +96,7 @@ def test_only_regular_python_files_run(places, public, file, path):
 @pytest.mark.parametrize(
     "path", ["", "  ", "a\0b.py", "~nobody-of-that-name/x.py", "modules/" + "x" * 5000, "ab\nc.py"]
 )
-def test_nonsense_is_refused_in_a_short_message(places, file, path):
+def test_an_invalid_path_is_refused_with_a_short_message(places, file, path):
     with pytest.raises(SettingsError) as refusal:
         places.find(path)
     assert len(refusal.value.message) < 600 + len(str(file))

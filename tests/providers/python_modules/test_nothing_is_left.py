@@ -1,4 +1,4 @@
-"""However a call ends, its process, and what that started, ends with it.
+"""Every end of a call also ends its process and the processes that it started.
 
 A module opens a named pipe and says so in it; that the pipe comes to its end tells that all who held it are gone.
 """
@@ -69,7 +69,7 @@ async def test_a_call_that_is_cancelled_ends_its_process(public, runner, pipe):
         assert await asyncio.to_thread(held.read) == ""
 
 
-async def test_closing_ends_what_runs_and_tells_those_who_wait(public, runner, pipe):
+async def test_closing_ends_running_modules_and_fails_their_callers(public, runner, pipe):
     public.write(FOREVER)
     call = asyncio.create_task(runner.call(public.call(str(pipe))))
     with await asyncio.to_thread(pipe.open) as held:
@@ -104,12 +104,12 @@ def test_a_process_whose_server_was_killed_ends_too(public, pipe):
         assert held.read() == ""
 
 
-async def test_a_thread_that_a_module_left_running_holds_up_its_answer_only_for_a_moment(public, runner):
+async def test_a_thread_that_a_module_leaves_running_delays_its_answer_only_briefly(public, runner):
     source = "import threading, time\ndef Invoke(): threading.Thread(target=time.sleep, args=(600,)).start()"
     assert await public.run(runner, source) is None
 
 
-async def test_what_a_module_wrote_without_closing_the_file_is_there(public, runner, tmp_path):
+async def test_data_in_a_file_that_a_module_left_open_is_written(public, runner, tmp_path):
     source = "kept = []\ndef Invoke(path):\n    kept.append(open(path, 'w'))\n    kept[0].write('all of it')"
     await public.run(runner, source, str(tmp_path / "written"))
     assert (tmp_path / "written").read_text() == "all of it"

@@ -1,4 +1,4 @@
-"""What comes back from a module in a process of its own, and how it fails."""
+"""Results and failures of a module in a process of its own."""
 
 import os
 import re
@@ -19,7 +19,7 @@ async def test_arguments_arrive_as_they_were_given(public, runner):
     assert await runner.call(public.call(odd, "", name=odd)) == [[odd, ""], {"name": odd}]
 
 
-async def test_half_a_character_becomes_a_question_mark(public, runner):
+async def test_a_lone_surrogate_becomes_a_question_mark(public, runner):
     assert await public.run(runner, r"def Invoke(): return 'a\ud800b'") == "a?b"
 
 
@@ -29,7 +29,7 @@ async def test_json_comes_back_exactly(public, runner):
     assert await public.run(runner, source) == expected
 
 
-async def test_what_json_has_not_becomes_a_list_or_a_text(public, runner):
+async def test_values_without_json_form_become_lists_or_texts(public, runner):
     source = "def Invoke(): return {1: (1, 2), None: {3}, (4,): b'x', 'type': complex(1, 2)}"
     assert await public.run(runner, source) == {"1": [1, 2], "None": "{3}", "(4,)": "b'x'", "type": "(1+2j)"}
 
@@ -50,7 +50,7 @@ async def test_prints_do_not_disturb_the_answer(public, runner):
     assert await public.run(runner, source) == "the answer"
 
 
-async def test_the_file_is_read_anew_for_every_call(public, runner):
+async def test_the_file_is_read_for_every_call(public, runner):
     assert [await public.run(runner, f"def Invoke(): return {n}") for n in range(3)] == [0, 1, 2]
     assert not list(public.root.rglob("__pycache__"))
 
@@ -66,7 +66,7 @@ async def test_a_module_may_import_installed_packages_its_neighbours_and_by_the_
     assert await public.run(runner, source) == ["dynamic_module", "neighbour", "neighbour", "neighbour", "yaml"]
 
 
-async def test_a_neighbour_never_takes_the_place_of_the_standard_library(public, runner):
+async def test_a_module_beside_the_file_never_shadows_the_standard_library(public, runner):
     public.write("raise SystemExit", "modules/json.py")
     assert await public.run(runner, "import json\ndef Invoke(): return json.dumps([1])") == "[1]"
 
@@ -81,7 +81,7 @@ async def test_a_neighbour_never_takes_the_place_of_the_standard_library(public,
         ("type('Own', (Failure,), {})('bad', 'own')", "Error processing request in module 'own'. bad"),
     ],
 )
-async def test_what_invoke_raises_is_the_answer(public, runner, raised, text):
+async def test_an_exception_of_invoke_is_the_answer(public, runner, raised, text):
     source = f"""
         from Middleware.workflows.tools.dynamic_module_loader import DynamicModuleError as Failure
         def Invoke(): raise {raised}
@@ -100,13 +100,13 @@ async def test_what_invoke_raises_is_the_answer(public, runner, raised, text):
         "def Invoke(): raise ValueError('x' * 10**6)",
     ],
 )
-async def test_everything_that_goes_wrong_within_invoke_is_a_short_text(public, runner, source):
+async def test_every_error_inside_invoke_becomes_a_short_text(public, runner, source):
     text = await public.run(runner, source)
     assert text.startswith("Error")
     assert len(text) < 2100
 
 
-async def test_a_file_the_module_misses_is_a_failure(public, runner):
+async def test_a_file_missing_for_the_module_is_a_failure(public, runner):
     with pytest.raises(ModuleFailed, match=r"did not find a file it needs .*'/no/such/file'"):
         await public.run(runner, "def Invoke(): open('/no/such/file')")
 
@@ -121,7 +121,7 @@ async def test_a_file_the_module_misses_is_a_failure(public, runner):
         ("1 / 0", "could not be loaded (ZeroDivisionError"),
     ],
 )
-async def test_a_file_that_is_no_module_is_a_wrong_setting(public, runner, source, why):
+async def test_a_file_that_is_not_a_module_is_a_settings_error(public, runner, source, why):
     with pytest.raises(SettingsError, match=re.escape(why)):
         await public.run(runner, source)
 
@@ -141,13 +141,13 @@ async def test_a_file_that_is_no_module_is_a_wrong_setting(public, runner, sourc
         ("import os\ndef Invoke(): os.closerange(3, 99); return 1", "ended its process"),
     ],
 )
-async def test_a_module_that_takes_its_process_down_fails_by_name(public, runner, source, what):
+async def test_a_module_that_ends_its_process_fails_with_its_name(public, runner, source, what):
     with pytest.raises(ModuleFailed) as failure:
         await public.run(runner, source)
     assert failure.value.message.startswith(f"Python module {public.root}/modules/tool.py {what}")
 
 
-async def test_a_module_that_writes_to_all_pipes_there_are_fails(public, runner):
+async def test_a_module_that_writes_to_all_pipes_fails(public, runner):
     source = """
         import os
         from contextlib import suppress
@@ -166,7 +166,7 @@ async def test_an_endless_module_is_ended_when_its_time_is_up(public, runner):
         await public.run(runner, ENDLESS, timeout_s=0.5)
 
 
-async def test_the_server_keeps_its_keys_to_itself(public, runner, monkeypatch):
+async def test_a_module_does_not_inherit_the_servers_keys(public, runner, monkeypatch):
     for name in ("OPENAI_API_KEY", "API_KEYS", "ADMIN_API_KEY", "MNEMOIR_LLM__API_KEY", "WHATEVER"):
         monkeypatch.setenv(name, "canary")
     monkeypatch.setenv("MCPO_URL", "http://tools")

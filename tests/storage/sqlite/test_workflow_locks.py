@@ -1,4 +1,4 @@
-"""One holder of a lock at a time: across requests, programs and crashes, for as long as the holder works."""
+"""A workflow lock has one holder at a time, across requests, programs and crashes, while the holder works."""
 
 import asyncio
 import re
@@ -90,7 +90,7 @@ async def test_of_two_programs_one_gets_it(locks, clock, database):
         assert await locks.acquire(database, "memories", run="b")
 
 
-async def test_a_release_lets_go_of_all_locks_of_the_run_and_of_no_other(locks, database, tmp_path):
+async def test_a_release_ends_all_locks_of_the_run_and_no_others(locks, database, tmp_path):
     fallback = tmp_path / "fallback.sqlite"
     await locks.acquire(database, "one", run="a")
     await locks.acquire(fallback, "two", run="a")
@@ -99,12 +99,12 @@ async def test_a_release_lets_go_of_all_locks_of_the_run_and_of_no_other(locks, 
     assert (rows(database), rows(fallback)) == ([("this", "three")], [])
 
 
-async def test_users_of_the_same_lock_name_do_not_meet(locks, tmp_path):
+async def test_locks_of_the_same_name_of_two_users_are_independent(locks, tmp_path):
     assert await locks.acquire(tmp_path / "WilmerDb.mira.sqlite", "memories", run="a")
     assert await locks.acquire(tmp_path / "WilmerDb.jon.sqlite", "memories", run="b")
 
 
-async def test_what_other_instances_left_is_dropped_when_the_file_is_first_opened(clock, database):
+async def test_locks_of_other_instances_are_deleted_when_the_file_is_first_opened(clock, database):
     crashed = WorkflowLocks(partial(RowLeases, "crashed", open_lock_file, clock=clock))
     await crashed.acquire(database, "memories", run="a")
     async with opened("this", clock) as locks:
@@ -194,7 +194,7 @@ async def test_a_run_cancelled_while_it_takes_a_lock_does_not_keep_it(locks, dat
     assert rows(database) == [("this", "other"), ("this", "memories")]
 
 
-async def test_closing_lets_go_of_everything(clock, database):
+async def test_closing_releases_all_locks(clock, database):
     async with opened("this", clock) as locks:
         await locks.acquire(database, "memories", run="a")
         await locks.aclose()
@@ -203,13 +203,13 @@ async def test_closing_lets_go_of_everything(clock, database):
             await locks.acquire(database, "memories", run="b")
 
 
-async def test_a_folder_that_cannot_be_made_is_named(locks, tmp_path):
+async def test_a_folder_that_cannot_be_created_is_named(locks, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageUnavailable, match="WilmerDb"):
         await locks.acquire(tmp_path / "file" / "WilmerDb.mira.sqlite", "memories", run="a")
 
 
-async def test_nothing_is_made_before_a_lock_is_asked_for(locks, database):
+async def test_nothing_is_created_before_the_first_lock(locks, database):
     await locks.release(run="a")
     await locks.renew()
     assert not database.exists()

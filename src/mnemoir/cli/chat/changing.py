@@ -10,7 +10,7 @@ from mnemoir.core.errors import InvalidRequest, NotFound
 
 _TITLE = 60  # characters
 _LONGEST_ID = 256
-_PIN = "Usage: /pin [id] [off], with the number that /history shows behind #"
+_PIN = "Usage: /pin [id] [off], with the number that /history shows after #"
 
 
 async def load(chat: Chat, argument: str) -> None:
@@ -42,7 +42,7 @@ async def clear(chat: Chat, argument: str) -> None:
         chat.display.clear()
         return
     await chat.server.change(chat.stored_id, clear_context=True)
-    chat.display.note("Cleared: the model is shown only what is said from here on. Nothing was deleted.")
+    chat.display.note("Cleared: the model sees only messages from here on. Nothing was deleted.")
 
 
 async def forget(chat: Chat, argument: str) -> None:
@@ -78,5 +78,5 @@ async def pin(chat: Chat, argument: str) -> None:
 async def _last(chat: Chat) -> int:
     messages = await chat.server.last_messages(chat.stored_id, 1)
     if not messages:
-        raise NotFound("Nothing was said in this conversation yet.")
+        raise NotFound("This conversation has no messages yet.")
     return int(messages[-1]["id"])

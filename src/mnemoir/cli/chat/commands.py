@@ -32,7 +32,7 @@ COMMANDS: Mapping[str, Command] = {
     "/sessions": Command(usage="/sessions [n]", about="list conversations, newest first (10)", run=looking.sessions),
     "/load": Command(
         usage="/load <session>",
-        about="go on with another one: its id, or how it begins",
+        about="continue another one: its id, or the beginning of it",
         run=changing.load,
         needs_memory=True,
     ),
@@ -44,7 +44,7 @@ COMMANDS: Mapping[str, Command] = {
         usage="/clear", about="show the model nothing of before; nothing is deleted", run=changing.clear
     ),
     "/forget": Command(usage="/forget", about="delete this conversation for good", run=changing.forget),
-    "/search": Command(usage="/search <words>", about="find what was said in any conversation", run=looking.search),
+    "/search": Command(usage="/search <words>", about="search messages of all conversations", run=looking.search),
     "/memories": Command(usage="/memories", about="list the facts that are remembered", run=looking.memories),
     "/export": Command(
         usage="/export [file]",
@@ -84,14 +84,14 @@ async def run_command(chat: Chat, text: str) -> None:
         raise InvalidRequest(f"There is no command {name[:80]!r}. /help lists them.")
     if command.needs_memory and chat.unstored is not None:
         raise InvalidRequest(
-            f"{name} works on conversations that are kept. To keep them, start `mnemoir chat` without --no-memory."
+            f"{name} needs a stored conversation. To store conversations, start `mnemoir chat` without --no-memory."
         )
     try:
         await command.run(chat, argument)
     except NotFound as exc:
         if exc.code != "conversation_not_found":
             raise
-        chat.display.note("Nothing was said in this conversation yet.")  # the first message creates it
+        chat.display.note("This conversation has no messages yet.")  # the first message creates it
 
 
 def _parts(text: str) -> tuple[str, str]:

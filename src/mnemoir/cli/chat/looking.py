@@ -34,7 +34,7 @@ async def history(chat: Chat, argument: str) -> None:
     """Show the last messages of this conversation."""
     count = _count(argument, 20, "/history [n]")
     rows = await _stored_rows(chat, count) if chat.unstored is None else _unstored_rows(chat.unstored, count)
-    chat.display.rows(rows) if rows else chat.display.note("Nothing was said in this conversation yet.")
+    chat.display.rows(rows) if rows else chat.display.note("This conversation has no messages yet.")
 
 
 async def search(chat: Chat, argument: str) -> None:

@@ -44,7 +44,7 @@ async def _turn(chat: Chat, text: str) -> None:
     if answer.reason in _ENDINGS:
         chat.display.note(_ENDINGS[answer.reason])
     if answer.tools:
-        chat.display.note(f"The model asks for tools, which this chat has not: {', '.join(answer.tools)}.")
+        chat.display.note(f"The model calls tools, which this chat does not have: {', '.join(answer.tools)}.")
 
 
 async def _guarded(chat: Chat, work: Coroutine[None, None, None], *, stopped: str) -> None:

@@ -57,7 +57,7 @@ class ChatOptions:
 
     async def _begun(self, server: Server) -> Conversation:
         if self.no_memory:
-            note("Nothing of this chat is kept.")
+            note("This chat is not stored.")
             return UnstoredConversation()
         if self.conversation is None:
             return StoredConversation()
@@ -99,5 +99,5 @@ def _typed_lines(folder: Path) -> "TypedLines | None":
     try:
         return TypedLines(folder)
     except OSError as exc:
-        note(f"What you type is not kept for later chats: {exc.filename} cannot be written: {exc.strerror or exc}.")
+        note(f"Typed lines are not stored for later chats: {exc.filename} cannot be written: {exc.strerror or exc}.")
         return None

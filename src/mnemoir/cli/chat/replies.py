@@ -59,10 +59,10 @@ def _chunk(data: bytes) -> Mapping[str, Any]:
     try:
         chunk = orjson.loads(data)
     except orjson.JSONDecodeError as exc:
-        raise ProviderInvalidOutput(f"The server sent a chunk that is no JSON: {exc.msg}.") from exc
+        raise ProviderInvalidOutput(f"The server sent a chunk that is not JSON: {exc.msg}.") from exc
     return chunk if isinstance(chunk, dict) else {}
 
 
 def _failure(error: object) -> MnemoirError:
     fields = error if isinstance(error, dict) else {"message": error}
-    return MnemoirError(str(fields.get("message") or "The server tells of an error without a message."))
+    return MnemoirError(str(fields.get("message") or "The server reported an error without a message."))

@@ -27,7 +27,7 @@ class Chat:
     def stored_id(self) -> str:
         """The id of the stored conversation. Raises InvalidRequest when it is not stored."""
         if self.conversation.id is None:
-            raise InvalidRequest("This conversation is not kept.")
+            raise InvalidRequest("This conversation is not stored.")
         return self.conversation.id
 
     @property

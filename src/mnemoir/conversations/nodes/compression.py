@@ -76,7 +76,7 @@ def _whole(document: bytes, largest: int, *, is_at_end: bool) -> bytes:
     if len(document) > largest:
         raise UnreadableDocument(f"it is longer than {largest} bytes when unpacked")
     if not is_at_end:
-        raise UnreadableDocument("its compressed data is cut off, or goes on behind its end")
+        raise UnreadableDocument("its compressed data is cut off, or continues after its end")
     return document
 
 

@@ -87,9 +87,9 @@ def _refuse_large(file: BinaryIO) -> None:
 def _refuse_strange(entry: zipfile.ZipInfo) -> None:
     path = PurePosixPath(entry.filename)
     if path.is_absolute() or ".." in path.parts or "\\" in entry.filename:
-        raise InvalidImport("The archive has an entry that leads out of it. It is no export.")
+        raise InvalidImport("The archive has an entry with a path outside of it. It is not an export.")
     if stat.S_ISLNK(entry.external_attr >> 16):
-        raise InvalidImport("The archive has a link in it. It is no export.")
+        raise InvalidImport("The archive has a link in it. It is not an export.")
     if entry.flag_bits & _IS_ENCRYPTED or entry.compress_type not in _METHODS:
         raise InvalidImport("The archive is encrypted, or packed in a way that is not read. Unpack it first.")
 

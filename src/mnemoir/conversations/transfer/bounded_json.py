@@ -35,7 +35,7 @@ def read_value(raw: bytes, place: str) -> Any:
             f"{place} is not valid JSON: {exc.msg} (line {exc.lineno}, column {exc.colno} of it)."
         ) from None
     except UnicodeDecodeError as exc:
-        raise InvalidImport(f"{place} is not UTF-8: byte {exc.start + 1} of it is no text.") from None
+        raise InvalidImport(f"{place} is not UTF-8: byte {exc.start + 1} of it is not text.") from None
     except _AmbiguousJson as exc:
         raise InvalidImport(f"{place}: {exc}.") from None
 
@@ -59,7 +59,7 @@ def array_items(file: IO[bytes], place: str) -> Iterator[bytes]:
                 break
             window.take(b",", f"{place} {number} is followed by neither a comma nor the end of the list.")
     if window.next():
-        raise InvalidImport(f"Behind {place.lower()} {number}, the last one, the file goes on. Is it two files?")
+        raise InvalidImport(f"Behind {place.lower()} {number}, the last one, the file continues. Is it two files?")
 
 
 def first_byte(file: IO[bytes]) -> bytes:
@@ -173,7 +173,7 @@ def _fraction(digits: str) -> float:
 
 
 def _no_number(name: str) -> float:
-    raise _AmbiguousJson(f"{name} is no number of JSON")
+    raise _AmbiguousJson(f"{name} is not a number in JSON")
 
 
 _QUOTE, _OPENING, _CLOSING = b'"'[0], b"[{", b"]}"

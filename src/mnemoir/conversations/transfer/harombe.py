@@ -55,7 +55,7 @@ def read_harombe(file: BinaryIO) -> Iterator[SessionCopy]:
         raise InvalidImport(f"{_NAME} is cut off: bytes are missing at its end. Import a whole copy.")
     if max(data[_LOG_MARKS]) > 1:
         raise InvalidImport(
-            f"{_NAME} keeps its newest rows in a log beside it. Close the program that writes it, run "
+            f"{_NAME} has its newest rows in a log file next to it. Close the program that writes it, run "
             "`PRAGMA journal_mode = DELETE` on it, and import it then. A file of Mnemoir is opened where it is."
         )
     with _readable(data) as connection:

@@ -26,8 +26,8 @@ from mnemoir.ports.log import Log
 
 OnConflict = Literal["skip", "rename", "replace", "merge"]
 
-_IS_THERE = "there is a session of that id; rename, replace or merge it"
-_IS_UNFINISHED = "there is a session of that id whose import was cut off; replace it"
+_IS_THERE = "a session with that id exists; rename, replace or merge it"
+_IS_UNFINISHED = "a session with that id exists from an interrupted import; replace it"
 _LONGEST_STEM, _MOST_NAMESAKES = 500, 1000
 _log = structlog.get_logger(__name__)
 
@@ -147,11 +147,11 @@ class _Import:
         return self._restoring.storage.get_session(session_id) is not None
 
     def _take_back(self) -> None:
-        """Delete the written sessions. A session that cannot be deleted is marked as unfinished in its metadata."""
+        """Delete the written sessions. One that cannot be deleted stays marked as unfinished in its metadata."""
         try:
             self._restoring.take_back()
         except MnemoirError as exc:
-            _log.error("import not taken back", sessions=len(self._restoring.written), cause=exc.message)
+            _log.error("import not undone", sessions=len(self._restoring.written), cause=exc.message)
 
 
 class _Trial:

@@ -145,7 +145,7 @@ def _parent(line: Members, number: int) -> int:
     parent = line.whole("parent_id", 1, _MOST_TOKENS)
     if parent is not None and parent >= number:
         raise InvalidImport(
-            f"{line.place}: message {number} has the parent {parent}, and a parent stands in front of its children."
+            f"{line.place}: message {number} has the parent {parent}, but a parent must come before its children."
         )
     return BEGINNING if parent is None else parent
 
@@ -195,5 +195,5 @@ def _calls(line: Members) -> list[ToolCall]:
 def _call(members: Members) -> ToolCall:
     call_id, name, arguments = members.text("id"), members.text("name"), members.raw("arguments")
     if call_id is None or name is None or not isinstance(arguments, dict):
-        raise members.wrong("arguments", "an object, beside the texts id and name")
+        raise members.wrong("arguments", "an object, together with the texts id and name")
     return ToolCall(call_id, name, arguments)

@@ -15,7 +15,7 @@ ImportFormat = Literal["auto", "jsonl", "json", "open-webui", "chatgpt", "haromb
 Reader = Callable[[BinaryIO], Iterator[SessionCopy]]
 
 _UNKNOWN = (
-    "The file is none that can be imported: an export of Mnemoir, Open WebUI or ChatGPT, or the database of harombe."
+    "The file cannot be imported: it is not an export of Mnemoir, Open WebUI or ChatGPT, or the database of harombe."
 )
 
 
@@ -91,7 +91,7 @@ def _first_line(file: BinaryIO) -> bytes:
 def _read_json(file: BinaryIO) -> Iterator[SessionCopy]:
     value = read_value(file.read(MOST_BYTES + 1).removeprefix(MARK), "The file")
     if not is_header(value):
-        raise InvalidImport("The file is no session of Mnemoir.")
+        raise InvalidImport("The file is not a session of Mnemoir.")
     yield read_object(value, "The file")
 
 

@@ -68,7 +68,7 @@ class SessionFiles:
         part = self._part(file.related_id)
         brought = _media(self._bring_back([Message("user", [part])])[0])
         if not brought:
-            raise FileUnavailable(f"The bytes of the file {file.related_id} are gone.")
+            raise FileUnavailable(f"The bytes of the file {file.related_id} are missing.")
         return FilePayload(url=brought[0].url, base64_data=brought[0].base64_data, tokens=part.tokens)
 
     def _part(self, name: str | None) -> MediaPart:
@@ -79,7 +79,7 @@ class SessionFiles:
             parts = _media(stored.message) if stored else []
             if index < len(parts):
                 return parts[index]
-        raise FileUnavailable(f"The file {name!r:.80} is gone with its message.")
+        raise FileUnavailable(f"The file {name!r:.80} does not exist any more: its message was deleted.")
 
 
 def _media(message: Message) -> list[MediaPart]:

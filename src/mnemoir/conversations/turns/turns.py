@@ -141,7 +141,11 @@ def _detail(conversation: Conversation, turn: Turn) -> Detail | None:
         return history_detail(conversation.model_config or {}, reads_detail=True)
     features = conversation.rows.run_features(turn.workflow_run_id) if turn.workflow_run_id else None
     if features is None:
-        _log.warning("history_files_skipped", turn=turn.id, reason="the run of the turn or its workflow is gone")
+        _log.warning(
+            "history_files_skipped",
+            turn=turn.id,
+            reason="the run of the turn or its workflow does not exist any more",
+        )
         return None
     return history_detail(features, reads_detail=False)
 
@@ -156,7 +160,7 @@ def checked_parent(parent: str | None, known: Collection[str]) -> str | None:
         return None
     if parent != NIL and parent not in known:
         raise InvalidRequest(
-            f"The parent {parent!r:.60} is no turn of this conversation; give the id of the turn before, or none.",
+            f"The parent {parent!r:.60} is not a turn of this conversation; give the id of the turn before, or none.",
             field="parent_message_id",
         )
     return parent

@@ -72,7 +72,7 @@ def chat_prompt(
     prompt = without_refused_parts([*ordered, *history, current], accepts)
     if not prompt:
         raise InvalidRequest(
-            "The prompt is empty: neither the template, nor the history, nor the query holds anything that the model "
+            "The prompt is empty: template, history and query contain nothing that the model "
             "accepts. Write a query, or choose a model that takes the files."
         )
     return prompt

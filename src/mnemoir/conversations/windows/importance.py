@@ -41,7 +41,7 @@ class ImportanceContext:
 
 
 def score_importance(message: Message, context: ImportanceContext | None = None) -> float:
-    """The score from 0 to 1, deterministic, rounded to four digits; 0 for a message without text."""
+    """The score from 0 to 1, rounded to four digits and deterministic; 1 for a system message, 0 without text."""
     if message.role == "system":
         return 1.0
     text = _said(message)

@@ -36,8 +36,8 @@ def _encoding_of(model: str) -> str:
     if model.rpartition("/")[2].startswith(_CL100K):
         return "cl100k_base"
     raise NotSupported(
-        f"input holds token numbers, and of model {model[:80]!r} it is not known which text they stand for. Send the "
-        "texts themselves, or ask for text-embedding-ada-002, text-embedding-3-small or text-embedding-3-large, "
+        f"input holds token numbers, and the encoding of model {model[:80]!r} is not known. Send the texts "
+        "themselves, or request text-embedding-ada-002, text-embedding-3-small or text-embedding-3-large, "
         "whose tokens can be turned into text with the extra (pip install 'mnemoir[tiktoken]') and the file of "
         "cl100k_base in the folder that TIKTOKEN_CACHE_DIR names.",
         field="input",
@@ -48,4 +48,6 @@ def _text_of(tokens: Sequence[int], encoding: Encoding, place: int) -> str:
     try:
         return encoding.decode(tokens)
     except (KeyError, OverflowError) as exc:
-        raise InvalidRequest(f"input[{place}] holds a number that is no token of the model.", field="input") from exc
+        raise InvalidRequest(
+            f"input[{place}] holds a number that is not a token of the model.", field="input"
+        ) from exc

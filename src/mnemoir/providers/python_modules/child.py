@@ -57,7 +57,7 @@ def _extend_imports(call: dict[str, Any]) -> None:
 
 
 def _outcome(call: dict[str, Any]) -> dict[str, Any]:  # JSON in, JSON out
-    """Load the file anew, call its `Invoke` and return the outcome."""
+    """Load the file from disk, call its `Invoke` and return the outcome."""
     try:
         try:
             invoke = _load(call["path"]).Invoke

@@ -57,7 +57,7 @@ class ModuleFolders:
     def _meant(self, text: str) -> list[Path]:
         """The files that a path may denote, the preferred one first."""
         if not text.strip() or "\0" in text:
-            raise _refusal(text, "this is no path", "Give the node a `module_path`.")
+            raise _refusal(text, "it is not a valid path", "Give the node a `module_path`.")
         try:
             path = Path(text.strip()).expanduser()
             folders = (self._base, self.install_root)

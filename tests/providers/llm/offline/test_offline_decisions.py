@@ -1,4 +1,4 @@
-"""What the offline model does to stored memories when something new is learned."""
+"""Reconciliation of new facts with stored memories by the offline model."""
 
 import pytest
 
@@ -27,7 +27,7 @@ REPLACED = [
 
 
 @pytest.mark.parametrize(("memory", "fact"), REPLACED)
-def test_another_value_of_the_same_attribute_takes_its_place(memory, fact):
+def test_another_value_of_the_same_attribute_replaces_the_memory(memory, fact):
     assert decisions(memory, fact) == [("UPDATE", fact)]
 
 
@@ -62,7 +62,7 @@ KNOWN = [
 
 
 @pytest.mark.parametrize(("memory", "fact"), KNOWN)
-def test_what_a_memory_tells_already_changes_nothing(memory, fact):
+def test_a_fact_that_a_memory_states_already_changes_nothing(memory, fact):
     assert decisions(memory, fact) == [("NONE", fact)]
 
 
@@ -78,7 +78,7 @@ UNRELATED = [
 
 
 @pytest.mark.parametrize(("memory", "fact"), UNRELATED)
-def test_one_more_of_many_is_added_beside_the_others(memory, fact):
+def test_a_further_value_of_a_many_valued_attribute_is_added(memory, fact):
     assert decisions(memory, fact) == [("ADD", fact)]
 
 

@@ -1,4 +1,4 @@
-"""What the offline model takes from a sentence said on Wednesday, 4 March 2026, and what it leaves alone."""
+"""Extraction of facts by the offline model, from sentences said on Wednesday, 4 March 2026."""
 
 from datetime import date
 
@@ -209,11 +209,11 @@ def test_a_statement_about_oneself_becomes_a_fact():
     assert {sentence: facts_of(sentence, SAID_ON) for sentence, _ in TELLING} == dict(TELLING)
 
 
-def test_small_talk_questions_and_imagination_give_nothing():
+def test_small_talk_questions_and_hypothetical_sentences_give_no_fact():
     assert [sentence for sentence in IDLE if facts_of(sentence, SAID_ON)] == []
 
 
-def test_only_the_user_is_listened_to():
+def test_only_user_messages_give_facts():
     turns = [
         {"role": "assistant", "text": "I live in a data centre. You told me that you are vegan."},
         {"role": "user", "text": "I live in Graz."},
@@ -227,7 +227,7 @@ def test_a_fact_said_twice_is_one_fact():
     assert extract({"conversation_date": "2026-03-04", "turns": turns}) == {"facts": ["Is vegan"]}
 
 
-def test_within_one_conversation_the_later_word_counts():
+def test_within_one_conversation_the_later_statement_wins():
     said = ("I live in Graz. I love olives.", "I moved to Berlin and I hate olives.")
     turns = [{"role": "user", "text": text} for text in said]
     assert extract({"conversation_date": "2026-03-04", "turns": turns}) == {

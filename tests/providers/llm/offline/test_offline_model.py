@@ -33,7 +33,7 @@ async def test_without_memories_it_says_that_it_remembers_nothing():
     assert reply.text.startswith("I remember nothing about that.")
 
 
-async def test_what_was_told_not_asked_is_not_answered_as_a_question():
+async def test_a_statement_is_not_answered_like_a_question():
     reply = await OfflineModel().ask(asked("Hi, I'm Alex. I'm a vegetarian."))
     assert reply.text.startswith("No language model is connected")
 
@@ -60,7 +60,7 @@ async def test_a_stream_says_the_same_as_the_whole_answer_and_ends_with_its_usag
     assert min(whole.usage.input_tokens, whole.usage.output_tokens) > 0
 
 
-async def test_an_answer_over_the_token_limit_is_cut_and_says_so():
+async def test_an_answer_over_the_token_limit_is_cut_with_the_reason_length():
     reply = await OfflineModel().ask(asked(COOKING, max_tokens=5))
     assert reply.reason == "length"
     assert len(reply.text) <= 20
@@ -90,7 +90,7 @@ async def test_a_summary_is_made_of_the_sentences_whose_words_occur_most():
     assert reply.text == summarise(STORY)
 
 
-async def test_a_summary_comes_through_its_schema_too():
+async def test_a_summary_is_also_available_as_structured_output():
     document = orjson.dumps({"text": STORY, "sentences": 1}).decode()
     reply = await OfflineModel().ask(asked(document, output="summary"))
     assert orjson.loads(reply.text) == {"summary": summarise(STORY, 1)}
