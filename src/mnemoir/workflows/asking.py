@@ -25,6 +25,7 @@ from mnemoir.core.messages import Message, ModelRequest
 from mnemoir.core.thinking import spoken
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.model_servers import ModelServer
+from mnemoir.wire.forwarding import Forwarding
 from mnemoir.workflows.client_parameters import (
     answering_request,
     as_answered,
@@ -167,9 +168,11 @@ async def _call(step: Step, question: Question, endpoints: Sequence[str], *, str
     target = target_of(step, endpoints[-1])
     user, endpoint, properties = step.user, target.endpoint, question.properties
     most_tokens = step.count(properties.max_tokens, 400, "maxResponseSizeInTokens")
-    part, dropped = _of_client(step, question, target)
+    chosen = target.endpoint.forwarding(step.services.forwarding) if question.for_client else None
+    forwards = chosen is not None and chosen.forwards
+    part, dropped = _of_client(step, question, target, chosen)
     sent = await prompt_messages(step, question, target, most_tokens=most_tokens, tools=part)
-    messages, lost = _messages(step, question, target, sent)
+    messages, lost = _messages(step, question, target, sent, forwards=forwards)
     preset = preset_of(step, question.preset, target)
     settings = user.settings
     cleaning = cleaning_for(
@@ -205,27 +208,26 @@ async def _call(step: Step, question: Question, endpoints: Sequence[str], *, str
         endpoints=endpoints,
         name=f"{target.name} ({endpoint.model})" if endpoint.model else target.name,
         backup=endpoint.backup,
-        dropped=tuple(dict.fromkeys([*dropped, *lost, *(overridden(part, written) if question.for_client else ())])),
+        dropped=tuple(dict.fromkeys([*dropped, *lost, *(overridden(part, written) if chosen is not None else ())])),
     )
 
 
-def _of_client(step: Step, question: Question, target: Target) -> tuple[ModelRequest, Sequence[str]]:
-    """The client's part of the request, and the names of its members that are not sent to the model."""
+def _of_client(
+    step: Step, question: Question, target: Target, chosen: Forwarding | None
+) -> tuple[ModelRequest, Sequence[str]]:
+    """The client's part of this call, and the names of its members that the model does not get."""
     asked, properties = step.run.turn.chat.request, question.properties
     if not question.for_client:
         return inner_request(asked, properties), ()
-    forwarding = step.services.forwarding
-    return answering_request(asked, properties, target.endpoint, target.kind, forwarding)
+    return answering_request(asked, properties, target.kind, chosen)
 
 
 def _messages(
-    step: Step, question: Question, target: Target, sent: Sequence[Message]
+    step: Step, question: Question, target: Target, sent: Sequence[Message], *, forwards: bool
 ) -> tuple[Sequence[Message], Iterable[str]]:
     """The messages with the client's members that may be sent, and the names of those that may not."""
     if not question.for_client:
         return as_inner(sent), ()
-    chosen = target.endpoint.forwarding(step.services.forwarding)
-    forwards = chosen is not None and chosen.forwards
     asked = step.run.turn.chat.request.messages
     lost = lost_of(asked, sent, question.properties, target.kind, forwards=forwards)
     return as_answered(sent, forwards=forwards), lost

@@ -12,7 +12,6 @@ from mnemoir.core.errors import NotSupported
 from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart, is_all_text
 from mnemoir.ports.model_servers import ModelServerKind
 from mnemoir.wire.forwarding import Forwarding, given_names, lost_of_messages, prepared, without_extra
-from mnemoir.workflows.config.endpoint import EndpointDefinition
 from mnemoir.workflows.node import ModelProperties
 
 
@@ -26,13 +25,13 @@ def inner_request(asked: ModelRequest, properties: ModelProperties) -> ModelRequ
 def answering_request(
     asked: ModelRequest,
     properties: ModelProperties,
-    endpoint: EndpointDefinition,
     kind: ModelServerKind,
-    forwarding: Forwarding,
+    chosen: Forwarding | None,
 ) -> tuple[ModelRequest, Sequence[str]]:
     """The client's part of the model request that answers it, and the names of its members that are not sent.
 
-    The limit of the answer's tokens is always that of the node.
+    `chosen` is the endpoint's rule of forwarding, None to forward nothing. The limit of the answer's tokens is always
+    that of the node.
     """
     dropped = list(asked.dropped)
     tools, tool_choice, output = asked.tools, asked.tool_choice, asked.output
@@ -43,7 +42,6 @@ def answering_request(
     if not properties.allows_structured_output and output is not None:
         dropped.append("response_format")
         output = None
-    chosen = endpoint.forwarding(forwarding)
     if chosen is None:
         dropped += given_names(asked)
         return ModelRequest(messages=(), tools=tools, tool_choice=tool_choice, output=output), dropped

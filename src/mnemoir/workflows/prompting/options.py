@@ -28,7 +28,7 @@ def options(
     """
     sent: dict[str, Any] = {}
     unwanted: set[str] = set()
-    for layer in layers:
+    for layer in filter(None, layers):  # nearly always one alone
         unwanted = {name for name in unwanted if name not in layer}
         unwanted |= {name for name, value in layer.items() if value is None}
         sent = laid_over(sent, layer)
@@ -50,9 +50,9 @@ def laid_over(lower: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, A
     """
     merged = dict(lower)
     for name, value in layer.items():
-        if isinstance(value, Mapping) and name not in _VERBATIM:
+        if isinstance(value, dict) and name not in _VERBATIM:
             below = lower.get(name)
-            value = laid_over(below if isinstance(below, Mapping) else {}, value) or None
+            value = laid_over(below if isinstance(below, dict) else {}, value) or None
         if value is None:
             merged.pop(name, None)
         else:
