@@ -1,1 +1,1 @@
-"""Where things are kept: one folder a backend, all behind the ports."""
+"""Storage backends, one folder each, all behind the ports."""

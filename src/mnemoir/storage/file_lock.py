@@ -1,8 +1,8 @@
-"""Locks of files and folders that end with the process that has them (flock), with a limit on the wait.
+"""Advisory locks of files and folders (flock), with a limit on the wait.
 
-They stand beside leases for what other programs write too, and where a killed holder must keep nobody waiting: the
-system itself ends them. All functions block and raise OSError; ETIMEDOUT when another holder keeps the lock for too
-long.
+They are used instead of leases for files that other programs write too, and where a killed holder must block no other
+caller: the operating system releases them when the process ends. All functions block and raise OSError; ETIMEDOUT
+when another holder keeps the lock for too long.
 """
 
 import errno
@@ -20,7 +20,7 @@ _PATIENCE_S = 10.0
 
 @contextmanager
 def file_locked(folder: int, name: str, *, patience_s: float = _PATIENCE_S) -> Iterator[None]:
-    """Hold the lock on a file, made if need be, against every process and every other caller here."""
+    """Hold the lock on a file, created if missing, against other processes and other callers in this process."""
     lock = patiently(lambda: lock_file(folder, name), patience_s)
     if lock is None:
         raise _kept_by_another()
@@ -32,9 +32,9 @@ def file_locked(folder: int, name: str, *, patience_s: float = _PATIENCE_S) -> I
 
 @contextmanager
 def folder_locked(folder: int) -> Iterator[None]:
-    """Hold the lock on the folder itself, for writers who need no file of their own for it.
+    """Hold the lock on the folder itself, for writers that need no separate lock file.
 
-    `folder` must be opened for this alone, as the lock belongs to what was opened.
+    `folder` must be a descriptor opened for this lock alone, as the lock belongs to the open descriptor.
     """
     if not patiently(lambda: try_lock(folder) or None, _PATIENCE_S):
         raise _kept_by_another()
@@ -45,7 +45,7 @@ def folder_locked(folder: int) -> Iterator[None]:
 
 
 def lock_file(folder: int, name: str) -> int | None:
-    """The descriptor of a file, made if need be, that holds its lock until it is closed; None when someone has it."""
+    """Lock a file, created if missing. The descriptor, which holds the lock until closed; None when it is locked."""
     while True:
         lock = os.open(name, _LOCK, _PRIVATE_FILE, dir_fd=folder)
         try:
@@ -62,7 +62,7 @@ def lock_file(folder: int, name: str) -> int | None:
 
 
 def try_lock(file: int) -> bool:
-    """Take the lock of what is open unless someone has it; closing gives it back, and so does the process's end."""
+    """Lock an open file; False when another holder has the lock. Closing it or ending the process releases it."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -71,7 +71,7 @@ def try_lock(file: int) -> bool:
 
 
 def _is_still_there(folder: int, name: str, lock: int) -> bool:
-    """A file that was removed, or replaced, locks nothing: the next caller locks another."""
+    """False for a lock file that was removed or replaced: it excludes nobody, as the next caller locks another."""
     try:
         return os.path.samestat(os.stat(name, dir_fd=folder, follow_symlinks=False), os.fstat(lock))
     except FileNotFoundError:

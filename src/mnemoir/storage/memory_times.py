@@ -1,4 +1,4 @@
-"""The times of a memory as numbers: seconds since 1970, read from the texts that it keeps."""
+"""The times of a memory as numbers: seconds since 1970, parsed from its stored texts."""
 
 from datetime import UTC, datetime, time, timedelta
 
@@ -7,13 +7,13 @@ from mnemoir.core.memories import Memory
 
 
 def seconds_of(text: str | None) -> float | None:
-    """None for no time, and for a text that names none."""
+    """Seconds since 1970 of a stored time; None without one, and for a text that is no time."""
     instant = from_text(text)
     return None if instant is None else instant.timestamp()
 
 
 def effective_at(memory: Memory) -> float | None:
-    """When the memory was last renewed. An `updated_at` that reads as a time decides alone."""
+    """The time of the memory's last renewal. A valid `updated_at` decides alone."""
     updated = seconds_of(memory.updated_at)
     return seconds_of(memory.created_at) if updated is None else updated
 

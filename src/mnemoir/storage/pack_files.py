@@ -1,6 +1,6 @@
-"""Packs of indexes as files: a folder for each user, and in it one archive of arrays, as numpy writes them.
+"""Packs of indexes as files: a folder for each user with one numpy archive of arrays.
 
-The archive has a checksum for each array, so a damaged one is known and thrown away.
+The archive has a checksum for each array, so a damaged one is detected and deleted.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ class _Dropped(Exception):
 
 
 class PackFiles:
-    """Packs below a folder, which this process has alone and which is made when it is needed."""
+    """Packs below a folder, which only this process uses; the first write creates it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -35,7 +35,7 @@ class PackFiles:
         self._drops: Counter[Path] = Counter()
 
     def read(self, scope: Scope, model: str) -> Arrays | None:
-        """What was kept; a file that cannot be read is removed."""
+        """The stored arrays; None without any. An unreadable file is deleted."""
         path = self._path(scope, model)
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
@@ -49,11 +49,11 @@ class PackFiles:
             return None
 
     def mark(self, scope: Scope) -> int:
-        """How often the scope's packs were dropped by this process."""
+        """The number of times that this process dropped the scope's packs."""
         return self._drops[self._folder_of(scope)]
 
     def write(self, scope: Scope, model: str, arrays: Arrays, mark: int) -> None:
-        """Keep arrays in a file that takes the place of the last."""
+        """Store the arrays in a file that replaces the previous one."""
         path = self._path(scope, model)
         try:
             for folder in (self._folder.parent, self._folder, path.parent):
@@ -72,7 +72,7 @@ class PackFiles:
             _log.warning("index not kept", file=str(path), error=str(exc))
 
     def drop(self, scope: Scope) -> None:
-        """Remove the scope's folder. What is being written for it is not kept."""
+        """Delete the scope's folder. A pack that is being written for it is discarded."""
         folder = self._folder_of(scope)
         with self._lock, file_errors(str(folder), "removed"):
             self._drops[folder] += 1

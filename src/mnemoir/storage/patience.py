@@ -1,4 +1,4 @@
-"""Waiting for what somebody else has: asking again, ever less often."""
+"""Retries for a resource that another holder has, with growing pauses."""
 
 import random
 import time
@@ -10,15 +10,15 @@ _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.001, 0.02
 
 
 def pauses(wait_s: float) -> Iterator[float]:
-    """How long to sleep between tries, in seconds, until `wait_s` are over; none when that is 0."""
+    """Pauses between tries in seconds, until `wait_s` seconds are over; none when that is 0."""
     deadline, pause = time.monotonic() + wait_s, _FIRST_PAUSE_S
     while (left := deadline - time.monotonic()) > 0:
-        yield min(left, pause * random.uniform(0.5, 1.5))  # those who wait must not all ask at once
+        yield min(left, pause * random.uniform(0.5, 1.5))  # random, so that waiting callers do not all retry at once
         pause = min(pause * 1.5, _LONGEST_PAUSE_S)
 
 
 def patiently(attempt: Callable[[], T | None], wait_s: float) -> T | None:
-    """What `attempt` gives, or None when that is all it gave for `wait_s` seconds; it is tried once at least."""
+    """The first result of `attempt` that is not None; None after `wait_s` seconds. It is tried at least once."""
     for pause in pauses(wait_s):
         if (outcome := attempt()) is not None:
             return outcome

@@ -1,6 +1,6 @@
-"""The planner of changes: what a commit does to the memories of a scope, whatever stores them.
+"""The planner of changes: the effects of a commit on the memories of a scope, independent of the store.
 
-`planned` looks at the present memories through `Standing` and writes nothing. A store applies the effects in their
+`planned` reads the present memories through `Standing` and writes nothing. A store applies the effects in their
 order and enters each in the history, all of them or none. So the rules of adding, updating, removing and restoring
 are written once.
 """
@@ -34,22 +34,22 @@ class Standing(Protocol):
     """A user's memories as they are before a commit."""
 
     def find(self, memory_id: MemoryId) -> Memory | None:
-        """The memory or closed state of that id, of whatever agent, app or conversation."""
+        """The user's memory or closed state of that id, of any agent, app or conversation; None without one."""
 
     def same_text(self, content_hash: bytes) -> Iterable[Memory]:
-        """The scope's current facts whose text has this normal form, in order of storing."""
+        """The scope's current facts with this hash of the normal form of their text, in order of storing."""
 
     def removed(self, memory_id: MemoryId) -> Memory | None:
-        """The memory as it was when it was removed from the scope; None when nothing tells."""
+        """The memory as it was when it was removed from the scope; None when there is no record of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """What happens to one memory.
+    """The effect of a commit on one memory.
 
-    `memory` is the memory as it is then, for a DELETE as it was; `before` the current memory or the closed state that
-    had its id, None for a new one. `entry` replaces the index entry; None leaves it, or takes it away with a DELETE.
-    `replaced_by` is the memory that a deleted one made room for.
+    `memory` is the memory after the effect, for a DELETE before it; `before` the current memory or the closed state
+    that had its id, None for a new one. `entry` replaces the index entry; None keeps it, or deletes it with a DELETE.
+    `replaced_by` is the successor of a deleted memory.
     """
 
     event: ChangeEvent
@@ -61,13 +61,13 @@ class Effect:
 
     @property
     def applied(self) -> Applied:
-        """The effect as the caller of the commit is told."""
+        """The effect in the answer to the caller of the commit."""
         previous = self.before.text if self.before is not None and self.event == "UPDATE" else None
         return Applied(event=self.event, memory=self.memory, previous_text=previous)
 
 
 def planned(standing: Standing, scope: Scope, changes: Sequence[Change], now: str, *, degrade: bool) -> list[Effect]:
-    """What the changes come to, as of `now`. Raises StaleChange, unless `degrade`, and InvalidRequest."""
+    """The effects of the changes, in order, as of `now`. Raises StaleChange, unless `degrade`, and InvalidRequest."""
     plan = _Plan(standing, scope, now, degrade)
     concerned = [plan.make(change) for change in changes]
     for change, deletion in zip(changes, concerned, strict=True):
@@ -77,12 +77,12 @@ def planned(standing: Standing, scope: Scope, changes: Sequence[Change], now: st
 
 
 def removal(memory: Memory, reason: str, *, replaced_by: MemoryId | None = None) -> Effect:
-    """The effect of taking a current memory away."""
+    """The effect of removing a current memory."""
     return Effect(event="DELETE", memory=memory, before=memory, reason=reason, replaced_by=replaced_by)
 
 
 def is_within(memory: Memory, scope: Scope) -> bool:
-    """Whether the memory is the scope's user's and matches every level the scope is narrowed by."""
+    """True when the memory belongs to the scope's user and matches every level that the scope is narrowed by."""
     return (
         memory.user == scope.user
         and (scope.agent is None or memory.agent == scope.agent)
@@ -92,7 +92,7 @@ def is_within(memory: Memory, scope: Scope) -> bool:
 
 
 def last_renewed(memories: Iterable[Memory]) -> Memory | None:
-    """The memory with the newest effective time, of equal ones the last; None of none. In order of storing."""
+    """The memory with the newest effective time, of equal ones the last stored; None of none. Pass them as stored."""
     newest, newest_at = None, -math.inf
     for memory in memories:
         at = effective_at(memory)
@@ -111,12 +111,12 @@ class _Plan:
         self._scope = scope
         self._now = now
         self._degrade = degrade
-        self._after: dict[MemoryId, Memory] = {}  # all that an effect concerned; what was removed has a `valid_to`
+        self._after: dict[MemoryId, Memory] = {}  # every memory of an effect; removed ones have a `valid_to`
         self._deletions: dict[MemoryId, int] = {}  # places in `effects`
-        self._facts: dict[bytes, dict[MemoryId, Memory]] = {}  # current ones, by the hashes that were asked for
+        self._facts: dict[bytes, dict[MemoryId, Memory]] = {}  # current ones, by the hashes looked up so far
 
     def make(self, change: Change) -> MemoryId | None:
-        """Plan one change; the memory that it concerns, None when it has none."""
+        """Plan one change; the id of its memory, None when it has none."""
         if isinstance(change, Add):
             return self._add(change.memory, change.entry, change.reason)
         if isinstance(change, Restore):
@@ -130,12 +130,12 @@ class _Plan:
         return self._update(target, change)
 
     def name_successor(self, removed: MemoryId, successor: MemoryId | None) -> None:
-        """Say which memory the removed one made room for."""
+        """Record the successor of a removed memory."""
         at = self._deletions[removed]
         self.effects[at] = replace(self.effects[at], replaced_by=successor)
 
     def _add(self, memory: Memory, entry: IndexEntry, reason: str) -> MemoryId | None:
-        """The memory that is stored, or the one that is there in its place."""
+        """The id of the stored memory, or of the existing one with the same text."""
         memory = self._placed(memory)
         if memory.kind == "fact" and memory.valid_to is None and (same := self._same_text(memory.text)):
             return same.id
@@ -144,7 +144,7 @@ class _Plan:
         return self._put(Effect(event="ADD", memory=memory, before=None, reason=reason, entry=entry))
 
     def _add_instead(self, change: Update) -> MemoryId | None:
-        """Add the text of an Update whose target is no longer what it was."""
+        """Add the text of an Update whose target has changed since."""
         now = self._now
         fact = Memory(id=new_memory_id(), text=change.text, user=self._scope.user, created_at=now, updated_at=now)
         return self._add(fact, change.entry, change.reason)
@@ -193,7 +193,7 @@ class _Plan:
         return memory.id
 
     def _note_text(self, before: Memory | None, after: Memory) -> None:
-        """Keep the facts of a text up to date. Every text that an effect brings was asked for before."""
+        """Keep the facts by hash up to date. Every text that an effect adds was looked up before."""
         old = None if before is None else content_hash(before.text)
         new = content_hash(after.text) if after.valid_to is None else None
         if old is not None and old != new:
@@ -205,7 +205,7 @@ class _Plan:
         return self._after.get(memory_id) or self._standing.find(memory_id)
 
     def _same_text(self, text: str) -> Memory | None:
-        """The scope's fact of this normal form as things stand now."""
+        """The scope's fact with this text's normal form after the effects so far."""
         hashed = content_hash(text)
         if hashed not in self._facts:
             standing = (self._after.get(memory.id, memory) for memory in self._standing.same_text(hashed))
@@ -221,7 +221,7 @@ class _Plan:
         return self._standing.removed(memory_id) if after is None else replace(after, valid_to=None)
 
     def _placed(self, memory: Memory) -> Memory:
-        """The memory with the scope's inner levels where it leaves them open. Raises InvalidRequest outside it."""
+        """The memory, its empty inner levels filled from the scope. Raises InvalidRequest outside the scope."""
         scope = self._scope
         placed = replace(
             memory,
@@ -242,7 +242,7 @@ class _Plan:
 
 
 def _as_expected(memory: Memory, change: Update | Remove) -> bool:
-    """Whether the memory is current and still what the change was decided on."""
+    """True when the memory is current and unchanged since the change was decided."""
     is_same = memory.valid_to is None and memory.text == change.expected
     as_of = change.as_of if isinstance(change, Update) else None
     return is_same and as_of in (None, memory.updated_at or memory.created_at)

@@ -1,7 +1,7 @@
-"""ChromaDB as a vector store, for those who installed that extra, with the behaviour every store of ours has.
+"""ChromaDB as a vector store, an optional extra, with the same behaviour as the built-in store.
 
-What ChromaDB settles in another way is settled here: an id that is there is replaced, empty lists and empty
-conditions are harmless, two keys must both hold, stores in memory share nothing, and nothing is ever downloaded.
+It corrects where ChromaDB behaves differently: an existing id is replaced, empty lists and empty conditions are
+harmless, two keys must both match, stores in memory share nothing, and nothing is ever downloaded.
 """
 
 import importlib.util
@@ -37,12 +37,12 @@ _ALWAYS = {"mnemoir:never": {"$ne": True}}
 class ChromaDBVectorStore(NamedModel):
     """A collection of ChromaDB, in cosine space; in memory without a directory.
 
-    `~` in the directory is the home directory; it is created. One process at a time may use it, as ChromaDB says.
+    `~` in the directory is the home directory; it is created. ChromaDB allows one process at a time to use it.
     Distances are those of its approximate index: over many vectors a near one may be missed.
 
-    What was deleted is found no more, but ChromaDB keeps its bytes in the directory for a time it chooses: in a log,
-    in free pages of its file, and the numbers of a vector in its index; its own `chroma vacuum` does not change that.
-    Only deleting the directory takes them away at once. The built-in store overwrites what it deletes.
+    Deleted entries are not found any more, but ChromaDB keeps their bytes in the directory for an undefined time: in
+    a log, in free pages of its file, and a vector's numbers in its index; its own `chroma vacuum` does not change
+    that. Only deleting the directory removes them at once. The built-in store overwrites deleted entries.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class ChromaDBVectorStore(NamedModel):
     def add(
         self, ids: Sequence[str], embeddings: Embeddings, documents: Sequence[str], metadata: GivenMetadata
     ) -> None:
-        """Replaces what is there by deleting it first: ChromaDB would merge the metadata."""
+        """Add entries. Existing ids are deleted first, as ChromaDB would merge the metadata."""
         rows = checked_rows(ids, embeddings, documents, metadata)
         if not rows:
             return
@@ -100,13 +100,13 @@ class ChromaDBVectorStore(NamedModel):
         return ids, documents, metadata, [float(distance) for distance in (found["distances"] or [[]])[0]]
 
     def delete(self, ids: Sequence[str]) -> None:
-        """Unknown ids are passed over."""
+        """Delete the entries of these ids; unknown ids are skipped."""
         if ids:
             with self._lock, self._failures():
                 self._drop(ids)
 
     def get(self, ids: Sequence[str] | None = None, where: Where | None = None, limit: int | None = None) -> Got:
-        """(ids, documents, metadata) of those that are there."""
+        """(ids, documents, metadata) of the existing ones."""
         condition = _translated(read_where(where))
         if (ids is not None and not ids) or (limit is not None and limit < 1):
             return [], [], []
@@ -120,12 +120,12 @@ class ChromaDBVectorStore(NamedModel):
         return _lists(found)
 
     def count(self) -> int:
-        """Vectors there are."""
+        """The number of vectors."""
         with self._lock, self._failures():
             return int(self._collection.count())
 
     def clear(self) -> None:
-        """Delete the collection and make it anew."""
+        """Delete the collection and create it again."""
         with self._lock, self._failures():
             self._client.delete_collection(self._name)
             self._collection = self._opened()
@@ -137,7 +137,7 @@ class ChromaDBVectorStore(NamedModel):
         documents: Sequence[str] | None = None,
         metadata: GivenMetadata | None = None,
     ) -> None:
-        """A new document keeps its embedding, which is read first: ChromaDB would download a model to make one."""
+        """Change entries. A new document keeps its embedding, read first: ChromaDB would download a model for one."""
         for given in (embeddings, documents, metadata):
             if given is not None and len(given) != len(ids):
                 raise InvalidRequest(f"There are {len(ids)} ids and {len(given)} changes.", field="ids")
@@ -162,22 +162,22 @@ class ChromaDBVectorStore(NamedModel):
             )
 
     def stored_model(self) -> str | None:
-        """From the metadata of the collection."""
+        """The model's name in the metadata of the collection."""
         with self._lock, self._failures():
             found = (self._collection.metadata or {}).get(_MODEL)
         return found if isinstance(found, str) else None
 
     def note_model(self, name: str) -> None:
-        """In the metadata of the collection; ChromaDB does not let the space be named again there."""
+        """Store the model's name in the collection's metadata; ChromaDB refuses to have the space set again there."""
         with self._lock, self._failures():
             self._collection.modify(metadata={_MODEL: name})
 
     def close(self) -> None:
-        """Drop what is in memory alone, and let go of the directory, which may be deleted then."""
+        """Drop a store in memory, or release the directory, which may then be deleted."""
         with self._lock, self._failures():
             if self.persist_directory is None:
                 self._client.delete_collection(self._name)
-            elif hasattr(self._client, "close"):  # ChromaDB learned it late; before, a directory was held for good
+            elif hasattr(self._client, "close"):  # older ChromaDB has no `close` and never releases a directory
                 self._client.close()
 
     def _opened(self) -> Any:
@@ -221,7 +221,7 @@ _LISTED = ("ids", "documents", "metadatas")
 
 
 def _client(directory: Path | None) -> Any:
-    import chromadb  # takes a second, and not everybody has it
+    import chromadb  # the import takes a second, and the extra is optional
     from chromadb.config import Settings
 
     settings = Settings(anonymized_telemetry=False)
@@ -237,7 +237,7 @@ def _lists(found: Any) -> Got:
 
 
 def _translated(condition: Condition | None) -> dict[str, Any] | None:
-    """In ChromaDB's words, which know no empty lists and no list of one condition."""
+    """The condition in ChromaDB's syntax, which has no empty lists and no list of one condition."""
     if condition is None:
         return None
     if isinstance(condition, AllOf | AnyOf):

@@ -1,4 +1,4 @@
-"""What a user's file of conversations holds, read without opening what belongs to conversations."""
+"""The totals of a user's file of conversations, read without opening the conversation store."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -17,15 +17,15 @@ _QUERIES = queries("sessions/vectors")
 
 
 def contents_of(file: Path, model: str | None) -> Contents | None:
-    """What it holds now; None without a file. `model` is whose vectors count; None for those of any.
+    """The file's present contents; None without a file. Vectors of `model` count; those of any model for None.
 
-    Nobody may take its folder away meanwhile. Raises StorageUnavailable for a file that cannot be read.
+    The folder must not be deleted meanwhile. Raises StorageUnavailable for a file that cannot be read.
     """
     stamp = stamp_of(file, model)
     if stamp is None:
         return None
     with storage_errors(file):
-        # one that may write: a reader that comes alone would leave a log and its index behind
+        # a writable connection: a single read-only one would leave a log and its index behind
         connection = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             connection.set_busy_timeout(BUSY_MS)
@@ -39,13 +39,13 @@ def contents_of(file: Path, model: str | None) -> Contents | None:
 
 
 def stamp_of(file: Path, model: str | None) -> str | None:
-    """Differs when the file, its log or the model is another one; None without a file."""
+    """A text that changes when the file, its log or the model changes; None without a file."""
     try:
         found = file.stat()
     except OSError:
         return None
     stamp = f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {model or ''}"
     with suppress(OSError):
-        log = beside(file, "-wal").stat()  # whoever opens it may change its owner, and so its ctime
+        log = beside(file, "-wal").stat()  # opening it may change its owner, and so its ctime
         return f"{stamp}; {log.st_ino} {log.st_size} {log.st_mtime_ns}"
     return stamp

@@ -1,4 +1,4 @@
-"""Which files of a user's conversations are not whole. Nothing is written or mended, and no file is left behind."""
+"""The check of a user's conversation files for damage. Nothing is written or repaired, and no file is left behind."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -21,7 +21,7 @@ _MOST_LINES = 5
 
 
 def inspect_conversations(folder: Path) -> list[str]:
-    """One line for each file that is not whole, and for each damaged one that was set aside; whole paths. Blocks."""
+    """One line for each damaged file, and for each damaged file that was set aside; with whole paths. Blocks."""
     objects = folder / "objects"
     try:
         return [
@@ -46,9 +46,9 @@ def _in_database(file: Path) -> list[str]:
         return ["it is empty: whoever made it was stopped, or its content is gone"]
     if beside(file, "-wal").exists():
         return _checked(file)
-    # any other way to read it would leave a log and an index beside it, and a server that may not write into those
+    # any other way to read it would leave a log and an index beside it, which a server may not be allowed to write
     found = _checked(file, "?immutable=1")
-    return _checked(file) if found and beside(file, "-wal").exists() else found  # a server has just been started
+    return _checked(file) if found and beside(file, "-wal").exists() else found  # a server was started just now
 
 
 def _checked(file: Path, how: str = "") -> list[str]:
@@ -78,10 +78,10 @@ def _objects(folder: Path, what: str, is_whole: Callable[[Path], bool]) -> Itera
 
 
 def _is_node_memory(file: Path) -> bool:
-    """One of a later version is whole, as far as can be seen; so is one that only a missing extra could unpack."""
+    """True for a valid file; also for one of a later version, and for one that only a missing extra can unpack."""
     try:
         read_document(unpack(file.read_bytes()))
-    except FileNotFoundError:  # deleted a moment ago
+    except FileNotFoundError:  # deleted meanwhile
         return True
     except UnreadableDocument:
         return False
@@ -91,7 +91,7 @@ def _is_node_memory(file: Path) -> bool:
 
 
 def _is_attachment(file: Path) -> bool:
-    """It is named after its bytes."""
+    """True when its name is the digest of its bytes."""
     try:
         return digest_of(file.read_bytes()) == file.stem
     except FileNotFoundError:

@@ -1,7 +1,7 @@
 """Session memory in one SQLite file, shared by threads and processes: `MemoryStorage`.
 
-What belongs together is one transaction: a message with its session's activity, a deletion with the notes of the
-vectors that it leaves behind.
+Related writes are one transaction: a message with its session's activity, a deletion with the notes of the vectors
+that it leaves behind.
 """
 
 from collections.abc import Callable
@@ -36,25 +36,25 @@ class MemoryStorage(SessionTables, WindowTables, TreeTables, VectorTables):
         on_corruption: OnCorruption = "set_aside",
         clock: Clock = utc_now,
     ) -> None:
-        """`~` is the home folder; a missing folder is made.
+        """`~` is the home folder; a missing folder is created.
 
-        `synced`: what is saved outlives a loss of power, too. A damaged file is renamed to `{name}.corrupt-{UTC}` and
-        a new one begun, unless `on_corruption` is "raise".
+        `synced`: a save also survives a loss of power. A damaged file is renamed to `{name}.corrupt-{UTC}` and a new
+        one created, unless `on_corruption` is "raise".
         """
         self._clock = clock
         path = Path(db_path).expanduser()
         self._file: FileEngine = open_conversation_file(path, synced=synced, on_corruption=on_corruption)
 
     def with_clock(self, clock: Clock) -> "MemoryStorage":
-        """The file opened once more, to write as of other times; each write is synced. Close it in the end."""
+        """The same file opened again with another clock; each write is synced. The caller closes it."""
         return MemoryStorage(self.db_path, synced=True, on_corruption="raise", clock=clock)
 
     def together(self, work: Callable[[Log], T]) -> T:
-        """What `work` gives with all that it reads and writes in one transaction. It may run again."""
+        """The result of `work`, which reads and writes in one transaction and may run again."""
         return self._file.write(lambda sql: work(_Within(self.db_path, sql, self._clock)))
 
     def close(self) -> None:
-        """Let go of the file; nothing is read or written afterwards. Calling it twice is harmless."""
+        """Close the file; nothing is read or written afterwards. A second call is harmless."""
         self._file.close()
 
     def __enter__(self) -> Self:
@@ -67,7 +67,7 @@ class MemoryStorage(SessionTables, WindowTables, TreeTables, VectorTables):
 
 
 class _Within(MemoryStorage):
-    """The storage in a transaction that is open already."""
+    """The storage within a transaction that is already open."""
 
     def __init__(self, path: Path, sql: Sql, clock: Clock) -> None:
         self._clock = clock

@@ -1,7 +1,7 @@
-"""The built-in vector store: exact cosine over vectors kept in an SQLite file, or in memory alone.
+"""The built-in vector store: exact cosine over vectors in an SQLite file, or only in memory.
 
-The file is the truth and may be shared by several processes; each keeps a matrix beside it and takes over, before it
-answers, what was written since. What a write acknowledged survives a loss of power; what was deleted is overwritten.
+The file is authoritative and may be shared by several processes; each keeps a matrix in memory and updates it with
+newer writes before it answers. An acknowledged write survives a loss of power; deleted content is overwritten.
 """
 
 import os
@@ -58,7 +58,7 @@ class VectorFileStore(IndexedVectors, NamedModel):
     """A collection in `{persist_directory}/{collection_name}.vectors.db`, or in memory without a directory.
 
     Two stores in memory share nothing. Cosine in float32; ties come in the order in which the ids were first added.
-    `~` in the directory is the home directory. Not to be carried across a fork: open another one there.
+    `~` in the directory is the home directory. Must not be used across a fork: open another one in the child.
     """
 
     def __init__(
@@ -68,9 +68,9 @@ class VectorFileStore(IndexedVectors, NamedModel):
         *,
         on_corruption: Literal["raise", "set_aside"] = "raise",
     ) -> None:
-        """Raises StorageUnavailable, naming the file, when it is damaged, another program's, or out of reach.
+        """Raises StorageUnavailable, naming the file, when it is damaged, another program's, or inaccessible.
 
-        With "set_aside" a file that is no database any more is renamed to `{name}.corrupt-{UTC}` and a new one begun.
+        With "set_aside" a file that is no database any more is renamed to `{name}.corrupt-{UTC}` and replaced.
         """
         self.collection_name = collection_name
         self.path = _path_of(collection_name, persist_directory)
@@ -82,7 +82,7 @@ class VectorFileStore(IndexedVectors, NamedModel):
     def add(
         self, ids: Sequence[str], embeddings: Embeddings, documents: Sequence[str], metadata: GivenMetadata
     ) -> None:
-        """All are stored, or none."""
+        """Store all entries, or none."""
         self.add_with_tokens(ids, embeddings, documents, metadata, {})
 
     def add_with_tokens(
@@ -93,7 +93,7 @@ class VectorFileStore(IndexedVectors, NamedModel):
         metadata: GivenMetadata,
         tokens: Mapping[str, TokenPart],
     ) -> None:
-        """Vectors and tokens are one transaction."""
+        """Store vectors and tokens in one transaction."""
         rows = checked_rows(ids, embeddings, documents, metadata)
         if rows:
             self._write(lambda sql, state: put(sql, state, rows, tokens))
@@ -116,13 +116,13 @@ class VectorFileStore(IndexedVectors, NamedModel):
         return self._read(work)
 
     def delete(self, ids: Sequence[str]) -> None:
-        """What they held is in no byte of the file afterwards, as soon as no other process reads."""
+        """Delete entries. Their bytes are gone from the file as soon as no other process reads."""
         if ids:
             self._write(lambda sql, state: drop(sql, state, ids))
             self._empty_log()
 
     def get(self, ids: Sequence[str] | None = None, where: Where | None = None, limit: int | None = None) -> Got:
-        """In the order in which they were first added. The matrix is made for a condition alone."""
+        """Entries in the order in which they were first added. Only a condition needs the matrix."""
         condition = read_where(where)
 
         def work(sql: Sql) -> Got:
@@ -135,11 +135,11 @@ class VectorFileStore(IndexedVectors, NamedModel):
         return self._read(work)
 
     def count(self) -> int:
-        """Vectors there are."""
+        """The number of vectors."""
         return int(self._read(lambda sql: sql.value(QUERIES["count"])))
 
     def clear(self) -> None:
-        """Delete all; vectors of another length, and of another model, may follow."""
+        """Delete all vectors; later ones may have another length and another model."""
         self._write(lambda sql, _: restart(sql))
         self._empty_log()
 
@@ -150,7 +150,7 @@ class VectorFileStore(IndexedVectors, NamedModel):
         documents: Sequence[str] | None = None,
         metadata: GivenMetadata | None = None,
     ) -> None:
-        """All are changed, or none."""
+        """Change all entries, or none."""
         for given in (embeddings, documents, metadata):
             if given is not None and len(given) != len(ids):
                 raise InvalidRequest(f"There are {len(ids)} ids and {len(given)} changes.", field="ids")
@@ -161,24 +161,24 @@ class VectorFileStore(IndexedVectors, NamedModel):
             self._write(lambda sql, state: change(sql, state, ids, vectors, documents, metadata))
 
     def stored_model(self) -> str | None:
-        """Kept in the file."""
+        """The model's name in the file; None before it is stored."""
         return self._read(state_of).model
 
     def note_model(self, name: str) -> None:
-        """Kept in the file."""
+        """Store the model's name in the file."""
         self._write(lambda sql, _: sql.run(QUERIES["note_model"], model=name))
 
     def standing(self) -> VectorChanges:
-        """As the file says, whoever wrote to it."""
+        """The file's change counters, including writes of other processes."""
         state = self._read(state_of)
         return VectorChanges(epoch=state.epoch, changes=state.changes)
 
     def ids_since(self, changes: int) -> list[str]:
-        """Found by an index of changes."""
+        """Ids written after that change, by an index of changes."""
         return [name for (name,) in self._read(lambda sql: sql.rows(QUERIES["ids_since"], change=changes))]
 
     def vectors_of(self, ids: Sequence[str]) -> dict[str, StoredVector]:
-        """Read from the file, whether the matrix is there or not."""
+        """The vectors by id, read from the file, with or without the matrix."""
         found = self._read(lambda sql: sql.rows(QUERIES["vectors_of"], ids=as_json(ids)))
         if not found:
             return {}
@@ -190,11 +190,11 @@ class VectorFileStore(IndexedVectors, NamedModel):
         }
 
     def token_codes(self, ids: Sequence[str]) -> dict[str, bytes]:
-        """Read from the file; nothing of it is resident."""
+        """The token codes by id, read from the file; they are never kept in memory."""
         return dict(self._read(lambda sql: sql.rows(QUERIES["token_codes"], ids=as_json(ids))))
 
     def close(self) -> None:
-        """Let go of the file; what was in memory alone is gone. Calling it twice is harmless."""
+        """Close the file; vectors that are only in memory are lost. A second call is harmless."""
         with self._lock:
             self._file.close()
             self._resident = None
@@ -208,12 +208,12 @@ class VectorFileStore(IndexedVectors, NamedModel):
             self._file.write(lambda sql: work(sql, state_of(sql)))
 
     def _empty_log(self) -> None:
-        """Where deleted text may stand; while others read, the next deletion empties it."""
+        """Empty the log, which may contain deleted text; while others read, the next deletion does it."""
         with suppress(StorageBusyError):
             self._file.empty_log()
 
     def _matrix(self, sql: Sql) -> ResidentVectors | None:
-        """As the snapshot has it; None while no vector was ever added."""
+        """The matrix of the snapshot; None before the first vector."""
         state, seen = state_of(sql), self._seen
         if state == seen and self._resident is not None:
             return self._resident
@@ -231,7 +231,7 @@ class VectorFileStore(IndexedVectors, NamedModel):
 
 
 def _path_of(collection: str, directory: str | Path | None) -> Path | None:
-    """Where a collection lies: a name of any characters gives a file in that directory and in no other."""
+    """The path of a collection; a name of any characters gives a file in that directory and in no other."""
     if directory is None:
         return None
     name = quote(collection, safe=" ").replace(".", "%2E")

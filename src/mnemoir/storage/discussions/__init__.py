@@ -1,1 +1,1 @@
-"""Files of discussions: chunk ledgers, rolling summaries, databases of records, times, and who may write them."""
+"""Files of discussions: chunk ledgers, rolling summaries, databases of records, times, and the lock for writing."""

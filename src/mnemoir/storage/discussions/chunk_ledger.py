@@ -1,7 +1,7 @@
 """Chunk summaries of discussions in files that other programs read too: `<name>_memories.jsonl`, or as found.
 
-Reading makes nothing and holds no lock: files are only ever replaced as a whole or grown by a line. Only who holds
-`FileDiscussionFiles.making` writes. A summary is on the disk when `append` returns.
+Reading creates nothing and takes no lock: files are only replaced as a whole or extended by a line. Only the holder
+of `FileDiscussionFiles.making` writes. A summary is durable when `append` returns.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ from mnemoir.storage.discussions.ledger_view import LedgerView, ViewCache
 
 
 class FileChunkLedger:
-    """The ledgers of any number of discussions; views of those read last are kept in memory."""
+    """The ledgers of all discussions; the most recently used views are kept in memory."""
 
     def __init__(self, clock: Clock = utc_now) -> None:
         self._clock = clock
@@ -61,7 +61,7 @@ class FileChunkLedger:
         return await asyncio.to_thread(self._newest, discussion, count)
 
     async def sources(self, discussion: Discussion) -> Mapping[BlockKey, Sequence[SourceMessage]]:
-        """See the port; read anew each time."""
+        """See the port; read from disk each time."""
         return await asyncio.to_thread(self._sources, discussion)
 
     async def append(
@@ -74,7 +74,7 @@ class FileChunkLedger:
         made_by: str = "",
         created_at: str = "",
     ) -> ChunkSummary:
-        """See the port; a block `before` that is not there means the end."""
+        """See the port; an unknown block `before` means the end."""
         chunk = ChunkSummary(
             id=f"chunk_{uuid.uuid4().hex}",
             text=text,
@@ -88,11 +88,11 @@ class FileChunkLedger:
         return await asyncio.to_thread(self._append, discussion, chunk, source, before)
 
     async def change(self, discussion: Discussion, changes: BlockChanges) -> None:
-        """See the port; blocks that are not there are passed over."""
+        """See the port; unknown blocks are skipped."""
         await asyncio.to_thread(self._change, discussion, changes)
 
     async def forget(self, discussion: Discussion, key: BlockKey) -> bool:
-        """See the port; its entry keeps no member that is not ours."""
+        """See the port; its entry loses the members of other programs."""
         return await asyncio.to_thread(self._forget, discussion, key)
 
     async def put_in_place(self, discussion: Discussion, made: Discussion) -> None:

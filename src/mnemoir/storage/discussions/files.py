@@ -19,21 +19,21 @@ from mnemoir.storage.files.workspace import Folder
 
 
 class FileDiscussionFiles:
-    """Nothing outside a root is reached, but for the databases that WilmerAI kept beside its configuration."""
+    """Accesses nothing outside a root, except the databases that WilmerAI kept beside its configuration."""
 
     def __init__(self) -> None:
         self._listing = DiscussionListing()
 
     def making(self, discussion: Discussion, *, patience_s: float = 0.0) -> AbstractAsyncContextManager[bool]:
-        """See the port. The lock ends with the process; other discussions do not wait for it."""
+        """See the port. The lock is released when the process ends; other discussions do not wait for it."""
         return making_lock(discussion, patience_s)
 
     async def listed(self, root: Path, legacy: Path | None = None) -> Sequence[DiscussionListed]:
-        """See the port; what cannot be read is logged and counted as 0."""
+        """See the port; unreadable files are logged and counted as 0."""
         return await asyncio.to_thread(self._listing.listed, root, legacy)
 
     async def problems(self, root: Path, legacy: Path | None = None) -> Sequence[str]:
-        """See the port; what cannot be read is a problem too."""
+        """See the port; an unreadable file is a problem too."""
         return await asyncio.to_thread(inspect, root, legacy)
 
     async def entry(self, discussion: Discussion) -> DiscussionListed | None:
@@ -41,15 +41,15 @@ class FileDiscussionFiles:
         return await asyncio.to_thread(self._listing.entry, discussion)
 
     async def exists(self, discussion: Discussion) -> bool:
-        """See the port; the lock alone is nothing."""
+        """See the port; a lock file alone does not count."""
         return await asyncio.to_thread(_exists, discussion)
 
     async def state_document(self, discussion: Discussion) -> str | None:
-        """See the port; a file that is no UTF-8 text is StorageUnavailable."""
+        """See the port. Raises StorageUnavailable for a file that is no UTF-8 text."""
         return await asyncio.to_thread(_state_document, discussion)
 
     async def remove(self, discussion: Discussion) -> bool:
-        """See the port. Files that neither we nor WilmerAI write stay, and so does the folder that holds them."""
+        """See the port. Files of other programs than Mnemoir and WilmerAI stay, and so does their folder."""
         return await asyncio.to_thread(_remove, discussion)
 
 
@@ -83,7 +83,7 @@ def _everywhere(discussion: Discussion) -> list[tuple[Path, Sequence[Place]]]:
 
 
 def _remove_all(root: Path, place: Place) -> bool:
-    """Take a file away with what its writers left beside it; whether any of them was there."""
+    """Delete a file and its companion files; True when any of them existed."""
     names = [place.file, *(place.file + companion for companion in COMPANIONS)]
     files = [placed(root, Place(steps=place.steps, file=name)) for name in names]
     there = [file for file in files if file.is_there()]
@@ -93,7 +93,7 @@ def _remove_all(root: Path, place: Place) -> bool:
 
 
 def _remove_folder(folder: Folder) -> None:
-    """Unless it holds something else."""
+    """Delete the folder unless it is not empty."""
     parent = Folder(root=folder.root, steps=folder.steps[:-1])
     with file_errors(folder.name_of(""), "removed"), folder.open() as opened, parent.open() as outer:
         if opened is not None and outer is not None and not os.listdir(opened):

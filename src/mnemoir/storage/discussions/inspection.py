@@ -1,6 +1,6 @@
-"""Which files of discussions are not whole. Nothing is written or mended.
+"""The check of discussions' files for damage. Nothing is written or repaired.
 
-Every file that may be a discussion's is looked at, also one that is not in use because another one stands before it.
+Every file that may be a discussion's is read, also one that is not in use because another one takes precedence.
 """
 
 import os
@@ -23,17 +23,17 @@ from mnemoir.storage.sqlite.transactions import FOREIGN, SqliteSql
 
 _HALF_WRITTEN = "a killed writer left it half written. The next use of the discussion undoes that; then look again."
 
-KindOf = Callable[[str], Kind | None]  # of a file, by its name; None for one that is none of ours
+KindOf = Callable[[str], Kind | None]  # of a file, by its name; None for an unrelated file
 
 
 def inspect(root: Path, legacy: Path | None) -> list[str]:
-    """One line for each file that is not whole; each begins with the whole path. Blocks."""
+    """One line for each damaged file; each begins with the whole path. Blocks."""
     problems = [*_in_folder(real(root), (), _kind_in_root, inner=kind_in_folder)]
     return problems if legacy is None else [*problems, *_in_folder(real(legacy), (), _kind_in_legacy)]
 
 
 def _in_folder(root: Path, steps: Sequence[str], kind_of: KindOf, inner: KindOf | None = None) -> Iterator[str]:
-    """What is wrong in a folder; with `inner` also in those in it that may be discussions'."""
+    """The problems of a folder; with `inner` also those of its subfolders that may be discussions'."""
     try:
         entries = sorted(_entries(root, steps))
     except StorageUnavailable as exc:
@@ -47,7 +47,7 @@ def _in_folder(root: Path, steps: Sequence[str], kind_of: KindOf, inner: KindOf 
 
 
 def _entries(root: Path, steps: Sequence[str]) -> list[tuple[str, bool]]:
-    """The names in a folder, and whether each is that of a folder."""
+    """The entries of a folder: (name, True for a folder)."""
     name = str(root.joinpath(*steps))
     with file_errors(name, "listed"), Folder(root=root, steps=steps).open() as folder:
         if folder is None:

@@ -1,9 +1,9 @@
-"""What the entries of a ledger say: which are chunk summaries, by what key and number each is known.
+"""Parsing of a ledger's entries: the chunk summaries among them, each with its key and number.
 
-An entry of WilmerAI has a text and a hash and nothing else, so its key comes from these two and from how often they
-stood in the ledger before, and its number is its position. Both are written into it when the ledger is next
-rewritten; should WilmerAI then drop them again, the same key comes out. Entries that are no summaries are carried
-along at their place and shown to nobody. An entry without any text is one that was forgotten: it tells a place.
+An entry of WilmerAI has only a text and a hash, so its key is derived from these two and from the count of equal
+entries before it, and its number is its position. The next rewrite of the ledger stores both in it; if WilmerAI then
+drops them, the same key is derived again. Entries that are no summaries keep their place and are not returned. An
+entry without any text is a forgotten summary: it only marks a place.
 """
 
 import hashlib
@@ -26,11 +26,11 @@ from mnemoir.storage.discussions.ledger_lines import Entry, Json
 _STALE = "stale_since"
 _FORGOTTEN = "forgotten_at"
 _MADE_BY = "made_by"
-_OF_FORGOTTEN = ("hash", "id", "number", "created_at", "messages", "discussion", "behind", _STALE)  # no words in them
+_OF_FORGOTTEN = ("hash", "id", "number", "created_at", "messages", "discussion", "behind", _STALE)  # none has text
 
 
 def chunks_in(entries: Sequence[Entry]) -> list[ChunkSummary | None]:
-    """The summary of each entry; None for one that is no summary. No two have one key."""
+    """The summary of each entry; None for one that is no summary. Keys are unique."""
     taken: set[BlockKey] = set()
     chunks: list[ChunkSummary | None] = []
     position = 0
@@ -45,17 +45,17 @@ def chunks_in(entries: Sequence[Entry]) -> list[ChunkSummary | None]:
 
 
 def is_summary(value: Json) -> bool:
-    """Whether it has a text."""
+    """True for an object with a text."""
     return isinstance(value, dict) and isinstance(value.get("text_block"), str)
 
 
 def complete_chunk(value: Json) -> ChunkSummary | None:
-    """The summary of an entry that says its key and number itself; None for any other."""
+    """The summary of an entry that stores its key and number; None for any other."""
     return _chunk(value, 0, frozenset()) if isinstance(value.get("id"), str) and _number(value) else None
 
 
 def messages_in(value: Mapping[str, Json]) -> list[SourceMessage]:
-    """The words of its chunk; none where another program wrote it."""
+    """The messages of its chunk; none when another program wrote the entry."""
     source = value.get("source")
     found = [
         (item.get("role"), item.get("content"), item.get("uid")) for item in _list(source) if isinstance(item, dict)
@@ -83,17 +83,17 @@ def new_entry(discussion: Discussion, chunk: ChunkSummary, source: ChunkSource) 
 
 
 def naming(discussion: Discussion) -> dict[str, str]:
-    """The member that tells a discussion's id where the name of its files does not."""
+    """The member with the discussion's id; none when the name of its files is the id."""
     return {} if directory_name(discussion.id) == discussion.id else {"discussion": discussion.id}
 
 
 def renamed(entry: Entry, discussion: Discussion) -> Entry:
-    """The entry as it stands in the ledger of another discussion."""
+    """The entry, rewritten for the ledger of another discussion."""
     return entry.changed(without=["discussion"], **naming(discussion)) if is_summary(entry.value) else entry
 
 
 def settled(entries: Sequence[Entry]) -> list[Entry]:
-    """With its key and number written into every entry, as a rewrite may change its position."""
+    """The entries with key and number stored in each, as a rewrite may change positions."""
     return [
         entry if chunk is None else _settled(entry, chunk)
         for entry, chunk in zip(entries, chunks_in(entries), strict=True)
@@ -101,12 +101,12 @@ def settled(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def with_changes(entries: Sequence[Entry], changes: BlockChanges, now: datetime) -> list[Entry]:
-    """Settled entries with the changes made in them; keys that are not there are passed over."""
+    """Settled entries after the changes; unknown keys are skipped."""
     return [_changed(entry, changes, to_text(now)) if is_summary(entry.value) else entry for entry in entries]
 
 
 def with_forgotten(entries: Sequence[Entry], key: BlockKey, now: datetime) -> list[Entry]:
-    """Settled entries of which one says no more than its place, and since when."""
+    """Settled entries after forgetting one: it keeps only its place and the time of forgetting."""
     return [
         _forgotten(entry, to_text(now)) if is_summary(entry.value) and entry.value["id"] == key else entry
         for entry in entries
@@ -114,12 +114,12 @@ def with_forgotten(entries: Sequence[Entry], key: BlockKey, now: datetime) -> li
 
 
 def is_stale(entry: Entry) -> bool:
-    """Whether it is a summary of text that the conversation does not hold any more."""
+    """True for a summary of text that the conversation does not contain any more."""
     return is_summary(entry.value) and isinstance(entry.value.get(_STALE), str)
 
 
 def is_forgotten(entry: Entry) -> bool:
-    """Whether it is a summary that was forgotten."""
+    """True for a forgotten summary."""
     return is_summary(entry.value) and _forgotten_at(entry.value) is not None
 
 

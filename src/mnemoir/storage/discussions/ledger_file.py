@@ -1,9 +1,9 @@
-"""One discussion's ledger on disk: read with what stands aside, replaced as a whole, or grown by a line.
+"""One discussion's ledger on disk: read with its stale file, replaced as a whole, or extended by a line.
 
-In a ledger of lines a stale entry stays where it is. An older server would read one in its array as if it were not
-stale, so an array holds only what is not, and stale entries stand aside in `<name>_stale.jsonl`, each with the key of
-the entry it stood behind. The replacing of the array is the step that counts: what would go into the file aside is
-written there before, what leaves it is taken out after, and an entry that is in both is the array's.
+In a ledger of lines a stale entry stays where it is. An older server would treat one in its array as not stale, so an
+array holds no stale entries; they are stored in `<name>_stale.jsonl`, each with the key of the entry before it.
+Replacing the array is the commit: entries are added to the stale file before it and removed from the stale file after
+it, and of an entry in both files the array's counts.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ledger:
-    """What was read. `aside` are the entries that stood in the file aside, as they stood there."""
+    """The content read from disk. `aside` are the entries of the stale file, as stored there."""
 
     text: LedgerText
     entries: Sequence[Entry]
@@ -37,10 +37,10 @@ class Ledger:
 
 
 class LedgerFile:
-    """The ledger where it is found, or where a new one is made. All methods block and raise StorageUnavailable."""
+    """The ledger at its existing place, or at the place of a new one. All methods block, raise StorageUnavailable."""
 
     def __init__(self, root: Path, name: str) -> None:
-        """`name` is that of the discussion's files (`core.discussion_id.directory_name`)."""
+        """`name` is the name of the discussion's files (`core.discussion_id.directory_name`)."""
         candidates = places(name, "memories")
         at = found(root, candidates)
         self.exists = at is not None
@@ -50,11 +50,11 @@ class LedgerFile:
 
     @property
     def path(self) -> Path:
-        """Under which its view is kept."""
+        """The key of its view in the cache."""
         return self.file.path
 
     def view(self, cache: ViewCache) -> LedgerView:
-        """What readers see; empty without a file."""
+        """The view for readers; empty without a file."""
         path = self.path
         view = cache.get(path, self.stamps()) if self.exists else LedgerView()
         if view is None:
@@ -64,7 +64,7 @@ class LedgerFile:
         return view
 
     def read(self) -> Ledger:
-        """Everything, word for word; empty without a file."""
+        """All entries, unchanged; empty without a file."""
         for _ in range(ATTEMPTS):
             main, aside = self.file.read(), self._aside.read()
             if aside is None or main is None or self.file.stamp() == main[1]:  # both are of one moment
@@ -79,7 +79,7 @@ class LedgerFile:
         )
 
     def rewrite(self, edit: Callable[[list[Entry]], Sequence[Entry]]) -> None:
-        """Put what `edit` makes of the entries, settled before, in their place; in the form in which they were."""
+        """Replace the entries by `edit` of the settled entries; the file keeps its form, array or lines."""
         for _ in range(ATTEMPTS):
             before = self.read()
             with self.file.understood():  # an entry may be nested too deeply to be taken apart
@@ -90,9 +90,9 @@ class LedgerFile:
         raise self.file.always_edited()
 
     def grow(self, line: bytes, view: LedgerView) -> tuple[Stamps, int]:
-        """Add a line durably to a ledger of lines of which `view` is the view; its stamps and its length then.
+        """Append a line durably to a ledger of lines with this `view`. Returns its new stamps and length.
 
-        A line that a killed writer left unfinished is cut off before. A line that cannot be written wholly is none.
+        A line that a killed writer left unfinished is cut off first. A line that cannot be written wholly is undone.
         """
         now, aside = self.stamps()
         if now is not None and now.size > view.end:
@@ -102,12 +102,12 @@ class LedgerFile:
         return (stamp, aside), stamp.size
 
     def create(self) -> None:
-        """Make an empty ledger where there is none."""
+        """Create an empty ledger unless there is one."""
         if not self.exists:
-            self.file.append(b"", end=self.file.size())  # somebody may have made it meanwhile
+            self.file.append(b"", end=self.file.size())  # another writer may have made it meanwhile
 
     def stamps(self) -> Stamps:
-        """Those of the ledger and of the file aside; None for one that is not there."""
+        """The stamps of the ledger and of the stale file; None for a missing one."""
         return self.file.stamp(), self._aside.stamp()
 
     def _replace(self, entries: Sequence[Entry], before: Ledger) -> None:
@@ -134,7 +134,7 @@ def _view(ledger: Ledger) -> LedgerView:
 
 
 def _merged(inside: Sequence[Entry], outside: Sequence[Entry]) -> list[Entry]:
-    """The entries of an array with those that stand aside, each behind the one it stood behind, else at the end."""
+    """The entries of an array merged with the stale ones, each after the entry it followed, else at the end."""
     if not outside:
         return list(inside)
     keys = [chunk.id if chunk else None for chunk in chunks_in(inside)]
@@ -151,7 +151,7 @@ def _merged(inside: Sequence[Entry], outside: Sequence[Entry]) -> list[Entry]:
 def _taken(
     start: BlockKey, behind: Mapping[BlockKey, list[BlockKey]], left: dict[BlockKey, Entry]
 ) -> Iterator[Entry]:
-    """What stands behind `start`, with what stands behind that, taken out of `left`."""
+    """The entries after `start`, and those after them in turn, removed from `left`."""
     waiting = behind.get(start, [])[::-1]
     while waiting:
         key = waiting.pop()
@@ -161,7 +161,7 @@ def _taken(
 
 
 def _outside(entries: Sequence[Entry]) -> list[Entry]:
-    """The stale entries of settled ones, with the keys of those they stand behind."""
+    """The stale ones of settled entries, each with the key of the entry before it."""
     outside, key = [], ""
     for entry in entries:
         if is_stale(entry):

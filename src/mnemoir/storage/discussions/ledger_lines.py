@@ -13,27 +13,27 @@ from typing import Any
 
 import orjson
 
-Json = Any  # other programs put into it what they like
+Json = Any  # other programs write any members into it
 
 _BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One value, and its line as it stands in the file; b"" for an entry of an array, and for one that changed."""
+    """One value and its line as stored; b"" for an entry of an array, and for a changed one."""
 
     value: Json
     line: bytes = b""
 
     def changed(self, *, without: Sequence[str] = (), **members: Json) -> "Entry":
-        """With other values for members of the object, and some taken out."""
+        """A copy with other values for members of the object, and without some."""
         exact = _loads_exactly(self.line) if self.line else self.value
         return Entry({name: value for name, value in exact.items() if name not in without} | members)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerText:
-    """A ledger as it was read. `end` is how many bytes count; `is_open` when the last line end is missing."""
+    """A parsed ledger. `end` is the number of valid bytes; `is_open` is True when the last line end is missing."""
 
     entries: Sequence[Entry]
     is_array: bool = False
@@ -42,7 +42,7 @@ class LedgerText:
 
 
 def parse(content: bytes, *, is_array: bool) -> LedgerText:
-    """Raises ValueError for what is neither. `is_array` when it must be an array; else both are understood."""
+    """The ledger in this content: an array with `is_array`, else either form. Raises ValueError for anything else."""
     if is_array or begins_as_array(content):
         return LedgerText(entries=[Entry(value) for value in _array(content)], is_array=True, end=len(content))
     body = content.removeprefix(_BOM)
@@ -56,12 +56,12 @@ def parse(content: bytes, *, is_array: bool) -> LedgerText:
 
 
 def begins_as_array(content: bytes) -> bool:
-    """Whether the content, or its first bytes, are those of an array."""
+    """True when the content, or its first bytes, are those of an array."""
     return content.removeprefix(_BOM).lstrip()[:1] == b"["
 
 
 def is_unfinished(last: bytes) -> bool:
-    """Whether a last line without its line end was never written to its end."""
+    """True when a last line without a line end was written incompletely."""
     try:
         loads(last)
     except ValueError:
@@ -74,7 +74,7 @@ def loads(text: bytes) -> Json:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
-        return _loads_exactly(text)  # it knows halves of surrogate pairs, which the other refuses
+        return _loads_exactly(text)  # it accepts halves of surrogate pairs, which orjson refuses
 
 
 def line_of(value: Json) -> bytes:
@@ -87,12 +87,12 @@ def line_of(value: Json) -> bytes:
 
 
 def lines_of(entries: Sequence[Entry]) -> bytes:
-    """All of them, one a line. Raises ValueError."""
+    """The values of all entries, one a line. Raises ValueError."""
     return b"".join(entry.line + b"\n" if entry.line else line_of(entry.value) for entry in entries)
 
 
 def array_of(entries: Sequence[Entry]) -> bytes:
-    """All of them as WilmerAI writes an array: four spaces and ASCII. Raises ValueError."""
+    """All entries as an array in WilmerAI's form: four spaces and ASCII. Raises ValueError."""
     with _deep_nesting():
         return json.dumps([entry.value for entry in entries], indent=4).encode()
 
@@ -114,7 +114,7 @@ def _array(content: bytes) -> list[Json]:
 
 
 def _loads_exactly(text: bytes) -> Json:
-    """By the standard library, which keeps long integers as they are."""
+    """Parse with the standard library, which keeps long integers exact."""
     with _deep_nesting():
         return json.loads(text)
 

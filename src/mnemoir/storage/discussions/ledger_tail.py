@@ -1,4 +1,4 @@
-"""The newest summaries of a ledger of lines, read from its end, so that the length of the ledger costs nothing."""
+"""The newest summaries of a ledger of lines, read from its end, so that the cost is independent of its length."""
 
 import os
 from collections.abc import Iterator
@@ -9,14 +9,14 @@ from mnemoir.storage.discussions.ledger_lines import begins_as_array, is_unfinis
 from mnemoir.storage.discussions.placed_file import PlacedFile
 
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # a named pipe must not stop the reader
-_STEP = 64 * 1024  # bytes; a few summaries with their words
+_STEP = 64 * 1024  # bytes; a few summaries with their messages
 _HEAD = 64
 
 
 def newest_in(file: PlacedFile, count: int) -> list[ChunkSummary] | None:
-    """The last `count` that are read (`ChunkSummary.is_read`), oldest of them first.
+    """The last `count` summaries with `ChunkSummary.is_read`, oldest of them first.
 
-    None where the end does not tell: an array, entries that say no key or number, a file that shrank meanwhile.
+    None when the end is not enough: an array, entries without key or number, a file that shrank during the read.
     Raises StorageUnavailable.
     """
     with file.opened("read") as folder:
@@ -66,7 +66,7 @@ def _chunk(line: bytes, *, is_last: bool) -> ChunkSummary | None:
 
 
 def _lines_from_end(file: int) -> Iterator[bytes]:
-    """The lines, last first; the very first of them is what stands behind the last line end."""
+    """The lines, last first; the first of them is the text after the last line end."""
     at, step, rest = os.fstat(file).st_size, _STEP, b""
     while at > 0:
         start = max(0, at - step)

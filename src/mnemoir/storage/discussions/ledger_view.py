@@ -1,6 +1,6 @@
 """A ledger as readers see it, kept in memory as long as its files stay the same.
 
-The words of the messages are left out, for they are most of a ledger and seldom asked for.
+It leaves out the texts of the messages, which are most of a ledger and seldom needed.
 """
 
 import sys
@@ -31,7 +31,7 @@ class LedgerView:
     weight: int = 0  # bytes in memory, about
 
     def newest(self, count: int) -> list[ChunkSummary]:
-        """The last that are read (`ChunkSummary.is_read`), oldest of them first."""
+        """The last `count` summaries with `ChunkSummary.is_read`, oldest of them first."""
         newest: list[ChunkSummary] = []
         for chunk in reversed(self.chunks):
             if len(newest) >= count:
@@ -41,7 +41,7 @@ class LedgerView:
         return newest[::-1]
 
     def with_last(self, chunk: ChunkSummary, end: int) -> "LedgerView":
-        """With one more at the end, where the file now ends."""
+        """A copy with one more summary at the end, and the new end of the file."""
         return LedgerView(
             chunks=(*self.chunks, chunk),
             blocks=(*self.blocks, _block(chunk)),
@@ -52,7 +52,7 @@ class LedgerView:
 
 
 def view_of(chunks: Sequence[ChunkSummary], *, is_array: bool, end: int, is_open: bool) -> LedgerView:
-    """The view of what was read."""
+    """The view of the parsed summaries."""
     return LedgerView(
         chunks=tuple(chunks),
         blocks=tuple(map(_block, chunks)),
@@ -68,7 +68,7 @@ Stamps = tuple[Stamp | None, ...]  # of the files of one ledger
 
 
 class ViewCache:
-    """The views used last, as many as fit into `most_bytes`; for any number of threads."""
+    """The most recently used views that fit into `most_bytes`; thread-safe."""
 
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
         self._most_bytes = most_bytes
@@ -77,7 +77,7 @@ class ViewCache:
         self._lock = Lock()
 
     def get(self, path: Path, stamps: Stamps) -> LedgerView | None:
-        """The view of the ledger at `path`; None when it is not kept, or is that of another content."""
+        """The view of the ledger at `path`; None when it is not cached, or is outdated."""
         with self._lock:
             kept, view = self._views.get(path, (None, None))
             if view is None or kept != stamps:
@@ -86,7 +86,7 @@ class ViewCache:
             return view
 
     def put(self, path: Path, stamps: Stamps, view: LedgerView) -> None:
-        """Keep it in place of the one before, and drop what was not used for longest."""
+        """Cache the view in place of the previous one, and evict the least recently used views."""
         with self._lock:
             self._drop(path)
             self._views[path] = (stamps, view)

@@ -1,7 +1,7 @@
-"""The list of a user's discussions, gathered from the names of files.
+"""The list of a user's discussions, built from the names of their files.
 
-Whose a file is shows in its name. An encoded name tells no id, so the id is looked for inside the files. What a
-ledger holds is counted anew only after the file has changed.
+A file's name names its discussion. An encoded name does not contain the id, so the id is read from the files. The
+entries of a ledger are counted again only after the file has changed.
 """
 
 import os
@@ -37,7 +37,7 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Seen:
-    """A file of a discussion; of no `kind` when its writers left it beside another."""
+    """A file of a discussion; `kind` is None for a companion file."""
 
     name: str
     kind: Kind | None
@@ -47,7 +47,7 @@ class _Seen:
 
 @dataclass(slots=True, kw_only=True)
 class _Files:
-    """What was seen of one discussion."""
+    """The totals of one discussion's files."""
 
     kinds: set[Kind] = field(default_factory=set)
     bytes: int = 0
@@ -61,20 +61,20 @@ class _Files:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Count:
-    """How many records there are, or live summaries, and the id of the discussion where one of them tells it."""
+    """The number of records, or of live summaries, and the discussion's id when one of them contains it."""
 
     live: int = 0
     id: str | None = None
 
 
 class DiscussionListing:
-    """All methods block; for any number of threads."""
+    """The listing of discussions. All methods block; thread-safe."""
 
     def __init__(self) -> None:
         self._counts: dict[Path, tuple[Stamps, _Count]] = {}
 
     def listed(self, root: Path, legacy: Path | None) -> list[DiscussionListed]:
-        """By id. Raises StorageUnavailable when the root itself cannot be read."""
+        """All discussions, sorted by id. Raises StorageUnavailable when the root itself cannot be read."""
         all_files: dict[str, _Files] = {}
         for seen in _seen(root, legacy):
             all_files.setdefault(seen.name, _Files()).add(seen)
@@ -82,7 +82,7 @@ class DiscussionListing:
         return sorted(rows, key=lambda row: row.id)
 
     def entry(self, discussion: Discussion) -> DiscussionListed | None:
-        """One of them; None where nothing is kept of it. Raises as `listed` does."""
+        """One discussion; None when it has no files. Raises as `listed` does."""
         name, files = directory_name(discussion.id), _Files()
         for seen in _seen(discussion.root, discussion.legacy):
             if seen.name == name:
@@ -145,7 +145,7 @@ def _summary(root: Path, name: str) -> Entry | None:
 
 
 def _records(root: Path, legacy: Path | None, name: str) -> _Count:
-    """Read without keeping the database open."""
+    """The records of a discussion, read without keeping the database open."""
     try:
         path = records_file_of(name, root, legacy)
         with storage_errors(path, OSError):
@@ -214,7 +214,7 @@ def _entries(folder: int | None) -> list[os.DirEntry[str]]:
 def _seen_file(entry: os.DirEntry[str], name: str, kind: Kind | None) -> _Seen:
     try:
         status = entry.stat(follow_symlinks=False)
-    except FileNotFoundError:  # taken away since
+    except FileNotFoundError:  # deleted since
         return _Seen(name=name, kind=None, bytes=0, changed_at=0.0)
     return _Seen(name=name, kind=kind, bytes=status.st_size, changed_at=status.st_mtime)
 
@@ -225,5 +225,5 @@ def _parted(file: str) -> tuple[str, str]:
 
 
 def can_be_named(name: str) -> bool:
-    """Whether some discussion's files have that name."""
+    """True when a discussion's files can have that name."""
     return name.startswith("%") or directory_name(name) == name

@@ -1,4 +1,4 @@
-"""The right to make memories of a discussion: a lock on `<name>.lock`, which ends with the process that has it."""
+"""The right to make memories of a discussion: a lock on `<name>.lock`, released when its process ends."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ from mnemoir.storage.patience import pauses
 
 @asynccontextmanager
 async def making_lock(discussion: Discussion, patience_s: float) -> AsyncIterator[bool]:
-    """Hold the lock, if it can be had within `patience_s`; whether it is held. Raises StorageUnavailable."""
+    """Hold the lock if it is free within `patience_s` seconds; yields True if held. Raises StorageUnavailable."""
     lock = await _patiently(discussion, patience_s)
     try:
         yield lock is not None
@@ -38,7 +38,7 @@ async def _tried(discussion: Discussion) -> int | None:
     try:
         return await asyncio.shield(attempt)
     except asyncio.CancelledError:
-        attempt.add_done_callback(_give_back)  # the thread goes on, and may still get it
+        attempt.add_done_callback(_give_back)  # the thread continues, and may still acquire it
         raise
 
 

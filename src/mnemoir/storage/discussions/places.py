@@ -1,8 +1,8 @@
-"""Which file is which discussion's, by name alone.
+"""The paths of a discussion's files, and the discussion and kind of a file by its name.
 
-Three layouts lie side by side in the directory of a user's discussions. WilmerAI keeps the files of a discussion in a
-folder of its name since 2026, and kept them flat in 2025, but for the databases, which then lay beside its
-configuration. New files are flat, under the names its documentation gives them. What is found is used where it is.
+The directory of a user's discussions mixes three layouts. WilmerAI keeps the files of a discussion in a folder of its
+name since 2026, and kept them flat in 2025, except the databases, which were then beside its configuration. New files
+are flat, under the names in its documentation. Existing files are used where they are.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _NESTED: Final[dict[str, Kind]] = {
     "context_compactor_old.json": "other",
     "context_compactor_oldest.json": "other",
 }
-# in the order in which they are looked for; the last of a kind is the name of a new file
+# in the order of the search; the last of a kind is the name of a new file
 _FLAT: Final[dict[str, Kind]] = {
     "_memories.json": "memories",
     "_memories.jsonl": "memories",
@@ -41,7 +41,7 @@ COMPANIONS = ("-wal", "-shm", "-journal", ".tmp", ".lock", ".lock.tmp")  # of an
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A file below the root: in a folder, or in the root itself when there are no `steps`."""
+    """A path below the root: in a folder, or in the root itself when `steps` is empty."""
 
     steps: Sequence[str] = ()
     file: str
@@ -52,28 +52,28 @@ class Place:
 
 
 def places(name: str, kind: Kind) -> list[Place]:
-    """Where a file of that kind may be, the first one to be used first."""
+    """The places of a file of that kind, in order of precedence."""
     nested = [Place(steps=(name,), file=file) for file, found in _NESTED.items() if found == kind]
     return nested + [Place(file=name + ending) for ending, found in _FLAT.items() if found == kind]
 
 
 def all_places(name: str) -> list[Place]:
-    """Every file that may be the discussion's, but for those that its writers leave beside them."""
+    """Every file that may be the discussion's, without companion files."""
     return [Place(steps=(name,), file=file) for file in _NESTED] + [Place(file=name + ending) for ending in _FLAT]
 
 
 def lock_file(name: str) -> str:
-    """The file in the root that stands for the right to make memories of the discussion."""
+    """The name of the file in the root whose lock is the right to make memories of the discussion."""
     return f"{name}.lock"
 
 
 def kind_in_folder(file: str) -> Kind | None:
-    """What a file in a discussion's folder is; None for one that is none of ours."""
+    """The kind of a file in a discussion's folder; None for an unrelated file."""
     return _NESTED.get(file)
 
 
 def owner_of(file: str) -> tuple[str, Kind] | None:
-    """Whose a file in the root is, and what; None for one that is none of ours."""
+    """The discussion's name and the kind of a file in the root; None for an unrelated file."""
     for ending, kind in _FLAT.items():
         if file.endswith(ending) and len(file) > len(ending):
             return file.removesuffix(ending), kind

@@ -1,7 +1,7 @@
 """Chunks and their records as rows: blocking functions over one open transaction.
 
-A record has a row in `memories`, and one in `memories_fts` while its chunk is not stale; what has no words there is
-found by no program.
+A record has a row in `memories`, and one in `memories_fts` while its chunk is not stale; no program finds a record
+without a row there.
 """
 
 import json
@@ -43,12 +43,12 @@ def blocks(sql: Sql) -> list[Block]:
 
 
 def sources(sql: Sql) -> dict[BlockKey, Sequence[SourceMessage]]:
-    """The words of our chunks, in the order of the conversation; without those whose words were not kept."""
+    """The messages of our chunks, in the order of the conversation; chunks without stored messages are left out."""
     return {key: _messages(source) for key, source in sql.each(_QUERIES["sources"]) if source != "[]"}
 
 
 class Chunks:
-    """Writes chunks of one discussion at one time, `now` (ISO, UTC); `finish` must come last."""
+    """Writer of one discussion's chunks with the time `now` (ISO, UTC); `finish` must be called last."""
 
     def __init__(self, sql: Sql, discussion: str, now: str) -> None:
         self._sql = sql
@@ -58,7 +58,7 @@ class Chunks:
     def append(
         self, records: Sequence[NewRecord], source: ChunkSource, before: BlockKey | None, made_by: str
     ) -> BlockKey:
-        """A new chunk and its records; its key."""
+        """Write a new chunk with its records; its key."""
         key = new_request_id()
         ((chunk,),) = self._sql.rows(
             _QUERIES["add_chunk"],
@@ -75,7 +75,7 @@ class Chunks:
         return key
 
     def change(self, changes: BlockChanges) -> None:
-        """Digests, stale, revived; a block that another program logged becomes a chunk of ours with it."""
+        """Write the changes of blocks. A changed block that another program logged becomes a chunk of ours."""
         for key in (*changes.placed, *changes.stale, *changes.revived):
             self._sql.run(_QUERIES["adopt"], key=key)
         for key, digests in changes.placed.items():
@@ -86,7 +86,7 @@ class Chunks:
             self._revive(key)
 
     def forget(self, key: BlockKey) -> bool:
-        """Take away the records and the words of a chunk; False when there is none, or it was forgotten before."""
+        """Delete the records and messages of a chunk; False when there is none, or it was forgotten before."""
         forgotten = self._sql.rows(_QUERIES["forget"], key=key, now=self._now)
         for (chunk,) in forgotten:
             for number, *_ in self._sql.rows(_QUERIES["of_chunk"], chunk=chunk):
@@ -96,7 +96,7 @@ class Chunks:
         return bool(forgotten)
 
     def finish(self) -> None:
-        """Let other programs see how far the conversation is done."""
+        """Record for other programs how far the conversation is processed."""
         note_progress(self._sql, self._discussion, self._now)
 
     def _add(self, record: NewRecord, chunk: int) -> None:
@@ -126,7 +126,7 @@ class Chunks:
 
 
 def put_entry(sql: Sql, number: int, entry: IndexEntry) -> None:
-    """Write or replace the index entry of a record, if it is still there."""
+    """Write or replace the index entry of a record, if the record still exists."""
     sql.run(
         _QUERIES["put_entry"],
         id=number,
@@ -152,7 +152,7 @@ def words_of(metadata: Mapping[str, Any]) -> dict[str, str]:
 
 
 def metadata_of(stored: str | None, text: str) -> dict[str, Any]:
-    """The object of a record; what other programs left out, or wrote in another shape, is its text alone."""
+    """The metadata object of a record; when another program left it out or wrote another shape, only its text."""
     try:
         metadata = json.loads(stored or "{}")
     except ValueError:
@@ -161,12 +161,12 @@ def metadata_of(stored: str | None, text: str) -> dict[str, Any]:
 
 
 def storable(text: str) -> str:
-    """The text with half characters written out, which no database can hold."""
+    """The text with lone surrogates escaped, which no database can store."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _as_words(value: Any) -> str:
-    """Of a list, its items side by side without the quotes that other programs put around them."""
+    """The value as text; of a list its items, joined, without the quotes that other programs add."""
     if isinstance(value, str):
         return value
     if isinstance(value, list | tuple):
@@ -180,7 +180,7 @@ def _digests(stored: str) -> Sequence[str]:
 
 
 def _messages(stored: str) -> Sequence[SourceMessage]:
-    # the standard library's JSON, as orjson refuses the half characters that a message may have
+    # the standard library's JSON, as orjson refuses the lone surrogates that a message may have
     with _understood():
         return tuple(
             SourceMessage(role=said["role"], text=said["content"], uid=said.get("uid")) for said in json.loads(stored)
@@ -189,7 +189,7 @@ def _messages(stored: str) -> Sequence[SourceMessage]:
 
 @contextmanager
 def _understood() -> Iterator[None]:
-    """Take what is not the JSON that was written for the damage it is."""
+    """Raise Damaged for JSON that is not as it was written."""
     try:
         yield
     except (ValueError, TypeError, LookupError) as exc:

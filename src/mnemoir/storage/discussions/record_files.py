@@ -1,8 +1,8 @@
-"""Databases of records on disk: one shared file a discussion, opened when it is asked for, a few kept open.
+"""Databases of records on disk: one shared file a discussion, opened on first use, a few kept open.
 
-A file keeps its rollback journal, as its other readers expect; there is no log beside it that a copy could lose. It
-is never opened by other means than SQLite's while SQLite may have it: closing a descriptor would give up every lock
-that this process has on the file. What a killed writer left half done is undone by whoever opens the file next.
+A file keeps its rollback journal, as its other readers expect; there is no write-ahead log that a copy could lose.
+Only SQLite opens it while SQLite may have it open: closing another descriptor would release every lock that this
+process has on the file. The next connection rolls back the unfinished transaction of a killed writer.
 """
 
 import errno
@@ -31,7 +31,7 @@ from mnemoir.storage.sqlite.transactions import SqliteSql, damaged, storage_erro
 T = TypeVar("T")
 Work = Callable[[Sql], T]
 _SMALLEST = 512  # bytes: one page, and no page is smaller
-_CACHE_KIB = -8192  # negative is KiB: lengths of 100,000 records stay in it beside the words that are looked for
+_CACHE_KIB = -8192  # negative is KiB: room for the lengths of 100,000 records beside the words searched for
 _NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -45,24 +45,24 @@ class RecordFiles:
         self._closed = False
 
     def read(self, path: Path, work: Work[T]) -> T:
-        """What `work` gives over one snapshot; over an empty database where there is no file. Makes nothing."""
+        """The result of `work` over one snapshot, of an empty database without a file. Creates nothing."""
         with storage_errors(path, OSError):
             if identity_of(path) is None:
-                self._forget(path)  # a file that was removed goes when nobody has it open
+                self._forget(path)  # a deleted file is freed when no connection has it open
                 with closing(blank()) as connection, transaction(connection, reads=True):
                     return work(SqliteSql(connection))
             with self._opened(path) as file:
                 return file.read(lambda sql: work(see_new_tables(sql)))
 
     def begin(self, path: Path) -> bool:
-        """Make the file, or complete it; whether there was one with anything in it."""
+        """Create the file, or complete its tables; True when there was one that was not empty."""
         with storage_errors(path, OSError):
             was_there = identity_of(path) is not None
         self.write(path, lambda sql: None)
         return was_there
 
     def write(self, path: Path, work: Work[T]) -> T:
-        """What `work` gives, all in one transaction, durable on return; the file is made where there is none."""
+        """The result of `work` in one transaction, durable on return; a missing file is created."""
         self._refuse_when_closed(path)
         with storage_errors(path, OSError):
             _make(path)
@@ -73,14 +73,14 @@ class RecordFiles:
             return outcome
 
     def change(self, path: Path, work: Work[None]) -> None:
-        """The same as `write`, for work that is nothing where there is no file: none is made for it."""
+        """The same as `write`, for work that has no effect without a file: a missing file is not created."""
         with storage_errors(path, OSError):
             is_there = identity_of(path) is not None
         if is_there:
             self.write(path, work)
 
     def replace(self, path: Path, made: Path) -> None:
-        """Put the database `made` in the place of another, in one step. Both are whole then, or neither changed."""
+        """Replace the database at `path` by `made` in one step. After a failure neither has changed."""
         with storage_errors(path, OSError):
             if identity_of(made) is None:
                 raise StorageUnavailable(f"{made} is not there to be put in place. Make the memories again.")
@@ -93,7 +93,7 @@ class RecordFiles:
             sync_folder(made.parent)
 
     def close(self) -> None:
-        """Close what is kept open; nothing is read or written afterwards."""
+        """Close all files that are open; nothing is read or written afterwards."""
         with self._lock:
             self._closed = True
             while self._idle:
@@ -101,7 +101,7 @@ class RecordFiles:
 
     @contextmanager
     def _opened(self, path: Path) -> Iterator[SharedFile]:
-        """The file for one caller; kept open afterwards unless something failed."""
+        """The file for one caller; it stays open afterwards unless the work failed."""
         self._refuse_when_closed(path)
         with self._lock:
             file = self._idle.pop(path, None)
@@ -134,7 +134,7 @@ class RecordFiles:
 
 
 def opened(path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE, *, keeps_statements: bool = True) -> apsw.Connection:
-    """A connection that waits for the writes of others. Raises what `storage_errors` knows."""
+    """A connection that waits for other writers. Raises the errors that `storage_errors` translates."""
     refuse_links(path)
     if is_too_short(path):
         raise damaged(path, "it is too short for a database")
@@ -145,17 +145,17 @@ def opened(path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE, *, keeps_stateme
 
 
 def is_too_short(path: Path) -> bool:
-    """Whether a file is no database, though SQLite would take it for an empty one. Raises OSError."""
+    """True for a file that is no database, though SQLite treats it as an empty one. Raises OSError."""
     return 0 < path.stat().st_size < _SMALLEST and not beside(path, "-journal").exists()
 
 
 def _connected(path: Path) -> apsw.Connection:
-    """A connection to the file; with a stand-in for the tables that it lacks, when it does."""
+    """A connection to the file, with empty stand-ins for missing tables."""
     connection = opened(path)
     try:
         if not is_complete(path, SqliteSql(connection)):
             connection.close()
-            # a kept statement over the stand-in would not notice that the file has got the table meanwhile
+            # a cached statement over the stand-in would not notice that the file has the table meanwhile
             connection = opened(path, keeps_statements=False)
             stand_in(connection)
         connection.pragma("synchronous", "EXTRA")  # the folder too, or a loss of power may undo a commit
@@ -169,7 +169,7 @@ def _connected(path: Path) -> apsw.Connection:
 
 
 def _make(path: Path) -> None:
-    """An empty private file, unless there is one."""
+    """Create an empty private file, unless there is one."""
     refuse_links(path)
     if not path.exists():
         prepare_folder(path.parent)
@@ -178,7 +178,7 @@ def _make(path: Path) -> None:
 
 
 def _move(made: Path, path: Path) -> None:
-    """In one step, also to another disk; nobody has either of the files open."""
+    """Move a file in one step, also to another disk; neither file may be open."""
     try:
         made.replace(path)
     except OSError as exc:

@@ -1,8 +1,8 @@
-"""Where chunks stand in the order of the conversation, and how far other programs see it done.
+"""Positions of chunks in the order of the conversation, and the progress that other programs read.
 
 A chunk's position is a number among the ids of the hash log, so that chunks of ours and hashes that another program
-logged make one row. Other programs go on after the last hash of the log, or after the one of the tracker. So both are
-kept to name the newest chunk that is not stale, whatever was put in front of it or taken away.
+logged have one order. Other programs continue after the last hash of the log, or after the one of the tracker. So
+both always name the newest chunk that is not stale, also after chunks before it were inserted or removed.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _QUERIES = queries("records/records")
 
 
 def new_position(sql: Sql, before: BlockKey | None) -> float:
-    """A free position in front of a block; at the end without one, or when there is no such block."""
+    """A free position before a block; at the end without one, or when there is no such block."""
     found = None if before is None else sql.row(_QUERIES["position_of"], key=before)
     if found is None:
         return float(sql.row(_QUERIES["last_position"])[0]) + 1
@@ -32,7 +32,7 @@ def new_position(sql: Sql, before: BlockKey | None) -> float:
 
 
 def note_progress(sql: Sql, discussion: str, now: str) -> None:
-    """Let log and tracker end with the newest block that is not stale."""
+    """Make log and tracker end with the newest block that is not stale."""
     chunk, foreign = sql.row(_QUERIES["newest_live"]), sql.row(_QUERIES["newest_foreign"])
     if chunk is not None and (foreign is None or chunk[3] > foreign[0]):
         _log_last(sql, chunk, {"discussion": discussion, "hash": chunk[2], "now": now})
@@ -59,14 +59,14 @@ def _set_tracker(sql: Sql, discussion: str, hash_: str, now: str) -> None:
 
 
 def _free_before(sql: Sql, position: float) -> float | None:
-    """Half-way to what stands in front; None where floating point has no number between the two."""
+    """Half-way to the previous position; None when no floating point number lies between the two."""
     low = float(sql.row(_QUERIES["position_before"], position=position)[0])
     middle = low + (position - low) / 2
     return middle if low < middle < position else None
 
 
 def _space_out(sql: Sql, position: float) -> None:
-    """Spread the chunks around a position evenly between the rows of other programs that enclose them."""
+    """Space the chunks around a position evenly between the enclosing rows of other programs."""
     low, high = sql.row(_QUERIES["fixed_around"], position=position)
     if high is None:
         high = float(sql.row(_QUERIES["last_position"])[0]) + 1

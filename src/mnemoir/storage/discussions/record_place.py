@@ -1,4 +1,4 @@
-"""Which file holds the records of a discussion: that of an earlier program where there is one, else one of ours."""
+"""The file with the records of a discussion: that of an earlier program if it exists, else one of ours."""
 
 import os
 import stat
@@ -14,7 +14,7 @@ Identity = tuple[int, int]  # device and inode: another file under the same name
 
 
 def records_file(discussion: Discussion) -> Path:
-    """The file that is there, else the one to make. Raises StorageUnavailable. Only roots may be links."""
+    """The existing file, else the one to create. Raises StorageUnavailable. Only roots may be links."""
     return records_file_of(directory_name(discussion.id), discussion.root, discussion.legacy)
 
 
@@ -30,7 +30,7 @@ def records_file_of(name: str, root: Path, legacy: Path | None) -> Path:
 
 
 def identity_of(path: Path) -> Identity | None:
-    """Which file it is; None where there is none, or one without a byte: WilmerAI leaves those where it searched.
+    """The identity of the file; None without one, and for an empty one, which WilmerAI leaves where it searched.
 
     Raises StorageUnavailable for a link, and OSError.
     """
@@ -43,7 +43,7 @@ def identity_of(path: Path) -> Identity | None:
 
 
 def refuse_links(path: Path) -> None:
-    """Raise StorageUnavailable where the file or its folder is a link."""
+    """Raise StorageUnavailable when the file or its folder is a link."""
     if path.is_symlink() or path.parent.is_symlink():
         raise StorageUnavailable(
             f"{path} is a link, or lies behind one. Put the file itself in its place: links are not followed."
@@ -51,12 +51,12 @@ def refuse_links(path: Path) -> None:
 
 
 def real(root: Path) -> Path:
-    """The root itself: it may be a link, but SQLite is to follow none."""
+    """The root with links resolved: it may be a link, but SQLite must follow none."""
     return Path(os.path.realpath(root))
 
 
 def _is_there(file: Path) -> bool:
-    """A folder of that name is another discussion's."""
+    """True when the file exists; a folder of that name belongs to another discussion."""
     try:
         return not stat.S_ISDIR(os.lstat(file).st_mode)
     except (FileNotFoundError, NotADirectoryError):

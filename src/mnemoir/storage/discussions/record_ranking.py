@@ -1,13 +1,13 @@
-"""The best records by bm25 without looking at every record that holds a common word.
+"""The best records by bm25 without scoring every record that contains a common word.
 
 FTS5 scores each row that matches, and reads the length of each one for it: over 100,000 records 200 ms for a word
 that is in all of them, where finding the rows takes 8 ms. So the rare phrases come first. A phrase in n of N rows
 adds at most `(k1 + 1) * ln((N - n + 0.5) / (n + 0.5))` to a score. As soon as `limit` rows that hold a rare phrase
 score more than all the common ones could add together, no row without a rare phrase can come before them. Of the rows
-with one, only those near enough to the best are given what the common ones add.
+with one, only those near enough to the best get the scores of the common phrases.
 
-A phrase in more than half of the rows weighs next to nothing (FTS5 gives it 0.000001), and is asked for only when the
-others find fewer rows than are wanted. Source of the formula: the documentation of FTS5, section 5.1.1.
+A phrase in more than half of the rows weighs next to nothing (FTS5 gives it 0.000001), and is searched only when the
+others find fewer rows than wanted. Source of the formula: the documentation of FTS5, section 5.1.1.
 """
 
 import math
@@ -38,29 +38,29 @@ Scores = dict[int, float]  # of rows; less is better
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phrase:
-    """A phrase as FTS5 wants it, quoted, and in how many rows it is: at least one; any number over half will do."""
+    """A phrase quoted for FTS5, and the number of its rows: at least one; above half of all it need not be exact."""
 
     text: str
     rows: int
 
 
 def install(connection: apsw.Connection) -> None:
-    """Teach a connection the functions by which single rows are scored and rows with a phrase are counted."""
+    """Register on a connection the functions that score single rows and count the rows with a phrase."""
     connection.register_fts5_function("mnemoir_score", _score)
     connection.create_scalar_function("mnemoir_rows_with", _Counts(connection).rows_with, 1)
 
 
 def counted(sql: Sql, phrases: Sequence[str]) -> list[Phrase]:
-    """Quoted phrases with the numbers of their rows; a little more than half of all stands for more."""
-    handed: Any = apsw.pyobject(phrases)  # no value of SQL, but one that the function gets as it is
+    """Quoted phrases with the numbers of their rows, counted to a little more than half of all rows."""
+    handed: Any = apsw.pyobject(phrases)  # not an SQL value: the function gets the Python object
     rows = orjson.loads(sql.row(_QUERIES["rows_with"], phrases=handed)[0])
     return [Phrase(text=text, rows=number) for text, number in zip(phrases, rows, strict=True) if number]
 
 
 def ranked(sql: Sql, phrases: Sequence[Phrase], limit: int, weights: Sequence[float]) -> list[int]:
-    """The numbers of the best `limit` rows that hold any of the phrases; ties by number.
+    """The numbers of the best `limit` rows that contain any of the phrases; ties by number.
 
-    `weights` are those of the columns, 1 for those that are not given, or are no numbers.
+    `weights` are those of the columns, 1 for those that are missing, or are no numbers.
     """
     if limit < 1:
         return []
@@ -92,11 +92,11 @@ class _Ranking:
         return self._scores(phrases, self.limit)
 
     def idf(self, phrase: Phrase) -> float:
-        """FTS5's own."""
+        """The inverse document frequency, as FTS5 computes it."""
         return max(_NO_WEIGHT, math.log((self.total - phrase.rows + 0.5) / (phrase.rows + 0.5)))
 
     def _guess(self, phrases: Sequence[Phrase]) -> int:
-        """How many of the phrases are rare, as it seems before any row is looked at; at least one."""
+        """An estimate of the number of rare phrases before any row is scored; at least one."""
         found = 0
         for number, phrase in enumerate(phrases, start=1):
             found += phrase.rows
@@ -105,15 +105,15 @@ class _Ranking:
         return len(phrases)
 
     def _most(self, phrases: Sequence[Phrase]) -> float:
-        """More than all the phrases together can add to a score."""
+        """An upper bound of the sum that the phrases add to a score."""
         return sum((_K1 + 1) * self.idf(phrase) for phrase in phrases)
 
     def _limit_th(self, scores: Scores) -> float:
-        """How much the last of the best has."""
+        """The score of the last of the best rows."""
         return -nsmallest(self.limit, scores.values())[-1]
 
     def _completed(self, scores: Scores, rare: Sequence[Phrase], common: Sequence[Phrase]) -> Scores:
-        """The scores, with what the common phrases add to those rows that it could bring among the best."""
+        """The scores, including the common phrases for those rows that these could raise among the best."""
         reach = self._most(common) - self._limit_th(scores)
         near = {row: score for row, score in scores.items() if score <= reach}
         idfs = tuple(map(self.idf, (*rare, *common)))
@@ -131,7 +131,7 @@ class _Ranking:
 
 @dataclass(frozen=True, slots=True)
 class _Scoring:
-    """FTS5's bm25 for some rows, where it is known how rare each phrase of the expression is.
+    """FTS5's bm25 for some rows, from known row counts of the expression's phrases.
 
     FTS5 itself counts the rows of every phrase each time before it scores the first row.
     """
@@ -141,7 +141,7 @@ class _Scoring:
     weights: Sequence[float]
 
     def score(self, api: apsw.FTS5ExtensionApi) -> float:
-        """Of the row that the cursor is at; less is better, 0 for a row that is not asked for."""
+        """The score of the cursor's row; less is better, 0 for a row that is not requested."""
         if api.rowid not in self.rows:
             return 0.0
         average = api.column_total_size() / api.row_count
@@ -157,7 +157,7 @@ class _Scoring:
 
 
 class _Counts:
-    """How many rows hold each phrase. To count a common one takes milliseconds, so counts are kept until a write."""
+    """Row counts of phrases. Counting a common one takes milliseconds, so counts are cached until a write."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = weakref.ref(connection)
@@ -165,7 +165,7 @@ class _Counts:
         self._version: tuple[int, int] | None = None
 
     def rows_with(self, *arguments: Any) -> str:
-        """JSON of the numbers of rows that hold each of the phrases, the only argument."""
+        """The row counts of the phrases, the only argument, as JSON."""
         connection = self._connection()
         assert connection is not None  # it calls this function
         version = int(connection.pragma("data_version")), connection.total_changes()  # writes of others, and its own

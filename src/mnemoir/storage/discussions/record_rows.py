@@ -1,4 +1,4 @@
-"""What hybrid search reads of the records of one discussion."""
+"""The rows of one discussion's records for hybrid search."""
 
 import asyncio
 import math
@@ -39,13 +39,13 @@ class RecordRows:
 
 
 class RecordSnapshot:
-    """The port's promises over one open transaction."""
+    """The port over one open transaction."""
 
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
 
     def revision(self, scope: Scope) -> Revision:
-        """Where the records stand; another file is another epoch."""
+        """The revision of the records; another file is another epoch."""
         changes, removals, epoch = self._sql.row(_QUERIES["revision"])
         return Revision(changes=changes, removals=removals, epoch=epoch or _identity(self._sql))
 
@@ -56,7 +56,7 @@ class RecordSnapshot:
         return sorted(rows, key=lambda row: row.seq)
 
     def rows_after(self, scope: Scope, seq: int, limit: int, *, changes: int = -1) -> Sequence[SearchRow]:
-        """All such rows, in order of `seq`: a discussion has few."""
+        """All such rows without `limit`, in order of `seq`: a discussion has few."""
         return [row for row in self.rows_since(scope, changes) if row.seq > seq]
 
     def live(self, scope: Scope) -> Sequence[int]:
@@ -69,7 +69,7 @@ class RecordSnapshot:
 
     def token_codes(self, scope: Scope, seqs: Sequence[int]) -> dict[int, bytes]:
         """Token codes by `seq`; records without any are left out."""
-        wanted = orjson.dumps([int(seq) for seq in seqs]).decode()  # a caller's may be numpy's
+        wanted = orjson.dumps([int(seq) for seq in seqs]).decode()  # a caller may pass numpy integers
         return dict(self._sql.rows(_QUERIES["token_codes"], ids=wanted))
 
     def memories(self, scope: Scope, seqs: Sequence[int]) -> dict[int, Memory]:
@@ -113,7 +113,7 @@ def _search_row(
 
 
 def _identity(sql: Sql) -> str:
-    """Tells a file that we have not written yet from the one that takes its place; "" for no file."""
+    """An identity that differs between a file not yet written by us and its replacement; "" for no file."""
     (path,) = sql.row(_QUERIES["file"])
     if not path:
         return ""

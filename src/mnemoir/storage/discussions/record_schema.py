@@ -1,11 +1,11 @@
-"""The tables of a file of records: those that both releases of WilmerAI know, and ours beside them.
+"""The tables of a file of records: those that both releases of WilmerAI use, and ours beside them.
 
-A file of theirs is read as it is: tables that it lacks are read from an empty database that stands in for them. The
-first write adds what is missing, and takes over how far a release of 2025 had come.
+A file of WilmerAI is read unchanged: missing tables are read from an empty stand-in database. The first write adds
+the missing tables, and imports the progress of a release of 2025.
 
-The tables come by no numbered steps. Either program may make the file, and WilmerAI makes its tables when it needs
-them, so any of them may be missing at any time. A newer Mnemoir is known by the number in `mnemoir_state`, which the
-releases that share the file look at; a record of steps would not keep them from writing to it.
+There are no numbered migrations. Either program may create the file, and WilmerAI creates its tables when it needs
+them, so any of them may be missing at any time. A newer Mnemoir is recognised by the number in `mnemoir_state`, which
+the releases that share the file check; a table of migrations would not keep them from writing to it.
 """
 
 import functools
@@ -26,7 +26,7 @@ _STAND_IN = "stand_in"
 
 
 def refuse_other_files(path: Path, sql: Sql) -> None:
-    """Raise StorageUnavailable for the tables of another program or a newer one; a file without any is in order."""
+    """Raise StorageUnavailable for tables of another program or a newer Mnemoir; a file without any is accepted."""
     tables: dict[str, str] = dict(sql.rows(_SCHEMA["tables_of"]))
     if not tables:
         return
@@ -40,13 +40,13 @@ def refuse_other_files(path: Path, sql: Sql) -> None:
 
 
 def is_complete(path: Path, sql: Sql) -> bool:
-    """Whether the file at `path` has all tables, ours too. Raises as `refuse_other_files` does."""
+    """True when the file at `path` has all tables, ours too. Raises as `refuse_other_files` does."""
     refuse_other_files(path, sql)
     return sql.row(_SCHEMA["has_ours"]) is not None
 
 
 def prepare(path: Path, sql: Sql) -> bool:
-    """Add what the file lacks; whether that was nothing. Raises as `refuse_other_files` does."""
+    """Add missing tables; True when the file was complete. Raises as `refuse_other_files` does."""
     was_complete = is_complete(path, sql)
     if not was_complete:
         sql.run(_SCHEMA["tables"])
@@ -57,13 +57,13 @@ def prepare(path: Path, sql: Sql) -> bool:
 
 
 def see_new_tables(sql: Sql) -> Sql:
-    """The transaction, after it has read the file's schema anew if another program changed it."""
+    """The transaction, after reading the file's schema again if another program changed it."""
     sql.row(_SCHEMA["look"])
     return sql
 
 
 def stand_in(connection: apsw.Connection) -> None:
-    """Give a connection an empty table for every one that its file lacks."""
+    """Add to a connection an empty table for every one that is missing in its file."""
     connection.execute(_SCHEMA["attach"])
     connection.deserialize(_STAND_IN, _blank())
 
@@ -77,7 +77,7 @@ def blank() -> apsw.Connection:
 
 
 def rename(sql: Sql, discussion: str) -> None:
-    """Say everywhere that the records are those of a discussion."""
+    """Write the discussion's id into all rows."""
     for query in ("rename_memories", "rename_log", "rename_tracker"):
         sql.run(_SCHEMA[query], discussion=discussion)
 

@@ -1,4 +1,4 @@
-"""Search for phrases over the full text of records. A phrase is data: nothing in it is syntax."""
+"""Full-text search for phrases in records. A phrase is data: nothing in it is syntax."""
 
 from collections.abc import Iterable, Sequence
 
@@ -14,7 +14,7 @@ _QUERIES = queries("records/search")
 
 
 def search(sql: Sql, keywords: Sequence[str], limit: int, weights: Sequence[float]) -> list[Record]:
-    """Records that hold any of the phrases, best first; else those that hold any word of them."""
+    """Records that contain any of the phrases, best first; if none, those that contain any of their words."""
     found = _found(sql, keywords, limit, weights)
     if not found:
         words = [word for keyword in keywords for word in _cleaned(keyword).split()]
@@ -24,12 +24,12 @@ def search(sql: Sql, keywords: Sequence[str], limit: int, weights: Sequence[floa
 
 
 def records(sql: Sql, numbers: Sequence[int]) -> list[Record]:
-    """Records that are not of stale chunks, unsorted."""
+    """The records of these numbers, unsorted, without those of stale chunks."""
     return [record_of(row) for row in sql.rows(_QUERIES["records"], ids=orjson.dumps(numbers).decode())]
 
 
 def record_of(row: tuple[int, str, str, str | None, str | None, str | None]) -> Record:
-    """From a row of the columns that all queries for records name, in their order."""
+    """The record of a row with the columns of all record queries, in their order."""
     number, text, created_at, metadata, chunk, made_by = row
     return Record(
         id=number,
@@ -47,6 +47,6 @@ def _found(sql: Sql, phrases: Iterable[str], limit: int, weights: Sequence[float
 
 
 def _cleaned(phrase: str) -> str:
-    """As WilmerAI reads a keyword; and what would end an expression, or is no character, parts words like a space."""
+    """The keyword as WilmerAI cleans it; characters that end an expression, or are invalid, become spaces."""
     plain = phrase.replace("-", " ").replace("\0", " ")
     return plain.encode("utf-8", "replace").decode().strip()

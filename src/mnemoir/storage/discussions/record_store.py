@@ -1,4 +1,4 @@
-"""Structured records of discussions, one SQLite file each, found by their words."""
+"""Structured records of discussions, one SQLite file each, with full-text search."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -31,28 +31,28 @@ _GREATEST_ID = 2**63 - 1
 
 
 class SqliteRecordStore:
-    """Reads make nothing; what an append acknowledges survives a kill and a loss of power."""
+    """Reads create nothing; an acknowledged append survives a kill and a loss of power."""
 
     def __init__(self, clock: Clock = utc_now, *, most_idle: int = 16) -> None:
         self._clock = clock
         self._files = RecordFiles(most_idle)
 
     async def begin(self, discussion: Discussion) -> bool:
-        """Make the file where there is none, or complete it; whether there was one before."""
+        """Create the file, or complete its tables; True when there was one before."""
         return await asyncio.to_thread(lambda: self._files.begin(records_file(discussion)))
 
     async def blocks(self, discussion: Discussion) -> Sequence[Block]:
-        """Our chunks, and without digests what other programs logged; in the order of the conversation."""
+        """Our chunks, and other programs' logged blocks, without digests; in the order of the conversation."""
         return await self._read(discussion, record_chunks.blocks)
 
     async def change(self, discussion: Discussion, changes: BlockChanges) -> None:
-        """All of the changes or none; nothing where there is no file."""
+        """Apply all of the changes or none; does nothing without a file."""
         work = self._on_chunks(discussion, lambda chunks: chunks.change(changes))
         if changes:
             await asyncio.to_thread(lambda: self._files.change(records_file(discussion), work))
 
     async def sources(self, discussion: Discussion) -> Mapping[BlockKey, Sequence[SourceMessage]]:
-        """The words of our chunks, in the order of the conversation."""
+        """The messages of our chunks, in the order of the conversation."""
         return await self._read(discussion, record_chunks.sources)
 
     async def append(
@@ -64,32 +64,32 @@ class SqliteRecordStore:
         before: BlockKey | None = None,
         made_by: str = "",
     ) -> BlockKey:
-        """Store the records of a chunk, and that the chunk is done, in one step."""
+        """Store the records of a chunk and mark the chunk as processed, in one transaction."""
         return await self._write(discussion, lambda chunks: chunks.append(records, source, before, made_by))
 
     async def forget(self, discussion: Discussion, key: BlockKey) -> bool:
-        """Remove the records and the words of a chunk of ours; their bytes are overwritten."""
+        """Delete the records and messages of a chunk of ours; their bytes are overwritten."""
         if not any(block.key == key and not block.is_forgotten for block in await self.blocks(discussion)):
-            return False  # a write would make a file where there is none
+            return False  # a write would create a missing file
         return await self._write(discussion, lambda chunks: chunks.forget(key))
 
     async def search(
         self, discussion: Discussion, keywords: Sequence[str], *, limit: int, weights: Sequence[float] = ()
     ) -> Sequence[Record]:
-        """Records that hold any of the phrases, best first by bm25, else of their words."""
+        """Records that contain any of the phrases, best first by bm25; if none, any of their words."""
         return await self._read(discussion, lambda sql: record_search.search(sql, keywords, limit, weights))
 
     async def newest(self, discussion: Discussion, *, limit: int, before: int | None = None) -> Sequence[Record]:
-        """A page of those that are not of stale chunks, newest first."""
+        """A page of records, newest first, without those of stale chunks."""
         values: dict[str, Value] = {"limit": max(0, limit), "before": _GREATEST_ID if before is None else before}
         return await self._listed(discussion, "newest", values)
 
     async def without_entry(self, discussion: Discussion, model: str, *, limit: int) -> Sequence[Record]:
-        """Records that have no index entry of that embedding model yet, oldest first."""
+        """Records without an index entry of that embedding model, oldest first."""
         return await self._listed(discussion, "without_entry", {"model": model, "limit": max(0, limit)})
 
     async def put_entries(self, discussion: Discussion, entries: Mapping[int, NewRecord]) -> None:
-        """Give records their index entries; those that are gone are passed over."""
+        """Store the index entries of records; deleted records are skipped."""
 
         def work(sql: Sql) -> None:
             for number, record in entries.items():
@@ -100,11 +100,11 @@ class SqliteRecordStore:
             await asyncio.to_thread(lambda: self._files.change(records_file(discussion), work))
 
     def rows(self, discussion: Discussion) -> SearchRows:
-        """The records as hybrid search reads them."""
+        """The search rows of the records, for hybrid search."""
         return RecordRows(self._files, lambda: records_file(discussion))
 
     async def put_in_place(self, discussion: Discussion, made: Discussion) -> None:
-        """Make the records of `made` those of `discussion`, in one step."""
+        """Replace the records of `discussion` by those of `made`, in one step."""
 
         def work() -> None:
             new = records_file(made)
@@ -115,7 +115,7 @@ class SqliteRecordStore:
         await asyncio.to_thread(work)
 
     async def aclose(self) -> None:
-        """Close the databases that are kept open."""
+        """Close the open databases."""
         await asyncio.to_thread(self._files.close)
 
     async def _listed(self, discussion: Discussion, query: str, values: Mapping[str, Value]) -> list[Record]:

@@ -1,7 +1,7 @@
 """The rolling summary of a discussion: `<name>_summary.jsonl`, one line, or the array of WilmerAI where there is one.
 
-The summary is the last entry of either. What else the entry or the file holds is kept. A save reads the file once
-more and replaces it as a whole; two at once wait for each other by the lock of the folder.
+The summary is the last entry of either. Other members and entries are kept. A save reads the file again and replaces
+it as a whole; the lock of the folder serialises saves.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from mnemoir.storage.files.workspace import existing
 
 
 class FileRollingSummaries:
-    """Reading makes nothing; a file that cannot be understood is never written over."""
+    """Reading creates nothing; a file that cannot be parsed is never overwritten."""
 
     async def load(self, discussion: Discussion) -> RollingSummary | None:
         """See the port."""
@@ -29,7 +29,7 @@ class FileRollingSummaries:
         await asyncio.to_thread(_save, discussion, summary)
 
     async def remove(self, discussion: Discussion) -> None:
-        """See the port; where there are files in several places, all of them go."""
+        """See the port; files at several places are all deleted."""
         await asyncio.to_thread(_remove, discussion)
 
 

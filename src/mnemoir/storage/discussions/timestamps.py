@@ -1,9 +1,9 @@
 """Times of a discussion's messages: `{root}/{discussion}/timestamps.json`, or `{root}/{discussion}_timestamps.json`.
 
-The second place is where WilmerAI kept them in 2025; a file that is only there stays in use there. Other programs
-write these files too. So a change is written as a change: under the lock the file is read once more, and only what
-was added, altered or taken away is put into it. Members that are no times are kept, and a file that is no JSON object
-is left exactly as it is.
+The second place is that of WilmerAI in 2025; a file that exists only there stays in use. Other programs write these
+files too. So a change is written as a difference: under the lock the file is read again, and only added, altered and
+removed times are applied to it. Members that are no times are kept, and a file that is no JSON object is left exactly
+as it is.
 """
 
 import asyncio
@@ -21,24 +21,24 @@ from mnemoir.storage.discussions.places import places
 
 
 class FileTimestamps:
-    """Folders and files are made when the first time is written. Nothing below a root is reached through a link."""
+    """Folders and files are created when the first time is written. No link below a root is followed."""
 
     def __init__(self) -> None:
         self._one_by_one = KeyedLock()
 
     async def load(self, root: Path, discussion: str) -> Mapping[str, str]:
-        """What is known; creates nothing."""
+        """The stored times; creates nothing."""
         return await asyncio.to_thread(_load, root, discussion)
 
     @asynccontextmanager
     async def changing(self, root: Path, discussion: str) -> AsyncIterator[dict[str, str]]:
-        """The times to be changed; nothing is written when the body raises, or changes nothing."""
+        """The times, to be changed in the body; nothing is written when it raises, or changes nothing."""
         async with self._one_by_one.hold((root, discussion)):
             before = await asyncio.to_thread(_load, root, discussion)
             times = dict(before)
             yield times
             if times != before:
-                # a thread that has begun goes on to the end, even when the caller is cancelled
+                # a running thread finishes even when the caller is cancelled
                 await asyncio.to_thread(_save, root, discussion, before, times)
 
 
@@ -63,7 +63,7 @@ def _merged(members: Mapping[str, Any], before: Mapping[str, str], after: Mappin
 
 
 def _file(root: Path, discussion: str) -> PlacedFile:
-    """The file to read and to write."""
+    """The existing file, or the one to create."""
     candidates = places(directory_name(discussion), "times")
     return found(root, candidates) or placed(root, candidates[0])
 

@@ -1,4 +1,4 @@
-"""Project files: memories as plain JSON that other programs read too, and a database for what derives from them."""
+"""Project files: memories as plain JSON that other programs read too, and a database for derived data."""
 
 from mnemoir.storage.files.leftovers import clear_leftovers
 from mnemoir.storage.files.memory_store import FileMemoryStore

@@ -1,7 +1,7 @@
-"""Vectors still to be made for project files, of all projects.
+"""The backlog of vectors for project files, over all projects.
 
-The index in the database is brought in step with each file that has changed since (one look at its stamp tells), so
-what lacks a vector is a question to one table. A damaged file is passed over: it must not keep others waiting.
+The index in the database is synced with each file whose stamp has changed, so one table lists the texts without a
+vector. A damaged file is skipped: it must not delay the others.
 """
 
 from collections import defaultdict, deque
@@ -53,12 +53,12 @@ class Backlog:
         return await self._db.read(None, lambda sql: index_table.backlog(sql, model))
 
     async def counts(self) -> StoreCounts:
-        """How much there is of everybody."""
+        """The totals over all users."""
         await self._sync()
         return await self._db.read(None, index_table.counts)
 
     async def put(self, model: str, filled: Filled) -> int:
-        """Keep the vectors of texts that still read the same. Must not be cancelled half way (`Unbroken`)."""
+        """Store vectors whose texts are unchanged; the number stored. Must not be cancelled (`Unbroken`)."""
         of_project: defaultdict[Project, list[tuple[Unembedded, IndexEntry]]] = defaultdict(list)
         for unembedded, entry in filled:
             if entry.model == model:
@@ -82,7 +82,7 @@ class Backlog:
         return len(kept)
 
     async def _sync(self) -> list[Project]:
-        """Bring the index in step with every file; the projects whose file cannot be read."""
+        """Sync the index with every changed file; the projects with an unreadable file."""
         damaged = []
         for project in await self._db.read(None, self._out_of_step):
             try:
@@ -108,7 +108,7 @@ class Backlog:
         try:
             return stamp_text(ProjectFile(self._root, project).stamp()) == synced
         except StorageUnavailable:
-            return False  # reading it tells why
+            return False  # reading it raises the cause
 
     def _tell_once(self, project: Project, exc: StorageUnavailable) -> None:
         if project not in self._told:
@@ -122,7 +122,7 @@ class Backlog:
             contents = current(self._open[one.project], sql)
             row = contents.by_key.get(one.key)
             if row is None:
-                continue  # edited away since the look at the index
+                continue  # removed by an edit since the query of the index
             user = (one.project, row.memory.user)
             if user not in contexts:
                 contexts[user] = _contexts(contents.of_user(row.memory.user).rows)
@@ -131,7 +131,7 @@ class Backlog:
 
 
 def _contexts(rows: Iterable[Row]) -> dict[int, str]:
-    """What was said just before each message, by `seq`: the same as it was embedded with when it was stored."""
+    """The messages just before each message, by `seq`: the same context as at its first embedding."""
     before: defaultdict[tuple[str | None, ...], deque[Row]] = defaultdict(lambda: deque(maxlen=CONTEXT_MESSAGES))
     found: dict[int, str] = {}
     for row in rows:

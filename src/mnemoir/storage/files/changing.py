@@ -1,4 +1,4 @@
-"""One change of a project file, from the lock to the moment readers see it."""
+"""One change of a project file, from taking the lock to publishing it to readers."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -29,9 +29,9 @@ _THREADS = 4  # projects that are written at the same time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What is to be changed: `plan` gives the effects, for the reason and the receipt given.
+    """A requested change: `plan` returns its effects; provenance and receipt are stored with it.
 
-    `restored` are memories that the plan may take back.
+    `restored` are memories that the plan may restore.
     """
 
     scope: Scope
@@ -42,7 +42,7 @@ class Wish:
 
 
 class Changing:
-    """Writes in threads of its own, so that a project locked by another program never stops reading."""
+    """The writer of project files. It has its own threads, so that a project locked by another never blocks reads."""
 
     def __init__(self, db: Engine, clock: Clock) -> None:
         self._db = db
@@ -50,7 +50,7 @@ class Changing:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="project-files")
 
     async def change(self, project: OpenProject, wish: Wish) -> list[Applied]:
-        """What was changed, durably, or was for this very receipt before. Must not be cancelled (`Unbroken`).
+        """Make the change durably; the outcome, or that of this receipt before. Must not be cancelled (`Unbroken`).
 
         Raises StorageUnavailable, and StaleChange, InvalidRequest or Conflict with nothing written.
         """
@@ -59,7 +59,7 @@ class Changing:
             return await self._change(project, wish) if earlier is None else earlier
 
     async def answer(self, project: OpenProject, wish: Wish) -> list[Applied]:
-        """Keep a receipt for a request that changes nothing; the file is not touched."""
+        """Store a receipt for a request that changes nothing; the file stays untouched."""
         async with project.writing:
             earlier = await self._earlier(wish)
             if earlier is None:
@@ -67,7 +67,7 @@ class Changing:
         return earlier or []
 
     def close(self) -> None:
-        """End the threads, which are idle by then."""
+        """End the threads, which must be idle."""
         self._threads.shutdown()
 
     async def _earlier(self, wish: Wish) -> list[Applied] | None:
@@ -86,7 +86,7 @@ class Changing:
         return [effect.applied for effect in effects]
 
     async def _replaced(self, project: OpenProject, wish: Wish) -> tuple[Contents, Sequence[Effect], Contents]:
-        """Write the file; what it held, what happens to that, and what it holds now."""
+        """Write the file; the contents before, the effects, and the contents after."""
         for _ in range(ATTEMPTS):
             standing = await self._db.read(wish.scope, lambda sql: _standing(project, sql, wish))
             effects = await self._in_thread(partial(wish.plan, standing))
@@ -121,7 +121,7 @@ class Changing:
 
 
 def current(project: OpenProject, sql: Sql) -> Contents:
-    """What the project's file holds, with the entries the database has for it."""
+    """The present contents of the project's file, with index entries from the database."""
     return project.current(lambda: entries_of(sql, project.project))
 
 
@@ -132,7 +132,7 @@ def _standing(project: OpenProject, sql: Sql, wish: Wish) -> ScopeOfFile:
 
 
 def _written(project: OpenProject, standing: ScopeOfFile, effects: Sequence[Effect]) -> Contents:
-    """The contents after the effects, which are in the file then. Raises EditedMeanwhile with the file as it is."""
+    """Write the effects to the file; the contents after. Raises EditedMeanwhile with the file unchanged."""
     if not effects:
         return standing.contents
     before = standing.contents
@@ -154,7 +154,7 @@ def _index(sql: Sql, number: int, effects: Sequence[Effect]) -> None:
 
 @contextmanager
 def _forgotten_on_failure(project: OpenProject) -> Iterator[None]:
-    """What is held in memory may be behind the file after a failure, so the file is read anew."""
+    """After a failure drop the contents in memory, which may be older than the file, so that it is read again."""
     try:
         yield
     except BaseException:

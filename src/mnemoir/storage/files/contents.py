@@ -1,7 +1,7 @@
-"""What one project file holds, as one immutable value: readers keep using theirs while a writer makes the next.
+"""The contents of one project file as an immutable value: readers keep theirs while a writer makes the next.
 
-The file may hold objects that are no memories, and a second record under an id that its user has already: they are
-carried along at their place and shown to nobody.
+The file may contain objects that are no memories, and a second record with an id that its user already has: they keep
+their place and are never returned.
 """
 
 import uuid
@@ -21,9 +21,9 @@ from mnemoir.storage.planning import Effect, Standing, is_within
 EntryOf = Callable[[Memory], IndexEntry]
 
 
-@dataclass(frozen=True)  # no slots: the sorted view is made when it is first asked for, and kept
+@dataclass(frozen=True)  # no slots: the sorted view is made on first use, and cached
 class UserRows:
-    """One user's rows in order of `seq`, and how far they have come (`ports.search_rows.Revision`)."""
+    """One user's rows in order of `seq`, and their revision (`ports.search_rows.Revision`)."""
 
     rows: tuple[Row, ...] = ()
     changes: int = 0
@@ -31,12 +31,12 @@ class UserRows:
 
     @cached_property
     def by_age(self) -> list[Row]:
-        """Newest first."""
+        """The rows, newest first."""
         return newest_first(self.rows)
 
     @cached_property
     def by_seq(self) -> dict[int, Row]:
-        """For look-ups of search."""
+        """The rows by `seq`, for search."""
         return {row.seq: row for row in self.rows}
 
     @cached_property
@@ -54,9 +54,9 @@ _NOBODY = UserRows()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """The file at `stamp`. `items` are in the file's order, by a number that grows; a bare record is no memory.
+    """The file at `stamp`. `items` are in the file's order, by an ascending number; a bare record is no memory.
 
-    `digest` is that of the bytes that were read; None of what was written here.
+    `digest` is that of the bytes read; None for contents that were written here.
     """
 
     stamp: Stamp | None
@@ -76,12 +76,12 @@ class Contents:
         return [row for row in self.of_user(scope.user).rows if is_within(row.memory, scope)]
 
     def get(self, scope: Scope, memory_id: MemoryId) -> Row | None:
-        """The row of that id, if it is the scope's."""
+        """The row of that id; None without one in the scope."""
         row = self.by_key.get((scope.user, memory_id))
         return row if row is not None and is_within(row.memory, scope) else None
 
     def owner_of(self, memory_id: MemoryId) -> str | None:
-        """The user who has a memory of that id; of several the one whose was stored first."""
+        """The user with a memory of that id; of several the one whose memory was stored first."""
         rows = (self.by_key.get((user, memory_id)) for user in self.by_user)
         first = min((row for row in rows if row is not None), key=lambda row: row.seq, default=None)
         return None if first is None else first.memory.user
@@ -92,16 +92,16 @@ class Contents:
         return [row.memory for row in same if is_within(row.memory, scope)]
 
     def is_of(self, content: FileContent) -> bool:
-        """Whether a file that was read holds these contents, byte for byte."""
+        """True when the file read has these contents, byte for byte."""
         own = digest_of(encode(self.records())) if self.digest is None else self.digest
         return content.stamp is not None and self.stamp is not None and content.digest == own
 
     def records(self) -> list[Record]:
-        """What is to stand in the file."""
+        """The records to write to the file."""
         return [item.record if isinstance(item, Row) else item for item in self.items.values()]
 
     def after(self, user: str, effects: Sequence[Effect]) -> "Contents":
-        """What the file is to hold after the effects of one user's commit. The stamp is the caller's to renew."""
+        """The contents after the effects of one user's commit. The caller sets the new stamp."""
         items, by_key, written = dict(self.items), dict(self.by_key), self.written
         before = self.of_user(user)
         changes, removals = before.changes, before.removals
@@ -123,7 +123,7 @@ class Contents:
         return replace(self, digest=None, written=written, items=items, by_key=by_key, by_user=by_user)
 
     def with_entries(self, entries: Mapping[Key, IndexEntry]) -> "Contents":
-        """The same memories with other index entries; keys that are not there are passed over."""
+        """The same memories with other index entries; unknown keys are skipped."""
         items, by_key, written = dict(self.items), dict(self.by_key), self.written
         renewed = {key: by_key[key] for key in entries if key in by_key}
         for key, row in renewed.items():
@@ -138,7 +138,7 @@ class Contents:
         return replace(self, written=written, items=items, by_key=by_key, by_user=by_user)
 
     def _hidden(self) -> dict[tuple[str, str], list[int]]:
-        """Items that are no memories, by what they say of their id and user."""
+        """Items that are no memories, by their members for id and user."""
         found: dict[tuple[str, str], list[int]] = {}
         for seq, item in self.items.items():
             if not isinstance(item, Row):
@@ -148,14 +148,14 @@ class Contents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScopeOfFile:
-    """A scope's memories in a file, for the planner. `taken_back` holds removed ones that may be restored."""
+    """A scope's memories in a file, for the planner. `taken_back` are removed ones that may be restored."""
 
     contents: Contents
     scope: Scope
     taken_back: Mapping[MemoryId, Memory] = field(default_factory=dict)
 
     def memories(self) -> list[Memory]:
-        """All of the scope, in order of storing."""
+        """All memories of the scope, in order of storing."""
         return [row.memory for row in self.contents.in_scope(self.scope)]
 
     def find(self, memory_id: MemoryId) -> Memory | None:
@@ -173,7 +173,7 @@ class ScopeOfFile:
 
 
 def contents_of(content: FileContent, entry_of: EntryOf) -> Contents:
-    """A new epoch from what was read; `entry_of` gives what is stored, or made at once, for a text."""
+    """The contents read from a file, as a new epoch; `entry_of` returns the stored entry of a text, or makes one."""
     items: dict[int, Row | Record] = {}
     by_key: dict[Key, Row] = {}
     for seq, record in enumerate(content.records, start=1):

@@ -1,4 +1,4 @@
-"""The border of the file system: failures and damaged contents become StorageUnavailable, naming file and cause."""
+"""Translation of file errors: failures and damaged contents become StorageUnavailable, naming file and cause."""
 
 import errno
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ _NEXT_STEP = {
 
 @contextmanager
 def file_errors(name: str, doing: str) -> Iterator[None]:
-    """Raise StorageUnavailable in place of OSError; `name` is the file as the workspace knows it."""
+    """Raise StorageUnavailable in place of OSError; `name` is the file's path within the workspace."""
     try:
         yield
     except OSError as exc:
@@ -36,7 +36,7 @@ def file_errors(name: str, doing: str) -> Iterator[None]:
 
 @contextmanager
 def damage_errors(name: str) -> Iterator[None]:
-    """Raise StorageUnavailable in place of ValueError: the content of the file is not what it should be."""
+    """Raise StorageUnavailable in place of ValueError, which means that the file's content is invalid."""
     try:
         yield
     except ValueError as exc:
@@ -45,7 +45,7 @@ def damage_errors(name: str) -> Iterator[None]:
         ) from exc
 
 
-def json_object(content: bytes) -> dict[str, Any]:  # other programs write what they like into its members
+def json_object(content: bytes) -> dict[str, Any]:  # other programs write any members
     """The members of a JSON object; {} for an empty file. Raises ValueError for anything else."""
     members = orjson.loads(content.removeprefix(b"\xef\xbb\xbf") or b"{}")
     if not isinstance(members, dict):

@@ -1,7 +1,7 @@
 """Index entries of project files, kept in the database so that vectors outlive the process.
 
-Blocking functions inside the caller's transaction. An entry counts only for the very text it was made of; for any
-other the words are taken from the text at once and the vector is left to the backlog.
+Blocking functions inside the caller's transaction. An entry is valid only for the exact text it was made of; for
+another text the words are indexed at once and the vector is left to the backlog.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ _QUERIES = queries("project_files")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A memory whose text lacks a vector."""
+    """A memory whose text has no vector."""
 
     project: Project
     key: Key
@@ -36,19 +36,19 @@ def number_of(sql: Sql, project: Project) -> int | None:
 
 
 def enter(sql: Sql, project: Project) -> int:
-    """The project's number, given now if it had none."""
+    """The project's number, assigned if it had none."""
     sql.run(_QUERIES["add_project"], **asdict(project))
     return int(sql.row(_QUERIES["project"], **asdict(project))[0])
 
 
 def synced_stamps(sql: Sql) -> dict[Project, str | None]:
-    """Every project with an entry or a history, and the stamp its entries are in step with."""
+    """Every project with an entry or a history, and the stamp of the file that its entries match."""
     rows = sql.rows(_QUERIES["all_projects"])
     return {Project(tenant=tenant, project=project): stamp for tenant, project, stamp in rows}
 
 
 def entries_of(sql: Sql, project: Project) -> EntryOf:
-    """What gives each memory of the project its entry, without token codes."""
+    """A function from each memory of the project to its entry, without token codes."""
     stored: dict[Key, tuple[bytes, IndexEntry]] = {}
     for user, memory_id, hashed, terms, model, vector, token_ids in sql.rows(
         _QUERIES["entries"], project=number_of(sql, project)
@@ -96,17 +96,17 @@ def put(sql: Sql, number: int, entries: Iterable[tuple[Key, str, IndexEntry]]) -
 
 
 def drop(sql: Sql, number: int, keys: Iterable[Key]) -> None:
-    """Forget the entries of memories that are gone."""
+    """Delete the entries of memories that no longer exist."""
     sql.many(_QUERIES["drop_entry"], [{"project": number, **_names(key)} for key in keys])
 
 
 def move_stamp(sql: Sql, number: int, before: Stamp | None, after: Stamp | None) -> None:
-    """Note that the entries follow the file to its next stamp, if they were in step with it before."""
+    """Set the stamp of the entries to the file's next one, if they matched the file before."""
     sql.run(_QUERIES["move_stamp"], project=number, before=stamp_text(before), stamp=stamp_text(after))
 
 
 def sync(sql: Sql, project: Project, contents: Contents) -> None:
-    """Bring the entries in step with the file: drop what is gone, enter what is new or reads otherwise."""
+    """Sync the entries with the file: delete those of missing memories, write those of new or edited ones."""
     number = enter(sql, project)
     hashes = sql.rows(_QUERIES["entry_hashes"], project=number)
     indexed: dict[Key, bytes] = {(user, memory_id): hashed for user, memory_id, hashed in hashes}
@@ -118,7 +118,7 @@ def sync(sql: Sql, project: Project, contents: Contents) -> None:
 
 
 def without_vector(sql: Sql, model: str, *, passed_over: Sequence[Project], limit: int) -> list[Wanted]:
-    """Memories without a vector of the model, oldest entry first, of all projects but some."""
+    """Memories without a vector of the model, oldest entry first, of all projects but `passed_over`."""
     numbers = [number_of(sql, project) or 0 for project in passed_over]
     passed = orjson.dumps(numbers).decode()
     return [
@@ -136,7 +136,7 @@ def backlog(sql: Sql, model: str) -> tuple[int, int]:
 
 
 def counts(sql: Sql) -> StoreCounts:
-    """How much is indexed over all projects."""
+    """The totals of indexed memories over all projects."""
     projects, users, memories = sql.row(_QUERIES["counts"])
     return StoreCounts(projects=projects, users=users, memories=memories)
 
@@ -146,5 +146,5 @@ def _names(key: Key) -> dict[str, str]:
 
 
 def stamp_text(stamp: Stamp | None) -> str | None:
-    """The stamp as the table holds it: inode numbers may be larger than its integers."""
+    """The stamp as text for the table, because inode numbers may exceed its integers."""
     return None if stamp is None else f"{stamp.mtime_ns} {stamp.size} {stamp.inode} {stamp.ctime_ns}"

@@ -1,4 +1,4 @@
-"""What killed writers left behind, taken away at the start: temporary files beside the real ones."""
+"""The removal, at the start, of temporary files that killed writers left beside the real ones."""
 
 import os
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _log = structlog.get_logger(__name__)
 
 
 def clear_leftovers(root: Path) -> None:
-    """Look through every project. Blocks. What cannot be taken away is logged, and left to the next writer."""
+    """Delete the temporary files of every project. Blocks. A failure is logged; the next writer deletes that file."""
     try:
         for project in projects(root):
             _clear(project_folder(root, project), project_file.LOCK_NAME, [project_file.FILE_NAME])
@@ -39,7 +39,7 @@ def _clear(place: Folder, lock: str, names: Sequence[str]) -> None:
 
 
 def _remove_leftover(folder: int, name: str, lock: str) -> bool:
-    """False when there is none. Raises OSError; ETIMEDOUT while a writer holds the lock and the file is in use."""
+    """Delete it; False without one. Raises OSError; ETIMEDOUT while a writer holds the lock and uses the file."""
     leftover = leftover_of(name)
     if leftover not in os.listdir(folder):
         return False

@@ -1,4 +1,4 @@
-"""Lists of a project file's memories with conditions, in the order a reader asks for."""
+"""Lists of a project file's memories with conditions, in the requested order."""
 
 import math
 import operator
@@ -17,20 +17,20 @@ Condition = Callable[[Row], bool]
 
 
 def meeting(contents: Contents, sql: Sql, scope: Scope, wanted: ListFilter) -> list[Row]:
-    """All that is wanted, in no order; the history, which knows what was learned in a session, is in the database."""
+    """All rows that match, unordered; the history, with what was learned in a session, is read from the database."""
     learned = () if wanted.session is None else learned_in(sql, wanted.session)
     conditions = _conditions(wanted, frozenset(learned))
     return [row for row in contents.in_scope(scope) if all(meets(row) for meets in conditions)]
 
 
 def select(contents: Contents, sql: Sql, scope: Scope, wanted: ListFilter) -> list[Row]:
-    """The same in its order."""
+    """All rows that match, in the requested order."""
     rows = meeting(contents, sql, scope, wanted)
     return sorted(rows, key=lambda row: _place(row, wanted), reverse=not wanted.ascending)
 
 
 def behind(rows: Iterable[Row], wanted: ListFilter, after: ListCursor | None) -> Iterable[Row]:
-    """The rows behind a place."""
+    """The rows after a cursor."""
     if after is None:
         return rows
     is_behind = operator.gt if wanted.ascending else operator.lt
@@ -39,7 +39,7 @@ def behind(rows: Iterable[Row], wanted: ListFilter, after: ListCursor | None) ->
 
 
 def owners_of(project: Project, contents: Contents) -> list[OwnerSummary]:
-    """The project's users that have memories, by name."""
+    """The project's users with memories, sorted by name."""
     return [
         OwnerSummary(
             project=project.project,

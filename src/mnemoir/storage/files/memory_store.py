@@ -1,11 +1,11 @@
-"""Memories in project files: the file is the truth, the database holds what is derived from it or stands beside it.
+"""Memories in project files: the file is authoritative, the database holds the derived index, history and receipts.
 
 A change takes the project's lock, reads the file again, writes it whole, and then enters index, history and receipt
-in one transaction. A crash between the two is healed from the file: at the next load missing entries are made from
-the texts, vectors by the backlog. What such a crash does lose is the change's history and its receipt. Nobody had
-been told of the change; a repeat of the request finds the same facts by their content hash and stores none twice
-(messages kept word for word are stored again: saying a thing twice is no mistake). The same holds when the database
-refuses after the file was written: the request fails, and may be repeated.
+in one transaction. A crash between the two is repaired from the file: the next load makes missing entries from the
+texts, the backlog their vectors. Such a crash does lose the change's history and receipt. The change had not been
+acknowledged; a repeated request finds the same facts by their content hash and stores none twice (verbatim messages
+are stored again, as repeated messages are valid). The same holds when the database fails after the file was written:
+the request fails, and may be repeated.
 
 A superseded memory is not kept: the file holds only what is current.
 """
@@ -109,7 +109,7 @@ class FileMemoryStore:
         return await self._unbroken.run(self._changing.answer(self._open[project_of(scope)], wish)) if receipt else []
 
     async def redeem(self, scope: Scope, key: str) -> RedeemedReceipt | None:
-        """What was answered under this idempotency key in the last 24 hours."""
+        """The answer to this idempotency key in the last 24 hours; None without one."""
         return await self._told.redeem(scope, key)
 
     async def locate(self, project: Project, memory_id: MemoryId) -> Scope | None:
@@ -133,7 +133,7 @@ class FileMemoryStore:
         return await self._read(project_of(scope), look)
 
     async def count(self, scope: Scope, visible: Visible) -> int:
-        """How many `page` would give without a limit."""
+        """The number of memories that `page` returns without a limit."""
         return await self._read(
             project_of(scope),
             lambda contents: sum(1 for _ in _shown(contents.of_user(scope.user).rows, scope, visible)),
@@ -142,16 +142,16 @@ class FileMemoryStore:
     async def select(
         self, scope: Scope, wanted: ListFilter, *, limit: int, after: ListCursor | None = None
     ) -> list[Memory]:
-        """What is wanted, in its order, behind the place where the page before ended."""
+        """A page of matching memories in the requested order, after the cursor of the previous page."""
         rows = await self._listed(select, scope, wanted)
         return [row.memory for row in islice(behind(rows, wanted, after), min(limit, len(rows)))]
 
     async def select_count(self, scope: Scope, wanted: ListFilter) -> int:
-        """How many `select` would give without a limit."""
+        """The number of memories that `select` returns without a limit."""
         return len(await self._listed(meeting, scope, wanted))
 
     async def owners(self, tenant: str) -> list[OwnerSummary]:
-        """Every user of the tenant that has memories, by project, then by name."""
+        """Every user of the tenant with memories, sorted by project, then by name."""
 
         def look(sql: Sql) -> list[OwnerSummary]:
             here = sorted((each for each in projects(self._root) if each.tenant == tenant), key=lambda p: p.project)
@@ -169,7 +169,7 @@ class FileMemoryStore:
         return await self._read(project_of(scope), look)
 
     async def last_messages(self, scope: Scope, count: int) -> list[Memory]:
-        """The messages stored last in the scope's conversation, oldest first."""
+        """The last stored messages of the scope's conversation, oldest first."""
 
         def look(contents: Contents) -> list[Memory]:
             rows = reversed(contents.of_user(scope.user).rows)
@@ -179,7 +179,7 @@ class FileMemoryStore:
         return await self._read(project_of(scope), look)
 
     async def delete(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
-        """Remove one; its history stays. None when there was none."""
+        """Remove a memory; its history stays. Returns it; None when there was none."""
         if await self.get(scope, memory_id) is None:
             return None
 
@@ -191,7 +191,7 @@ class FileMemoryStore:
         return removed[0].memory if removed else None
 
     async def delete_all(self, scope: Scope) -> int:
-        """Remove all of the scope in one replacement of the file, with every trace of its words; how many."""
+        """Remove all memories of the scope in one replacement of the file, with all traces of their texts; count."""
 
         def plan(standing: ScopeOfFile) -> list[Effect]:
             return [removal(memory, "request") for memory in standing.memories()]
@@ -199,7 +199,7 @@ class FileMemoryStore:
         return await self._without_trace(_request(scope, plan), lambda sql: erase_traces(sql, scope))
 
     async def forget_session(self, scope: Scope, session: str) -> int:
-        """Remove all that came from a session, with every trace of its words; how many memories."""
+        """Remove all memories that came from a session, with all copies of its texts; how many."""
         owner = scope.owner
 
         def named(contents: Contents) -> list[str]:
@@ -226,7 +226,7 @@ class FileMemoryStore:
         return await self._told.removed(scope, memory_id)
 
     async def users(self, project: Project, *, agent: str | None = None, app: str | None = None) -> list[Scope]:
-        """One scope a user that has memories, in name order."""
+        """One scope for each user with memories, in name order."""
 
         def look(contents: Contents) -> list[Scope]:
             owners = [_owner(project, user) for user in sorted(contents.by_user)]
@@ -235,11 +235,11 @@ class FileMemoryStore:
         return await self._read(project, look)
 
     async def without_vector(self, model: str, *, limit: int) -> list[Unembedded]:
-        """Texts still to be embedded with `model`, of all projects, oldest entry first."""
+        """Texts without a vector of `model`, of all projects, oldest entry first."""
         return await self._backlog.without_vector(model, limit=limit)
 
     async def put_vectors(self, model: str, filled: Sequence[tuple[Unembedded, IndexEntry]]) -> int:
-        """Keep vectors of texts that still read the same; how many were kept."""
+        """Store vectors of texts that have not changed since; how many were stored."""
         return await self._unbroken.run(self._backlog.put(model, filled))
 
     async def backlog(self, model: str) -> tuple[int, int]:
@@ -251,7 +251,7 @@ class FileMemoryStore:
         return await self._db.read(None, lambda sql: work(FileSearchSnapshot(self._open, sql)))
 
     async def counts(self) -> StoreCounts:
-        """How much there is of everybody."""
+        """The totals over all users."""
         return await self._backlog.counts()
 
     async def check(self) -> None:
@@ -264,12 +264,12 @@ class FileMemoryStore:
         await self._db.read(None, look)
 
     async def aclose(self) -> None:
-        """Finish the changes under way; later ones are refused."""
+        """Finish the running changes; later ones are refused."""
         await self._unbroken.aclose()
         self._changing.close()
 
     async def _without_trace(self, wish: Wish, drop: Callable[[Sql], None]) -> int:
-        """Make the change and drop what is told of it; again, if somebody took a memory back in between."""
+        """Make the change and delete its traces; again if another caller restored a memory in between."""
         count = 0
         while True:
             removed = await self._change(wish) if await self._would_change(wish) else []
@@ -280,7 +280,7 @@ class FileMemoryStore:
                 return count
 
     async def _would_change(self, wish: Wish) -> bool:
-        """A look that takes no lock and makes no folder."""
+        """True when the change has effects now; takes no lock and creates no folder."""
 
         def look(contents: Contents) -> bool:
             return bool(wish.plan(ScopeOfFile(contents=contents, scope=wish.scope)))
@@ -313,7 +313,7 @@ def _shown(rows: Iterable[Row], scope: Scope, visible: Visible) -> Iterable[Row]
 
 
 def _said_in(row: Row, scope: Scope) -> bool:
-    memory = row.memory  # messages outside any conversation belong together as well
+    memory = row.memory  # messages outside any conversation form one group as well
     said_in = (memory.agent, memory.app, memory.conversation) == (scope.agent, scope.app, scope.conversation)
     return row.search.is_message and said_in
 

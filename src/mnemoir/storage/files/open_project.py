@@ -1,9 +1,9 @@
-"""One project's file with its contents held in memory, and the order of who may replace them.
+"""One project's file with its contents in memory, and the rules for replacing them.
 
-Readers take the contents as they are, after one look at the file's stamp. A writer makes the next contents, writes
-the file, then the side tables, and only then publishes: until that moment readers that meet the new file's stamp go
-on with the old contents, because nobody has been told of the change yet. A stamp that nobody here wrote means that
-another program did, and the file is read anew, as a new epoch.
+Readers compare the file's stamp and use the contents as they are. A writer makes the next contents, writes the file,
+then the side tables, and only then publishes: until that moment readers that see the new file's stamp continue with
+the old contents, because the change is not acknowledged yet. A stamp that this process did not write means that
+another program did, and the file is read again, as a new epoch.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ _MOST_MEMORIES = 200_000  # about 3 KB each
 
 
 class OpenProject:
-    """`writing` is held by whoever changes the file or its side tables; all other methods block."""
+    """One open project. The writer of the file or its side tables holds `writing`; all other methods block."""
 
     def __init__(self, root: Path, project: Project) -> None:
         self.project = project
@@ -35,12 +35,12 @@ class OpenProject:
 
     @property
     def held(self) -> int:
-        """How many memories are held in memory."""
+        """The number of memories held in memory."""
         contents = self._contents
         return 0 if contents is None else len(contents.items)
 
     def current(self, entries: Callable[[], EntryOf]) -> Contents:
-        """What the file holds; `entries` is asked only when it must be read. Raises StorageUnavailable."""
+        """The file's contents; `entries` is called only when it must be read. Raises StorageUnavailable."""
         contents = self._if_current()
         if contents is not None:
             return contents
@@ -51,16 +51,16 @@ class OpenProject:
             return contents
 
     def announce(self, stamp: Stamp) -> None:
-        """Tell that a file of this stamp is about to appear and is not to be read."""
+        """Announce a new file of this stamp, which readers must not load yet."""
         self._announced = stamp
 
     def publish(self, contents: Contents) -> None:
-        """Show the contents to readers."""
+        """Make the contents visible to readers."""
         with self._loading:
             self._contents, self._announced = contents, None
 
     def forget(self) -> None:
-        """Read the file anew next time."""
+        """Drop the contents; the next access reads the file again."""
         with self._loading:
             self._contents, self._announced = None, None
 
@@ -72,7 +72,7 @@ class OpenProject:
 
     def _if_current(self) -> Contents | None:
         stamp = self.file.stamp()
-        contents = self._contents  # after the stamp: a change published in between is found out below
+        contents = self._contents  # after the stamp: a change published in between is detected below
         if contents is None:
             return None
         announced = self._announced
@@ -81,7 +81,7 @@ class OpenProject:
 
 
 class OpenProjects:
-    """Projects by name, the longest unused let go when they hold too much."""
+    """Open projects by name; the least recently used are dropped when they hold too many memories."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -89,7 +89,7 @@ class OpenProjects:
         self._guard = threading.Lock()
 
     def __getitem__(self, project: Project) -> OpenProject:
-        """Raises InvalidRequest for a name that is not allowed. Safe in any thread."""
+        """The open project. Raises InvalidRequest for a name that is not allowed. Thread-safe."""
         with self._guard:
             found = self._open.get(project)
             if found is None:

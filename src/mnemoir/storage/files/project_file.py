@@ -1,8 +1,8 @@
 """`{WORKSPACE_ROOT}/{project}/.etienne/memories.json`: one JSON array of records, all users of a project together.
 
 Other programs read and edit this file too, so it is plain: UTF-8, two spaces of indentation, a newline at the end,
-records in the order they came. It is read as a whole and replaced as a whole. What does not read as an array of
-objects is left exactly as it is, and every request on it fails until somebody has looked at it.
+records in the order they came. It is read as a whole and replaced as a whole. A file that is no array of objects is
+left exactly as it is, and every request on it fails until a person has repaired it.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from mnemoir.ports.memory_store import Project
 from mnemoir.storage.files.stored_file import StoredFile
 from mnemoir.storage.files.workspace import project_folder
 
-Record = dict[str, Any]  # a JSON object: other programs put into it what they like
+Record = dict[str, Any]  # a JSON object: other programs write any members into it
 
 FILE_NAME = "memories.json"
 LOCK_NAME = f"{FILE_NAME}.lock"
@@ -35,9 +35,9 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileContent:
-    """What stood in the file, and its stamp then; no records and None when there was no file.
+    """The records of the file, and its stamp when it was read; no records and None without a file.
 
-    `digest` is that of the bytes, to tell a file that was only touched from one that was edited.
+    `digest` is that of the bytes, to distinguish a touched file from an edited one.
     """
 
     records: list[Record]
@@ -54,7 +54,7 @@ class ProjectFile:
         self.name = self._file.name
 
     def stamp(self) -> Stamp | None:
-        """Cheap; None when there is no file."""
+        """The file's stamp, without reading it; None when there is no file."""
         return self._file.stamp()
 
     def read(self) -> FileContent:
@@ -78,11 +78,11 @@ class ProjectFile:
         return self._file.replace(encode(records), over=over, makes_folder=False, announce=announce)
 
     def always_edited(self) -> StorageUnavailable:
-        """What to raise when every attempt to change the file met an edit."""
+        """The error when the file was edited during every attempt to change it."""
         return self._file.always_edited()
 
     def locked(self) -> AbstractContextManager[None]:
-        """Keep every other writer out (`StoredFile.locked`)."""
+        """Exclude all other writers (`StoredFile.locked`)."""
         return self._file.locked()
 
     def _decode(self, content: bytes, stamp: Stamp) -> list[Record]:
@@ -98,24 +98,24 @@ class ProjectFile:
 
 
 def digest_of(content: bytes) -> bytes:
-    """16 bytes that tell whether a file's content is still the very same."""
+    """A digest of 16 bytes, to detect a change of the file's content."""
     return hashlib.blake2b(content, digest_size=16).digest()
 
 
 def decode(content: bytes) -> list[Record]:
-    """The records of a file; none for an empty one. Raises ValueError for what is no array of objects."""
+    """The records of a file; none for an empty one. Raises ValueError for anything but an array of objects."""
     content = content.removeprefix(_BOM)
     if not content:
         return []
     records = orjson.loads(content)
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
         raise ValueError("it is JSON, but not an array of objects")
-    # orjson makes a float of an integer over 64 bits, and a rewrite would then change somebody's data
+    # orjson makes a float of an integer over 64 bits, and a rewrite would then change the data
     return cast(list[Record], json.loads(content)) if _may_hold_long_integers(content) else records
 
 
 def _may_hold_long_integers(content: bytes) -> bool:
-    """Never False for content that does. Searches plain bytes: over 10,000 records a pattern takes 80 ms, this 5."""
+    """True if it may hold one, never a false False. Searches bytes: 5 ms for 10,000 records, a pattern takes 80."""
     digits = content.translate(_AS_ZEROS)
     at = digits.find(_LONG)
     while at >= 0:
@@ -126,7 +126,7 @@ def _may_hold_long_integers(content: bytes) -> bool:
 
 
 def encode(records: Sequence[Record]) -> bytes:
-    """The file as it is written. Raises InvalidRequest for a value that JSON cannot hold."""
+    """The bytes of the file. Raises InvalidRequest for a value that JSON cannot hold."""
     try:
         return orjson.dumps(list(records), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     except orjson.JSONEncodeError:
@@ -134,7 +134,7 @@ def encode(records: Sequence[Record]) -> bytes:
 
 
 def _encode_slowly(records: Sequence[Record]) -> bytes:
-    """The same bytes by the standard library, which knows long integers and deep nesting, in ten times the time."""
+    """The same bytes by the standard library, which supports long integers and deep nesting, ten times slower."""
     try:
         return (json.dumps(list(records), ensure_ascii=False, allow_nan=False, indent=2) + "\n").encode()
     except (TypeError, ValueError, RecursionError) as exc:  # lone surrogates are a ValueError too

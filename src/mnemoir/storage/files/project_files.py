@@ -1,7 +1,7 @@
-"""The files of a project's `.etienne` folder that are Mnemoir's, for reading.
+"""Read access to Mnemoir's files in a project's `.etienne` folder.
 
-Only these: other programs keep things there that are none of ours to show. The memories of all users of a project lie
-in one file, of which each is shown their own.
+Files of other programs in that folder are not shown. The memories of all users of a project are in one file, of which
+each user sees only their own.
 """
 
 import asyncio
@@ -37,12 +37,12 @@ class FileProjectFiles:
         self._root = workspace_root
 
     async def all(self, scope: Scope) -> list[ProjectFile]:
-        """Those that are there."""
+        """The existing files."""
         found = [await self.get(scope, name) for name in sorted(_FILES)]
         return [file for file in found if file is not None]
 
     async def get(self, scope: Scope, name: str) -> ProjectFile | None:
-        """The one of that name."""
+        """The file of that name; None without one."""
         kind = _FILES.get(name)
         if kind is None:
             return None
@@ -54,7 +54,7 @@ class FileProjectFiles:
 
 
 def _memories(root: Path, project: Project, user: str) -> _Found:
-    """Records of that user alone; None without one, so that nobody learns of others."""
+    """The records of that user alone; None without one, so that no user learns of others."""
     content = MemoriesFile(root, project).read()
     own = [record for record in content.records if record.get("user_id") == user]
     return (encode(own), content.stamp) if own and content.stamp is not None else None

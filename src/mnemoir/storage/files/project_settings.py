@@ -1,4 +1,4 @@
-"""What a project sets for itself, in `.etienne/long-term-memory/`: `settings.json` and `extraction-prompt.md`.
+"""A project's own settings, in `.etienne/long-term-memory/`: `settings.json` and `extraction-prompt.md`.
 
 Both belong to other programs as well: members of `settings.json` that Mnemoir does not know are kept, and one with a
 value of a wrong type counts as not set.
@@ -31,12 +31,12 @@ class FileProjectSettings:
         self._root = workspace_root
 
     async def load(self, project: Project) -> ProjectSettings:
-        """What the files say; creates nothing."""
+        """The settings in the files; creates nothing."""
         return await asyncio.to_thread(_load, project_folder(self._root, project, INNER))
 
     async def save(self, project: Project, settings: ProjectSettings) -> None:
-        """Replace what is known of Mnemoir; None takes a member, or the prompt file, away."""
-        # a thread that has begun goes on to the end, even when the caller is cancelled
+        """Replace Mnemoir's settings; None deletes a member, or the prompt file."""
+        # a running thread finishes even when the caller is cancelled
         await asyncio.to_thread(_save, project_folder(self._root, project, INNER), settings)
 
 

@@ -1,8 +1,7 @@
-"""A memory as a JSON record of the project file, and back.
+"""Conversion of memories to JSON records of the project file, and back.
 
-The six members that every record has come first, then ours that not every record needs. What another program added
-stays in the record and travels with it; what it wrote wrongly (a number for a date) reads as not there, and is not
-touched either.
+The six members that every record has come first, then our optional ones. Members of other programs stay in the
+record; a value of a wrong type (a number for a date) is read as missing, and stays unchanged too.
 """
 
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ _KNOWN = frozenset((*_ALWAYS, *_WHEN_SET))
 
 
 def memory_of(record: Record) -> Memory | None:
-    """The memory a record holds; None for an object without an id, a text and an owner."""
+    """The memory of a record; None for an object without an id, a text and an owner."""
     identity, text, user = record.get("id"), record.get("memory"), record.get("user_id")
     if not (isinstance(identity, str) and isinstance(text, str) and isinstance(user, str) and identity):
         return None
@@ -42,7 +41,7 @@ def memory_of(record: Record) -> Memory | None:
 
 
 def record_of(memory: Memory) -> Record:
-    """A new record; members of ours stand in it only when they are set."""
+    """A new record; our optional members are left out unless they are set."""
     record: Record = {
         "id": memory.id,
         "memory": memory.text,
@@ -66,7 +65,7 @@ def record_of(memory: Memory) -> Record:
 
 
 def rewritten(record: Record, *, text: str, updated_at: str) -> Record:
-    """The record with another text; every other member stays where and as it is."""
+    """The record with another text; every other member keeps its place and value."""
     return record | {"memory": text, "updated_at": updated_at}
 
 

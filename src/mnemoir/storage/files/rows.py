@@ -1,4 +1,4 @@
-"""A record as it is kept in memory: parsed once, with what reads and search ask of it at hand."""
+"""Records as rows in memory: parsed once, with the values that reads and search need."""
 
 import hashlib
 import math
@@ -19,10 +19,10 @@ Key = tuple[str, MemoryId]  # user and id: two users of an edited file may have 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A memory as search reads it, with the object of the file that it was read from.
+    """A memory as a search row, with its JSON object from the file.
 
-    `search.seq` is the order of storing, `changed` counts writes in the project: both hold within one epoch.
-    `text_hash` is of the very text, `content_hash` of its normal form.
+    `search.seq` is the order of storing, `changed` counts writes in the project: both are valid within one epoch.
+    `text_hash` is of the exact text, `content_hash` of its normal form.
     """
 
     changed: int
@@ -39,7 +39,7 @@ class Row:
 
     @property
     def key(self) -> Key:
-        """Names the memory within the project."""
+        """The memory's key within the project."""
         return key_of(self.memory)
 
 
@@ -69,22 +69,22 @@ def make_row(record: Record, memory: Memory, entry: IndexEntry, *, seq: int, cha
 
 
 def without_codes(entry: IndexEntry) -> IndexEntry:
-    """The entry as it is kept in memory."""
+    """The entry without token codes, which are not kept in memory."""
     return entry if entry.token_codes is None else replace(entry, token_codes=None)
 
 
 def key_of(memory: Memory) -> Key:
-    """What names the memory within its project."""
+    """The memory's key within its project."""
     return memory.user, memory.id
 
 
 def text_hash(text: str) -> bytes:
-    """16 bytes that tell whether a text is still the very same."""
+    """A hash of 16 bytes, to detect a change of the text."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def is_shown(visible: Visible) -> Callable[[Row], bool]:
-    """Tells of a row whether it has neither decayed nor expired. Raises NotSupported for a look into the past."""
+    """A predicate for rows that have neither decayed nor expired. Raises NotSupported for a past instant."""
     if visible.at is not None:
         raise NotSupported(
             "Project files hold only what is current, so no earlier state can be shown. "
@@ -101,6 +101,6 @@ def newest_first(rows: Iterable[Row]) -> list[Row]:
 
 
 def place_of(at: float | None, memory_id: MemoryId, *, ascending: bool = False) -> tuple[float, str]:
-    """Where a row stands in the direction of a list. What has no time, or one that is no number, comes last."""
+    """The sort key of a row in the direction of a list. Rows without a finite time come last."""
     has_time = at is not None and math.isfinite(at)
     return (at if at is not None and has_time else math.inf if ascending else -math.inf), memory_id

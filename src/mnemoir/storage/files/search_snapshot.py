@@ -1,4 +1,4 @@
-"""What search reads of project files: one view, made when a project is first asked for and kept to the end."""
+"""The rows of project files for search: one view of each project, taken on first use and kept to the end."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ from mnemoir.storage.sql.scopes import of_scope
 
 
 class FileSearchSnapshot:
-    """Blocking; for one thread, over one transaction."""
+    """The port over one transaction. Blocking; for one thread."""
 
     def __init__(self, projects: OpenProjects, sql: Sql) -> None:
         self._projects = projects
@@ -24,7 +24,7 @@ class FileSearchSnapshot:
         self._seen: dict[Project, Contents] = {}
 
     def revision(self, scope: Scope) -> Revision:
-        """Where the user stands; a file read anew is another epoch."""
+        """The user's revision; a file read again is another epoch."""
         contents = self._contents(scope)
         user = contents.of_user(scope.user)
         return Revision(changes=user.changes, removals=user.removals, epoch=contents.epoch)
@@ -34,7 +34,7 @@ class FileSearchSnapshot:
         return [row.search for row in self._user(scope).rows if changes < row.changed <= until]
 
     def rows_after(self, scope: Scope, seq: int, limit: int, *, changes: int = -1) -> Sequence[SearchRow]:
-        """All such rows, in order of `seq`: they are in memory."""
+        """All such rows without `limit`, in order of `seq`: they are in memory."""
         return [row.search for row in self._user(scope).rows if row.seq > seq and row.changed > changes]
 
     def live(self, scope: Scope) -> Sequence[int]:

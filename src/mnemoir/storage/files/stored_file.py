@@ -1,9 +1,9 @@
 """A file that other programs may write too, below a root and reached without following links.
 
-All methods block. What the operating system refuses, and a content that cannot be understood, is StorageUnavailable.
+All methods block. Errors of the operating system and invalid contents are raised as StorageUnavailable.
 
-Other programs need not take our locks. So a file is looked at once more just before a new content takes its place; if
-it was edited since it was read, the new content is made again, of the edit.
+Other programs need not take our locks. So the file's stamp is checked again just before the file is replaced; if it
+was edited since it was read, the new content is computed again from the edited one.
 """
 
 import os
@@ -45,7 +45,7 @@ class StoredFile:
 
     @property
     def name(self) -> str:
-        """How messages call it: the path below the root."""
+        """The name in messages: the path below the root."""
         return self.folder.name_of(self.file)
 
     @property
@@ -54,7 +54,7 @@ class StoredFile:
         return self.folder.root.joinpath(*self.folder.steps, self.file)
 
     def is_there(self) -> bool:
-        """Whether there is a file; a folder of that name is another discussion's, and a link is there."""
+        """True when there is a file or a link; a folder of that name is another discussion's."""
         with self.opened("read") as folder:
             try:
                 status = None if folder is None else os.stat(self.file, dir_fd=folder, follow_symlinks=False)
@@ -63,33 +63,33 @@ class StoredFile:
             return status is not None and not stat.S_ISDIR(status.st_mode)
 
     def stamp(self) -> Stamp | None:
-        """None when it is not there."""
+        """The file's stamp; None without a file."""
         with self.opened("read") as folder:
             return None if folder is None else stamp_of(folder, self.file)
 
     def size(self) -> int:
-        """In bytes; 0 when it is not there."""
+        """The size in bytes; 0 without a file."""
         stamp = self.stamp()
         return stamp.size if stamp else 0
 
     def read(self) -> tuple[bytes, Stamp] | None:
-        """The bytes and their stamp; None when it is not there."""
+        """The bytes and their stamp; None without a file."""
         with self.opened("read") as folder:
             refuse_other_spelling(self.folder)
             return None if folder is None else read_file(folder, self.file)
 
     def members(self) -> dict[str, Any]:
-        """Of the JSON object in it; {} when it is not there or empty."""
+        """The members of the JSON object in the file; {} when it is missing or empty."""
         read = self.read()
         return self.members_of(read[0] if read else b"")
 
     def members_of(self, content: bytes) -> dict[str, Any]:
-        """Of the JSON object that was read from it."""
+        """The members of the JSON object in the content of the file."""
         with self.understood():
             return json_object(content)
 
     def change(self, make: Callable[[bytes], bytes | None]) -> None:
-        """Put what `make` makes of the content in its place; None leaves the file as it is."""
+        """Replace the content by `make` of the content; None leaves the file unchanged."""
         for _ in range(ATTEMPTS):
             read = self.read()
             content = make(read[0] if read else b"")
@@ -108,10 +108,10 @@ class StoredFile:
         makes_folder: bool = True,
         announce: Callable[[Stamp], None] = lambda stamp: None,
     ) -> Stamp:
-        """Put `content` in its place, durably and in one step (`core.atomic_file.replace_file`).
+        """Replace the file by `content`, durably and in one step (`core.atomic_file.replace_file`).
 
-        Raises EditedMeanwhile when the file is not the one of the stamp `over` any more. `announce` is told the stamp
-        that the new file has just before it is seen.
+        Raises EditedMeanwhile when the file no longer has the stamp `over`. `announce` is called with the new file's
+        stamp just before the file becomes visible.
         """
 
         def before_rename(stamp: Stamp) -> None:
@@ -123,11 +123,11 @@ class StoredFile:
             return replace_file(existing(folder), self.file, content, before_rename=before_rename)
 
     def always_edited(self) -> StorageUnavailable:
-        """What to raise when the file was edited in each of the ATTEMPTS to change it."""
+        """The error when the file was edited in each of the ATTEMPTS to change it."""
         return StorageUnavailable(f"{self.name} is edited by another program all the time. Try again later.")
 
     def append(self, content: bytes, *, end: int) -> Stamp:
-        """Add durably behind the byte `end`; what stands there is cut off. All of the content is added or nothing."""
+        """Append durably after byte `end`, truncating the file there. All of the content is added or nothing."""
         with self.opened("written", create=True) as opened:
             remove_file(existing(opened), leftover_of(self.file))
             append_file(existing(opened), self.file, content, end=end)
@@ -137,16 +137,16 @@ class StoredFile:
         return stamp
 
     def remove(self) -> None:
-        """Take it away durably; harmless when it is not there."""
+        """Delete the file durably; harmless without a file."""
         with self.opened("removed") as folder:
             if folder is not None:
                 remove_durably(folder, self.file)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep every writer out that takes this lock (`<name>.lock`), in this process and in others.
+        """Hold the lock `<name>.lock` against all writers that take it, in this process and in others.
 
-        Makes the folder: whoever locks is about to write.
+        Creates the folder, as the holder is about to write.
         """
         with ExitStack() as held:
             with self.opened("locked", create=True) as folder:
@@ -156,12 +156,12 @@ class StoredFile:
 
     @contextmanager
     def opened(self, doing: str, *, create: bool = False) -> Iterator[int | None]:
-        """The open folder (`Folder.open`); `doing` is what an error says could not be done to the file."""
+        """The open folder (`Folder.open`); `doing` is the failed action in error messages."""
         with file_errors(self.name, doing), self.folder.open(create=create) as folder:
             yield folder
 
     @contextmanager
     def understood(self) -> Iterator[None]:
-        """Raise StorageUnavailable in place of ValueError: the content is not what it should be."""
+        """Raise StorageUnavailable in place of ValueError, which means that the content is invalid."""
         with damage_errors(self.name):
             yield

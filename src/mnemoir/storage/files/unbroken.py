@@ -1,4 +1,4 @@
-"""Work that goes on to its end even when whoever asked for it is cancelled: a change must not stop half way."""
+"""Tasks that finish even when their caller is cancelled, as a change must not stop half way."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -10,14 +10,14 @@ T = TypeVar("T")
 
 
 class Unbroken:
-    """Owns the tasks it runs; `aclose` waits for them and lets no more begin."""
+    """Owns the tasks it runs; `aclose` waits for them and refuses new ones."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()  # results of every kind
         self._closed = False
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """What `work` returns or raises. Cancelling the caller leaves the work running."""
+        """The result or exception of `work`. Cancelling the caller leaves the work running."""
         if self._closed:
             work.close()
             raise StorageUnavailable("The project files are closed: the server is stopping. Try again later.")
@@ -27,7 +27,7 @@ class Unbroken:
         return await asyncio.shield(task)
 
     async def aclose(self) -> None:
-        """Wait for what is under way."""
+        """Wait for the running tasks."""
         self._closed = True
         await asyncio.gather(*self._tasks, return_exceptions=True)
 

@@ -1,8 +1,8 @@
-"""Files of the user's that a workflow reads and writes, below the directories that the settings allow.
+"""The user's files that a workflow reads and writes, below the directories that the settings allow.
 
-A path is resolved with all its links first and then reached again step by step without following any, so that nobody
-can swap a folder for a link between the check and the use. A new content is written to `<name>.tmp` beside the file
-and put in its place in one step; whoever writes holds the lock of the folder, in this process and in others.
+A path is first resolved with all its links and then opened step by step without following any, so that a folder
+cannot be swapped for a link between the check and the use. A new content is written to `<name>.tmp` beside the file,
+which it replaces in one step; the writer holds the lock of the folder, in this process and in others.
 """
 
 import asyncio
@@ -23,12 +23,12 @@ _SETTING = "workflows.file_directories"
 _MOST_BYTES = 16 * 1024 * 1024
 _FOREIGN = re.compile(r"[A-Za-z]:|.*\\", re.DOTALL)  # a drive, or a backslash anywhere
 _UNWRITABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]|[A-Za-z][\w+.-]*://")
-_CODE = (".py", ".pyc", ".pyd", ".so", ".dylib")  # what Python would run or import from a folder
+_CODE = (".py", ".pyc", ".pyd", ".so", ".dylib")  # files that Python would run or import from a folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:
-    """A file below an allowed directory; `spelled` is its path as the workflow knows it."""
+    """A file below an allowed directory; `spelled` is its path as the workflow spells it."""
 
     spelled: str
     folder: Folder
@@ -92,7 +92,7 @@ class FileUserFiles:
         return place.spelled
 
     def _writable(self, path: str) -> _Place:
-        """Raises SettingsError also for code: what a model says must not become a module of the server's."""
+        """The place to write. Raises SettingsError also for code: a model's output must never become a module."""
         place = self._place(path)
         if place.name.lower().endswith(_CODE):
             raise SettingsError(
@@ -106,7 +106,7 @@ class FileUserFiles:
         return found if isinstance(found, Refusal) else None
 
     def _place(self, path: str) -> _Place:
-        """Raises SettingsError for a path that is foreign to this system or lies outside the allowed directories."""
+        """The place of a path. Raises SettingsError for another system's, or one outside the allowed directories."""
         found = self._found(path)
         if isinstance(found, Refusal):
             raise SettingsError(f"{found.cause} {found.fix}")
@@ -129,7 +129,7 @@ class FileUserFiles:
 
 
 def _refusal_of_name(path: str) -> Refusal | None:
-    """What is wrong with a path however the directories are set."""
+    """The refusal of a path that is invalid for any allowed directories; None for a valid one."""
     if _FOREIGN.match(path):
         return Refusal(
             cause=f"The path {path} is written for Windows and this server runs on another system.",
@@ -154,7 +154,7 @@ def _is_below(resolved: Path, root: Path) -> bool:
 
 
 def _other_case(place: _Place) -> str | None:
-    """The path of a file whose name differs only by case, the first in order when there are several."""
+    """The path of a file whose name differs only by case, the first in name order; None without one."""
     with place.folder.open() as folder:
         names = sorted(os.listdir(folder)) if folder is not None else []
     wanted = place.name.casefold()

@@ -1,10 +1,10 @@
 """Project folders below the workspace root, reached one step at a time so that no symbolic link leads out.
 
 Every step is opened relative to the folder before it and without following links, and files are then named relative
-to the last folder. So nobody can swap a folder for a link between a check and its use, and nothing below the root
+to the last folder. So a folder cannot be swapped for a link between a check and its use, and nothing below the root
 may be a link at all; the root itself may be one.
 
-The default tenant's projects lie directly below the root; those of another lie in `.tenants/<tenant>`, a name that no
+The default tenant's projects are directly below the root; those of another are in `.tenants/<tenant>`, a name that no
 project can have.
 """
 
@@ -34,14 +34,14 @@ class Folder:
     steps: Sequence[str]
 
     def name_of(self, file: str) -> str:
-        """How messages call a file in it: the path below the root, which tells no one where that lies."""
+        """The name of a file in messages: the path below the root, which does not reveal the root's location."""
         return "/".join((*self.steps, file))
 
     @contextmanager
     def open(self, *, create: bool = False) -> Iterator[int | None]:
-        """The open folder for the `dir_fd` of other calls; None when it is not there.
+        """The open folder for the `dir_fd` of other calls; None when it does not exist.
 
-        With `create`, missing folders are made, private and synced. Raises OSError; ELOOP or ENOTDIR for a link.
+        With `create`, missing folders are created, private and synced. Raises OSError; ELOOP or ENOTDIR for a link.
         """
         folder = self._root(create=create)
         try:
@@ -74,14 +74,14 @@ def project_folder(root: Path, project: Project, *inner: str) -> Folder:
 
 
 def project_of(scope: Scope) -> Project:
-    """The scope's project. Raises NotSupported for a workflow node, by which no memory is kept."""
+    """The scope's project. Raises NotSupported for a workflow node, as memories have no such level."""
     if scope.node is not None:
         raise NotSupported("Memories are not kept by workflow node, so none can be asked for by one.")
     return Project(tenant=scope.tenant, project=scope.project)
 
 
 def existing(folder: int | None) -> int:
-    """The open folder; raises FileNotFoundError when there is none, as somebody may take it away at any time."""
+    """The open folder; raises FileNotFoundError when there is none, as it may be deleted at any time."""
     if folder is None:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     return folder
@@ -117,7 +117,7 @@ def _is_project_name(name: str) -> bool:
 
 
 def _enter(folder: int, step: str, *, create: bool) -> int | None:
-    """The folder `step` inside `folder`; None when it is not there."""
+    """The folder `step` inside `folder`; None when it does not exist."""
     try:
         return _open_or_make(folder, step) if create else os.open(step, _OPEN_FOLDER, dir_fd=folder)
     except FileNotFoundError:

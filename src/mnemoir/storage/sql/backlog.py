@@ -1,5 +1,5 @@
-"""Texts that still lack a vector of the model in use. Every current memory has a row that names its model, or none;
-so the rows of all other models are the backlog, and nothing else needs keeping.
+"""Texts without a vector of the model in use. Every current memory has a row that names its vector's model, or none;
+so the rows of all other models are the backlog, and no other record of it is needed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ _QUERIES = {**queries("changes"), **queries("search")}
 
 
 def without_vector(sql: Sql, model: str, limit: int) -> list[Unembedded]:
-    """Texts without a vector of the model, by user, the oldest first, each with what was said just before it."""
+    """Texts without a vector of the model, by user, oldest first, each with the messages just before it."""
     rows: list[tuple[int, int]] = []  # scope, seq
     for other in _other_models(sql, model):
         rows += sql.rows(_QUERIES["embedded_with"], model=other, limit=limit)
@@ -29,7 +29,7 @@ def without_vector(sql: Sql, model: str, limit: int) -> list[Unembedded]:
 
 
 def put_vectors(sql: Sql, model: str, filled: Filled) -> int:
-    """Keep those whose text still reads the same; how many."""
+    """Store the vectors whose texts are unchanged; how many."""
     kept: dict[int, list[tuple[int, IndexEntry]]] = {}
     for unembedded, entry in filled:
         row = sql.row(_QUERIES["text_of"], **owner_values(unembedded.scope), id=unembedded.memory_id)

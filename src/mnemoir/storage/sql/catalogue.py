@@ -1,6 +1,6 @@
-"""The catalogue of the files of conversations: which of them hold what, as they were when they were looked at last.
+"""The catalogue of conversation files: the contents of each as of its last inspection.
 
-So that no question about all users opens a file for each of them.
+With it a query over all users need not open a file for each of them.
 """
 
 from collections.abc import Mapping
@@ -15,10 +15,10 @@ _QUERIES = queries("catalogue")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """What one file holds: the last activity of each conversation, by the digest of its id, and how many messages.
+    """The contents of one file: the last activity of each conversation by the digest of its id, and message counts.
 
-    Of the `messages`, `embeddable` say something, and `embedded` of those have a vector. `stamp` is the file's from
-    before it was read: while it stays, so does the rest.
+    Of the `messages`, `embeddable` have text, and `embedded` of those have a vector. `stamp` is the file's from
+    before it was read: while it is unchanged, so are the contents.
     """
 
     stamp: str
@@ -39,7 +39,7 @@ class Catalogue:
         return await self._db.read(None, lambda sql: dict(sql.rows(_QUERIES["stamps"])))
 
     async def put(self, found: Mapping[str, Contents | None]) -> None:
-        """Write down what files hold now, by place; None for one that is gone."""
+        """Store the present contents of files, by place; None for a deleted file."""
 
         def work(sql: Sql) -> None:
             for place, contents in found.items():
@@ -52,20 +52,20 @@ class Catalogue:
             await self._db.write(None, work)
 
     async def drop(self, place: str) -> None:
-        """Leave no byte of a place on the disk."""
+        """Delete a place, leaving no byte of it on disk."""
         if await self._db.write(None, lambda sql: sql.run(_QUERIES["drop_file"], place=place)):
             await self._db.empty_log()
 
     async def places_with(self, id: str) -> list[str]:
-        """Where there is a conversation of that id."""
+        """The places with a conversation of that id."""
         return await self._places("places_with", digest=digest(id))
 
     async def places_used_before(self, time: str) -> list[str]:
-        """Where there is a conversation that was last used before a time, which is written as the files write it."""
+        """The places with a conversation last used before a time, given in the format of the files."""
         return await self._places("places_used_before", before=time)
 
     async def totals(self) -> dict[str, int]:
-        """How many conversations and messages there are, how many of these are embeddable, and how many embedded."""
+        """The numbers of conversations and of messages, and of these the embeddable and the embedded ones."""
         names = ("conversations", "messages", "embeddable", "embedded")
         return await self._db.read(None, lambda sql: dict(zip(names, sql.row(_QUERIES["total"]), strict=True)))
 
@@ -74,7 +74,7 @@ class Catalogue:
 
 
 def _put(sql: Sql, place: str, contents: Contents) -> None:
-    """Of the conversations only what has changed: there may be thousands."""
+    """Write a file's contents; only changed conversations, as there may be thousands."""
     sql.run(
         _QUERIES["put_file"],
         place=place,

@@ -1,7 +1,7 @@
-"""Cells with words of users, or with what is made of them, pass a codec on their way into a database and out of it.
+"""Encoding and decoding, by a codec, of database cells with texts of users or data derived from them.
 
-Which they are is said by the names of the columns in `tables`; a query binds a value, and gives it, under the name of
-its column. Without a codec they are stored as they are.
+The column names in `tables` select the cells; a query binds and returns a value under the name of its column. Without
+a codec cells are stored unchanged.
 """
 
 from collections.abc import Mapping
@@ -14,13 +14,13 @@ CELLS = frozenset(column for tables in (FACT_TABLES, JOB_TABLES) for columns in 
 
 
 class Codec(Protocol):
-    """Turns cells into what is stored and back, text into text and bytes into bytes."""
+    """Encodes cells for storage and decodes them, text to text and bytes to bytes."""
 
     def seal(self, scope_id: int | None, cell: str | bytes) -> str | bytes:
-        """What is stored of a cell of a scope's."""
+        """The stored form of a cell of a scope."""
 
     def open(self, stored: str | bytes) -> str | bytes:
-        """The cell. One that was stored without a codec stays as it is."""
+        """The decoded cell. A cell that was stored without a codec is returned unchanged."""
 
 
 def sealed(codec: Codec, scope_id: int | None, values: Mapping[str, Value]) -> dict[str, Value]:

@@ -1,7 +1,7 @@
-"""One commit: the effects of its changes, and with each all that belongs to it, inside the caller's transaction.
+"""One commit: it writes the effects of its changes to all tables inside the caller's transaction.
 
-A current memory has a row in `memories` and in `entries` and an event in `history`. What is no longer current is
-closed, not destroyed: it stays in `memories` for looks into the past and leaves the other tables.
+A current memory has a row in `memories` and in `entries` and an event in `history`. A memory that is no longer
+current is closed, not deleted: it stays in `memories` for queries of the past and leaves the other tables.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ _QUERIES = {**queries("memories"), **queries("changes")}
 
 
 class _Rows:
-    """The scope's memories as rows; `seqs` holds the numbers of those that were looked at or written."""
+    """The scope's memories as rows; `seqs` holds the numbers of those read or written."""
 
     def __init__(self, sql: Sql, scope: Scope) -> None:
         self.seqs: dict[MemoryId, int] = {}
@@ -34,7 +34,7 @@ class _Rows:
         self._scope = scope
 
     def find(self, memory_id: MemoryId) -> Memory | None:
-        """By id, of whatever agent, app or conversation."""
+        """The memory of that id, of any agent, app or conversation."""
         row = self._sql.row(_QUERIES["memory"], id=memory_id, **narrowing(self._scope.owner))
         return None if row is None else self._memory(row)
 
@@ -46,7 +46,7 @@ class _Rows:
         return [self._memory(row) for row in sorted(rows)]  # their numbers come first
 
     def removed(self, memory_id: MemoryId) -> Memory | None:
-        """By what the history says."""
+        """The removed memory, from the history."""
         return history.removed(self._sql, self._scope, memory_id)
 
     def _memory(self, row: Any) -> Memory:
@@ -72,7 +72,7 @@ class Commit:
         self._changes, self._removals, self._next_seq = sql.row(_QUERIES["counters"])
 
     def apply(self, changes: Sequence[Change], provenance: Provenance, *, degrade: bool) -> list[Applied]:
-        """All of them, in order. Raises StaleChange and InvalidRequest with nothing written."""
+        """Apply all changes, in order. Raises StaleChange and InvalidRequest with nothing written."""
         effects = planned(self._rows, self._scope, changes, self._now_text, degrade=degrade)
         write = {"ADD": self._add, "UPDATE": self._update, "DELETE": self._close}
         for effect in effects:
@@ -81,7 +81,7 @@ class Commit:
         return [effect.applied for effect in effects]
 
     def delete(self, memory_id: MemoryId, reason: str) -> Memory | None:
-        """Really remove a memory and the closed states it replaced; None when the scope has none of that id."""
+        """Delete the rows of a memory and of the closed states it replaced; None when the scope has no such id."""
         memory = self._rows.find(memory_id)
         if memory is None or not is_within(memory, self._scope):
             return None
@@ -90,7 +90,7 @@ class Commit:
         return memory
 
     def delete_all(self) -> int:
-        """Really remove everything of the scope, and all that is told of it; how many current memories there were."""
+        """Delete all rows of the scope, with history and receipts; the number of current memories before."""
         count = int(self._sql.value(_QUERIES["current_of_scope"], **self._within))
         self._run("delete_all", **self._within)
         erase_traces(self._sql, self._scope)
@@ -98,7 +98,7 @@ class Commit:
         return count
 
     def forget(self, session: str) -> int:
-        """Really remove what came from a session, and its words wherever they are; how many current memories."""
+        """Delete the memories that came from a session, and its texts in all tables; how many were current."""
         derived = derived_from(self._sql, session, named_after(self._sql, session))
         found = [memory for memory_id in derived.gone if (memory := self._rows.find(memory_id)) is not None]
         for memory in found:
@@ -107,7 +107,7 @@ class Commit:
         return sum(memory.valid_to is None for memory in found)
 
     def finish(self) -> None:
-        """Move the scope's revision on."""
+        """Advance the scope's revision."""
         self._run("set_counters", changes=self._changes, removals=self._removals, next_seq=self._next_seq)
 
     def _add(self, effect: Effect) -> None:
@@ -122,7 +122,7 @@ class Commit:
 
     def _update(self, effect: Effect) -> None:
         memory, before, seq = effect.memory, effect.before, self._rows.seqs[effect.memory.id]
-        assert before is not None  # what is updated was there
+        assert before is not None  # an updated memory exists
         if memory.text == before.text:
             self._run("renew_memory", seq=seq, change=self._next_change(), **self._now)
         else:

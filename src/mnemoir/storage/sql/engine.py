@@ -17,11 +17,11 @@ Value = str | bytes | int | float | None
 
 
 class Damaged(Exception):
-    """A stored value is not what was written. Engines treat it like damage that the database found itself."""
+    """A stored value is damaged. Engines treat it like damage that the database itself detected."""
 
 
 class Sql(Protocol):
-    """One open transaction, for the thread that it was handed to.
+    """One open transaction, for use by one thread.
 
     Queries are those of `queries/`, values bind by name. The transaction binds `:scope_id` itself; an unknown scope
     binds NULL, which no row has.
@@ -29,7 +29,7 @@ class Sql(Protocol):
 
     @property
     def scope_id(self) -> int | None:
-        """The number of the scope that the transaction is for; None for no scope, or an unknown one."""
+        """The number of the transaction's scope; None for no scope, or an unknown one."""
 
     def within(self, scope_id: int | None) -> "Sql":
         """The same transaction, for another scope."""
@@ -38,7 +38,7 @@ class Sql(Protocol):
         """Every row, as a tuple of its columns."""
 
     def each(self, query: str, /, **values: Value) -> Iterator[Any]:
-        """The same rows one by one, for many or wide ones. Nothing else is run in the transaction meanwhile."""
+        """The same rows one by one, for many or wide ones. No other query may run in the transaction meanwhile."""
 
     def row(self, query: str, /, **values: Value) -> Any:
         """The first row; None when there is none."""
@@ -47,10 +47,10 @@ class Sql(Protocol):
         """The first column of the first row; None when there is none."""
 
     def run(self, query: str, /, **values: Value) -> int:
-        """Change rows; how many were changed."""
+        """Run a writing query; the number of changed rows."""
 
     def many(self, query: str, values: Sequence[Mapping[str, Value]], /) -> list[Any]:
-        """Run a query once for each mapping; the rows that it gives, in their order."""
+        """Run a query once for each mapping; the rows of all runs, in order."""
 
 
 class Engine(Protocol):
@@ -58,19 +58,19 @@ class Engine(Protocol):
 
     @property
     def incarnation(self) -> str | None:
-        """Names this opening of a database that no other process can have open; None where others can."""
+        """A unique name of this opening when no other process can open the database; None when others can."""
 
     async def write(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
-        """What `work` gives, once everything it wrote is durable; all of it is undone when it raises.
+        """The result of `work`, once all its writes are durable; they are rolled back when it raises.
 
-        `work` may run again and must then have the same effect. None: no single scope.
+        `work` may run again and must then have the same effect. A `scope` of None means no single scope.
         """
 
     async def read(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
-        """What `work` gives over one snapshot."""
+        """The result of `work` over one snapshot."""
 
     async def empty_log(self) -> None:
-        """Leave nothing of what was deleted in any file."""
+        """Remove the bytes of deleted content from all files."""
 
 
 class FileEngine(Protocol):
@@ -81,13 +81,13 @@ class FileEngine(Protocol):
         """The file."""
 
     def write(self, work: Callable[[Sql], T]) -> T:
-        """What `work` gives, in one transaction; all of it is undone when it raises. `work` may run again."""
+        """The result of `work` in one transaction, which is rolled back when it raises. `work` may run again."""
 
     def read(self, work: Callable[[Sql], T]) -> T:
-        """What `work` gives over one snapshot. `work` may run again."""
+        """The result of `work` over one snapshot. `work` may run again."""
 
     def empty_log(self) -> None:
-        """Leave nothing of what was deleted in the write-ahead log, unless others read at the moment."""
+        """Remove the bytes of deleted content from the write-ahead log, unless others are reading now."""
 
     def close(self) -> None:
-        """Let go of the file. May be called again."""
+        """Close the file. May be called again."""

@@ -1,4 +1,4 @@
-"""What search reads of a current memory besides its own row: words, vector, token codes."""
+"""The index entry of a current memory for search, besides its own row: words, vector, token codes."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ _QUERIES = queries("changes")
 
 
 def put_entry(sql: Sql, seq: int, entry: IndexEntry) -> None:
-    """Write or replace all of them. Without a vector the row says so, which makes it the backlog's."""
+    """Write or replace the entry. A row without a vector belongs to the backlog."""
     vector = {"model": entry.model, "vector": entry.vector, "token_ids": entry.token_ids}
     sql.run(_QUERIES["put_entry"], seq=seq, terms=entry.terms, **vector)
     if entry.token_codes is None:

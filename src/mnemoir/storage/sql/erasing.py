@@ -1,8 +1,8 @@
-"""All rows of a user taken away: out of sight in one small step, out of the file in many.
+"""The deletion of all rows of a user: they become invisible in one small step, and are deleted in many.
 
-A user's rows hang on the number of a scope. So the scope is made nobody's, with its rows, and the user gets a new
+A user's rows refer to the number of a scope. So the scope with its rows is detached from the user, who gets a new
 empty one; then the rows are deleted, a few in each transaction, so that no other writer waits for long. A job of the
-queue holds what is left to do: after a crash the next start goes on with it.
+queue records the remaining work: after a crash the next start continues it.
 """
 
 import uuid
@@ -22,7 +22,7 @@ _TABLES = ("erase_memories", "erase_events", "erase_turns", "erase_answers")  # 
 
 
 def make_nobodys(sql: Sql, scope: Scope, now: datetime) -> int:
-    """Leave a user without rows; how many current memories there were. `sql` is within the user's scope."""
+    """Detach a user's rows; the number of current memories among them. `sql` is within the user's scope."""
     count = int(sql.value(_QUERIES["current_rows"]))
     changes, removals, next_seq = sql.row(_QUERIES["counters"])
     sql.run(_QUERIES["make_nobodys"], name=uuid.uuid4().hex)
@@ -34,7 +34,7 @@ def make_nobodys(sql: Sql, scope: Scope, now: datetime) -> int:
 
 
 def erase_some(sql: Sql) -> bool:
-    """Delete some rows that are nobody's; whether there may be more."""
+    """Delete some detached rows; True when there may be more."""
     number = sql.value(_QUERIES["scope_of_nobody"])
     if number is None:
         return False

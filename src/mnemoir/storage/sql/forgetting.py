@@ -1,8 +1,8 @@
-"""Forgetting a session: which memories came from what was said in it, and taking every trace of their words away.
+"""Forgetting a session: the memories that came from its messages, and the deletion of all traces of their texts.
 
-A memory whose present text was said in the session alone goes wholly. One whose text was said elsewhere too, or came
-from elsewhere since, stays and loses what it says of its past. Blocking functions within the scope of the caller's
-transaction; both backends keep history, sources and receipts in these tables.
+A memory whose present text came from the session alone is deleted. One whose text came from elsewhere too, or since,
+stays and loses its history from the session. Blocking functions within the scope of the caller's transaction; both
+backends keep history, sources and receipts in these tables.
 """
 
 import json
@@ -21,16 +21,16 @@ _GIVE_NO_TEXT = ("restored", "merged", "confirmed")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Derived:
-    """Memories that came from a session: those that go with it, and those that stay without their past."""
+    """Memories that came from a session: those to delete, and those that stay without their history from it."""
 
     gone: Sequence[MemoryId] = ()
     kept: Sequence[MemoryId] = ()
 
 
 def derived_from(sql: Sql, session: str, named: Sequence[str] = ()) -> Derived:
-    """What came from a session; `named` are memories that say so themselves.
+    """The memories that came from a session; `named` are those whose metadata name it.
 
-    Who is joined with a memory of the session, and gets its very text, has it from there.
+    A memory that was merged with one of the session, and got exactly its text, came from the session too.
     """
     touched = dict.fromkeys(memory_id for memory_id, _ in sql.rows(_QUERIES["said"], session=session))
     touched.update(dict.fromkeys(memory_id for _, memory_id in _merged_from(sql, session)))
@@ -50,7 +50,7 @@ def named_after(sql: Sql, session: str) -> list[str]:
 
 
 def drop_words(sql: Sql, session: str, derived: Derived) -> None:
-    """Take the words of the session out of history, sources, closed states and receipts."""
+    """Delete the texts of the session from history, sources, closed states and receipts."""
     merged = [{"number": number} for number, _ in _merged_from(sql, session)]  # while its texts are known
     sql.many(_QUERIES["drop_event"], merged)
     for memory_id in derived.gone:
@@ -65,23 +65,23 @@ def drop_words(sql: Sql, session: str, derived: Derived) -> None:
 
 
 def erase_traces(sql: Sql, scope: Scope) -> None:
-    """Take out what is told of the memories of a scope, present and removed: history, sources and receipts."""
+    """Delete history, sources and receipts of a scope's memories, present and removed."""
     sql.run(_QUERIES["erase_history"], **narrowing(scope))
     for query in ("erase_sources", "erase_receipts"):
         sql.run(_QUERIES[query])
 
 
 def _merged_from(sql: Sql, session: str) -> list[tuple[int, str]]:
-    """The events, and whose they are, by which memories were joined with others and got what a session had said."""
+    """(event, memory id) of the merges by which a memory got a text of the session."""
     said = {text for _, text in sql.rows(_QUERIES["said"], session=session)} - {None}
     events = sql.rows(_QUERIES["merged"]) if said else []
     return [(number, memory_id) for number, memory_id, old, new in events if new != old and new in said]
 
 
 def _is_said_alone(sql: Sql, memory_id: str, session: str) -> bool:
-    """Whether nobody else ever gave the memory the text it got last.
+    """True when the memory's last text came from this session alone.
 
-    Taking a memory back, joining it with another and saying that it still holds give it no text.
+    Restoring a memory, merging it with another and confirming it give it no text.
     """
     given = sql.rows(_QUERIES["texts_given"], id=memory_id)
     return not any(
@@ -90,7 +90,7 @@ def _is_said_alone(sql: Sql, memory_id: str, session: str) -> bool:
 
 
 def _drop_receipts(sql: Sql, memory_ids: Sequence[str]) -> None:
-    """Answers that quote one of the memories."""
+    """Delete the stored answers that quote one of the memories."""
     for key, applied in sql.rows(_QUERIES["receipts"]):
         if any(memory_id in applied for memory_id in memory_ids):
             sql.run(_QUERIES["drop_receipt"], key=key)
@@ -106,7 +106,7 @@ def _member(text: str, name: str) -> object:
 
 
 def _object(text: str) -> object:
-    """The JSON; None for what is none, or names no session."""
+    """The parsed JSON; None for invalid JSON, or for one that names no session."""
     if '"session_id"' not in text:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The history of memories: what happened to each, and what it came from.
+"""The history of memories: the events of each, and their sources.
 
 Both backends of memories keep it in these tables. Blocking functions within the scope of the caller's transaction.
 """
@@ -17,19 +17,19 @@ _QUERIES = {**queries("memories"), **queries("changes")}
 
 
 def add(sql: Sql, effects: Sequence[Effect], provenance: Provenance, now: str) -> None:
-    """One event for each effect, all with the turns and the model they came from."""
+    """Write one event for each effect, all with the turns and the model they came from."""
     if effects:
         common: dict[str, Value] = {"at": now, "model": provenance.model, "source_id": _source_id(sql, provenance)}
         sql.many(_QUERIES["add_history"], [{**common, **_event(effect)} for effect in effects])
 
 
 def of_memory(sql: Sql, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
-    """Oldest first; [] outside the scope."""
+    """The events of a memory, oldest first; [] outside the scope."""
     return [history_of(row) for row in sql.rows(_QUERIES["history"], id=memory_id, **narrowing(scope))]
 
 
 def removed(sql: Sql, scope: Scope, memory_id: MemoryId) -> Memory | None:
-    """The memory as the last event says it was when it was removed; None when it was not, or is forgotten."""
+    """The memory at its removal, from the last event; None when it was not removed, or is forgotten."""
     return removed_of(sql.row(_QUERIES["last_event"], id=memory_id, **narrowing(scope)), memory_id, scope.user)
 
 

@@ -1,7 +1,7 @@
-"""Jobs in the database: columns say who has a job, or what it waits for, and each step of its life is a small query.
+"""The job queue in the database: columns hold a job's worker and state, and each change of state is a small query.
 
-The jobs of one queue stand in a line. The transaction that ends or removes the head of a line moves it on, so the
-price of a claim does not depend on how many jobs wait behind the heads.
+The jobs of one queue run one after another. The transaction that ends or removes the first job releases the next, so
+the cost of a claim does not depend on the number of jobs that wait for their turn.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ _ENDED_KEPT = timedelta(days=7)
 def put_job(
     sql: Sql, job_id: JobId, kind: str, payload: Mapping[str, Any], *, queue: str = "", now: datetime
 ) -> None:
-    """Write a job down in the transaction of what it is about, due at once. An id already there is left as it is."""
+    """Store a job in the transaction of its subject, due at once. An existing id is left unchanged."""
     sql.run(
         _QUERIES["put_job"],
         id=job_id,
@@ -42,7 +42,7 @@ class SqlJobQueue:
         self._clock = clock
 
     async def put(self, job_id: JobId, kind: str, payload: Mapping[str, Any], *, queue: str = "") -> None:
-        """Write the job down, due at once. An id already there is left as it is."""
+        """Store the job, due at once. An existing id is left unchanged."""
         now = self._clock()
         await self._db.write(None, lambda sql: put_job(sql, job_id, kind, payload, queue=queue, now=now))
 
@@ -59,7 +59,7 @@ class SqlJobQueue:
         return None if row is None else _job(*row)
 
     async def beat(self, worker: str, job_ids: Sequence[JobId], lease_s: float) -> list[JobId]:
-        """Let the worker's leases of these jobs last `lease_s` from now; those that it still has."""
+        """Extend the worker's leases of these jobs to `lease_s` seconds from now; the jobs that it still has."""
         lease: dict[str, Value] = {"worker": self._named(worker), "lease_until": self._clock().timestamp() + lease_s}
 
         def work(sql: Sql) -> list[JobId]:
@@ -68,7 +68,7 @@ class SqlJobQueue:
         return await self._db.write(None, work) if job_ids else []
 
     async def reclaim(self) -> int:
-        """Put back every job whose lease has ended; how many. Leases end with their process, where that is known."""
+        """Put back every job whose lease has ended; how many. A lease ends with its process, if that is known."""
         now, incarnation = self._clock(), self._db.incarnation
 
         def work(sql: Sql) -> int:
@@ -80,7 +80,7 @@ class SqlJobQueue:
         return await self._db.write(None, work)
 
     async def next_due(self) -> datetime | None:
-        """When the earliest claimable job is due; None when none waits, or all wait for a RUNNING one."""
+        """The time when the earliest claimable job is due; None when none waits, or all wait for a RUNNING one."""
         (due_at,) = await self._db.read(None, lambda sql: sql.row(_QUERIES["next_due"]))
         return None if due_at is None else datetime.fromtimestamp(due_at, UTC)
 
@@ -95,7 +95,7 @@ class SqlJobQueue:
         return [_job(*row) for row in rows]
 
     async def remove(self, job_ids: Sequence[JobId]) -> None:
-        """Forget these, with payloads and results, but for those that are RUNNING."""
+        """Delete these jobs, with payloads and results, except those that are RUNNING."""
 
         def work(sql: Sql) -> None:
             for job_id in job_ids:
@@ -104,26 +104,26 @@ class SqlJobQueue:
         await self._db.write(None, work)
 
     async def done(self, job: Job, result: Mapping[str, Any]) -> bool:
-        """The job is done; its result is kept for a week, its payload is not. False when the lease is another's."""
+        """End the job; its result is kept for a week, its payload is not. False when another has the lease."""
         return await self._end("succeed_job", job, result=as_json(result))
 
     async def retry(self, job: Job, *, at: datetime, error: str) -> bool:
-        """Put it back, due at `at`. False when the lease is another's."""
+        """Put the job back, due at `at`. False when another has the lease."""
         values: dict[str, Value] = {"id": job.id, "attempts": job.attempts}
         values |= {"due_at": at.timestamp(), "error": error, "now": to_text(self._clock())}
         return await self._db.write(None, lambda sql: sql.run(_QUERIES["retry_job"], **values) == 1)
 
     async def fail(self, job: Job, error: str) -> bool:
-        """Give it up; payload and error are kept for a week, to be looked at. False when the lease is another's."""
+        """Give the job up; payload and error are kept for a week to inspect. False when another has the lease."""
         return await self._end("fail_job", job, error=error)
 
     async def get(self, job_id: JobId) -> Job | None:
-        """The job, whatever its state."""
+        """The job of that id, in any state; None without one."""
         row = await self._db.read(None, lambda sql: sql.row(_QUERIES["job"], id=job_id))
         return None if row is None else _job(*row)
 
     async def tally(self) -> list[JobTally]:
-        """Of each kind that has any, those that wait, run or were given up within the week; by kind."""
+        """The jobs of each kind that wait, run or were given up within the week, by kind; empty kinds left out."""
         rows = await self._db.read(None, lambda sql: sql.rows(_QUERIES["tally_jobs"]))
         return [
             JobTally(kind=kind, waiting=waiting, running=running, failed=failed)
@@ -131,7 +131,7 @@ class SqlJobQueue:
         ]
 
     async def _end(self, query: str, job: Job, **values: str) -> bool:
-        """End a leased job, and forget those that ended long ago."""
+        """End a leased job, and delete those that ended long ago."""
         now = self._clock()
 
         def work(sql: Sql) -> bool:
@@ -144,12 +144,12 @@ class SqlJobQueue:
         return await self._db.write(None, work)
 
     def _named(self, worker: str) -> str:
-        """The worker as its rows name it: by the opening of the database first, where no other process has it."""
+        """The worker's name in rows, prefixed by the opening of the database if no other process can have it open."""
         return f"{self._db.incarnation or ''}/{worker}"
 
 
 def _move_on(sql: Sql, ended: Any) -> None:
-    """Let the next job of the queue take its turn. `ended` is (queue,), or None when no job left it."""
+    """Release the next job of the queue. `ended` is (queue,), or None when no job left it."""
     if ended is not None and ended[0]:
         sql.run(_QUERIES["next_of_queue"], queue=ended[0])
 

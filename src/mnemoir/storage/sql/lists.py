@@ -1,4 +1,4 @@
-"""Lists of memories with conditions, in the order a reader asks for.
+"""Lists of memories with conditions, in the requested order.
 
 Blocking functions within the scope of the caller's transaction.
 """
@@ -22,7 +22,7 @@ _HIDDEN = {"without": 0, "with": None, "only": 1}
 
 
 def select(sql: Sql, scope: Scope, wanted: ListFilter, limit: int, after: ListCursor | None) -> list[Memory]:
-    """One page."""
+    """One page of the memories that match."""
     sign = 1 if wanted.ascending else -1
     place = {
         "sign": sign,
@@ -36,18 +36,18 @@ def select(sql: Sql, scope: Scope, wanted: ListFilter, limit: int, after: ListCu
 
 
 def count(sql: Sql, scope: Scope, wanted: ListFilter) -> int:
-    """How many there are."""
+    """The number of memories that match."""
     (found,) = sql.row(_QUERIES["selected_count"], **_conditions(sql, scope, wanted))
     return int(found)
 
 
 def selected_seqs(sql: Sql, scope: Scope, wanted: ListFilter) -> list[int]:
-    """The numbers of all of them, in no order."""
+    """The numbers of all memories that match, unordered."""
     return [seq for (seq,) in sql.rows(_QUERIES["selected_seqs"], **_conditions(sql, scope, wanted))]
 
 
 def learned_in(sql: Sql, session: str) -> list[MemoryId]:
-    """What was made or changed by what was said in a session, or says itself that it was."""
+    """The memories made or changed by messages of a session, and those whose metadata name it."""
     learned = [each for (each,) in sql.rows(_QUERIES["learned_in"], session=session)]
     return [MemoryId(each) for each in dict.fromkeys((*learned, *named_after(sql, session)))]
 

@@ -1,4 +1,4 @@
-"""Memories in the database: each method is one piece of work for the writer, or one look by a reader."""
+"""Memories in the database: each method is one write or one read of the engine."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -84,7 +84,7 @@ class SqlMemoryStore:
         return applied
 
     async def redeem(self, scope: Scope, key: str) -> RedeemedReceipt | None:
-        """What was answered under this idempotency key in the last 24 hours."""
+        """The answer to this idempotency key in the last 24 hours; None without one."""
         return await self._db.read(scope, lambda sql: receipts.find(sql, key, self._clock()))
 
     async def locate(self, project: Project, memory_id: MemoryId) -> Scope | None:
@@ -105,7 +105,7 @@ class SqlMemoryStore:
         return await self._memories(query, scope, {**_visible_values(visible), **window})
 
     async def count(self, scope: Scope, visible: Visible) -> int:
-        """How many `page` would give without a limit."""
+        """The number of memories that `page` returns without a limit."""
         query = "count" if visible.at is None else "count_of_the_past"
         (count,) = await self._made(query, scope, _visible_values(visible), lambda row: int(row[0]))
         return count
@@ -113,15 +113,15 @@ class SqlMemoryStore:
     async def select(
         self, scope: Scope, wanted: ListFilter, *, limit: int, after: ListCursor | None = None
     ) -> list[Memory]:
-        """What is wanted, in its order, behind the place where the page before ended."""
+        """A page of matching memories in the requested order, after the cursor of the previous page."""
         return await self._db.read(scope, lambda sql: lists.select(sql, scope, wanted, limit, after))
 
     async def select_count(self, scope: Scope, wanted: ListFilter) -> int:
-        """How many `select` would give without a limit."""
+        """The number of memories that `select` returns without a limit."""
         return await self._db.read(scope, lambda sql: lists.count(sql, scope, wanted))
 
     async def owners(self, tenant: str) -> list[OwnerSummary]:
-        """Every user of the tenant that has current memories, by project, then by name."""
+        """Every user of the tenant with current memories, sorted by project, then by name."""
         return await self._db.read(None, lambda sql: lists.owners(sql, tenant))
 
     async def same_text(self, scope: Scope, hashes: Sequence[bytes]) -> dict[bytes, Memory]:
@@ -137,18 +137,18 @@ class SqlMemoryStore:
         return await self._db.read(scope, look)
 
     async def last_messages(self, scope: Scope, count: int) -> list[Memory]:
-        """The messages stored last in the scope's conversation, oldest first."""
+        """The last stored messages of the scope's conversation, oldest first."""
         return (await self._memories("last_messages", scope, {"limit": count}))[::-1]
 
     async def delete(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
-        """Remove one, with closed states that it replaced; its history stays. None when there was none."""
+        """Remove a memory, with closed states that it replaced; its history stays. None when there was none."""
         return await self._remove(scope, lambda commit: commit.delete(memory_id, "request"), none=None)
 
     async def delete_all(self, scope: Scope) -> int:
-        """Remove all of the scope in one step, with every trace of its words; how many there were.
+        """Remove all memories of the scope in one step, with all traces of their texts; how many there were.
 
-        A whole user's rows are out of sight at once and deleted some at a time; a crash on the way ends that with the
-        next `erase`.
+        A whole user's rows become invisible at once and are deleted in small transactions; after a crash the next
+        `erase` continues.
         """
         if scope == scope.owner:
             deleted = await self._make_nobodys(scope)
@@ -158,13 +158,13 @@ class SqlMemoryStore:
         return deleted
 
     async def erase(self) -> None:
-        """Delete what is nobody's any more, so that no byte of it is left."""
+        """Delete all detached rows, so that no byte of them is left."""
         while await self._db.write(None, erase_some):
             pass
         await self._db.empty_log()
 
     async def forget_session(self, scope: Scope, session: str) -> int:
-        """Remove all that came from a session, with every trace of its words; how many current memories."""
+        """Remove all memories that came from a session, with all traces of its texts; how many were current."""
         forgotten = await self._remove(scope.owner, lambda commit: commit.forget(session), none=0)
         await self._db.empty_log()
         return forgotten
@@ -178,18 +178,18 @@ class SqlMemoryStore:
         return await self._db.read(scope, lambda sql: history.removed(sql, scope, memory_id))
 
     async def users(self, project: Project, *, agent: str | None = None, app: str | None = None) -> list[Scope]:
-        """One scope a user that has memories, in name order."""
+        """One scope for each user with memories, in name order."""
         query = "users_of_agent" if agent is not None else "users" if app is None else "users_of_app"
         which = {"tenant": project.tenant, "project": project.project, "agent": agent, "app": app}
         rows = await self._rows(query, which)
         return [_owner(project, user) for (user,) in rows]
 
     async def without_vector(self, model: str, *, limit: int) -> list[Unembedded]:
-        """Texts still to be embedded with `model`, of all scopes, oldest first."""
+        """Texts without a vector of `model`, of all scopes, oldest first."""
         return await self._db.read(None, lambda sql: backlog.without_vector(sql, model, limit))
 
     async def put_vectors(self, model: str, filled: Sequence[tuple[Unembedded, IndexEntry]]) -> int:
-        """Keep vectors of texts that still read the same; how many were kept."""
+        """Store vectors of texts that have not changed since; how many were stored."""
         return await self._db.write(None, lambda sql: backlog.put_vectors(sql, model, filled))
 
     async def backlog(self, model: str) -> tuple[int, int]:
@@ -197,7 +197,7 @@ class SqlMemoryStore:
         return await self._db.read(None, lambda sql: backlog.backlog(sql, model))
 
     async def counts(self) -> StoreCounts:
-        """How much there is of everybody."""
+        """The totals over all users."""
         ((projects, users, memories),) = await self._rows("counts_of_all", {})
         return StoreCounts(projects=projects, users=users, memories=memories)
 
@@ -206,7 +206,7 @@ class SqlMemoryStore:
         await self._rows("any_memory", {})
 
     async def aclose(self) -> None:
-        """Nothing of its own to let go of: the database is the caller's."""
+        """Does nothing: the caller closes the database."""
 
     async def reading(self, work: Callable[[SearchSnapshot], T]) -> T:
         """Run `work` in a reader thread over one snapshot."""
@@ -232,7 +232,7 @@ class SqlMemoryStore:
     async def _removing(self, scope: Scope, work: Callable[[Sql], T]) -> T:
         await self._drop_packs(scope)
         removed = await self._db.write(scope, work)
-        await self._drop_packs(scope)  # one that was made meanwhile of what was still there
+        await self._drop_packs(scope)  # one may have been made meanwhile of rows that still existed
         return removed
 
     async def _drop_packs(self, scope: Scope) -> None:
@@ -243,7 +243,7 @@ class SqlMemoryStore:
         return await self._made(query, scope, values, lambda row: memory_of(row, scope.user))
 
     async def _made(self, query: str, scope: Scope, values: dict[str, Any], make: Callable[[Any], T]) -> list[T]:
-        """What is made, in the reader's thread, of each row of a query within a scope."""
+        """The results of `make`, run in the reader's thread, for each row of a query within a scope."""
         within = narrowing(scope)
         return await self._db.read(
             scope, lambda sql: [make(row) for row in sql.rows(_QUERIES[query], **values, **within)]

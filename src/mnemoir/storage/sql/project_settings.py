@@ -1,4 +1,4 @@
-"""What projects set for themselves, a row each; kept in memory where no other process can change them."""
+"""The projects' own settings, a row each; cached in memory if no other process can change them."""
 
 from dataclasses import asdict
 
@@ -22,7 +22,7 @@ class SqlProjectSettings:
         self._changes = 0  # a save counts when it begins and when it ends
 
     async def load(self, project: Project) -> ProjectSettings:
-        """What the project has set; all None for an unknown project."""
+        """The project's settings; all None for an unknown project."""
         known = self._known.get(project)
         if known is not None:
             return known
@@ -35,7 +35,7 @@ class SqlProjectSettings:
         return found
 
     async def save(self, project: Project, settings: ProjectSettings) -> None:
-        """Replace what the project has set."""
+        """Replace the project's settings."""
         self._forget(project)
         try:
             values = {**asdict(project), **asdict(settings)}

@@ -1,6 +1,6 @@
-"""Named SQL: a file of queries, each under `-- name: …` with a comment that says what it gives.
+"""Named SQL: files of queries, each under `-- name: …` with a comment that describes its result.
 
-What several queries of a file share stands once, under `-- part: …`, and is put where they have `{its name}`.
+Text that several queries of a file share is written once, under `-- part: …`, and replaces `{its name}` in them.
 """
 
 import re
@@ -12,7 +12,7 @@ _PART = re.compile(r"\{(\w+)\}")
 
 
 def queries(subject: str) -> Mapping[str, str]:
-    """The queries of `queries/<subject>.sql` by name, comments included: they show in traces of the database."""
+    """The queries of `queries/<subject>.sql` by name, with their comments, which then show in database traces."""
     text = (files("mnemoir.storage.sql") / "queries" / f"{subject}.sql").read_text("utf-8")
     blocks = _BLOCK.findall(text)
     parts = {name: body.strip() for kind, name, body in blocks if kind == "part"}

@@ -1,4 +1,4 @@
-"""Receipts: under which key a commit was asked for, and what came of it, for 24 hours.
+"""Receipts: the idempotency key of a commit and its outcome, kept for 24 hours.
 
 They are written in the transaction of their commit. As a scope has one writer at a time, the second of two requests
 with one key always finds the receipt of the first.
@@ -19,7 +19,7 @@ _QUERIES = queries("changes")
 
 
 def find(sql: Sql, key: str, now: datetime) -> RedeemedReceipt | None:
-    """What was answered under the key in the last 24 hours."""
+    """The answer to the key in the last 24 hours; None without one."""
     row = sql.row(_QUERIES["receipt"], key=key, since=(now - KEPT).timestamp())
     if row is None:
         return None
@@ -28,7 +28,7 @@ def find(sql: Sql, key: str, now: datetime) -> RedeemedReceipt | None:
 
 
 def already_applied(sql: Sql, receipt: Receipt, now: datetime) -> list[Applied] | None:
-    """What was done for this very request; None when it is new. Raises Conflict when its key served another."""
+    """The outcome of this same request before; None when it is new. Raises Conflict when another used its key."""
     earlier = find(sql, receipt.key, now)
     if earlier is None:
         return None
@@ -42,7 +42,7 @@ def already_applied(sql: Sql, receipt: Receipt, now: datetime) -> list[Applied] 
 
 
 def keep(sql: Sql, receipt: Receipt, answer: tuple[str, Sequence[Applied]], now: datetime) -> None:
-    """Keep the reason and the outcome of a commit, and forget receipts that are too old."""
+    """Store the reason and the outcome of a commit, and delete expired receipts."""
     reason, applied = answer
     sql.run(_QUERIES["drop_receipts"], before=(now - KEPT).timestamp())
     sql.run(

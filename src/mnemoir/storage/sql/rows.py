@@ -1,4 +1,4 @@
-"""Memories as rows and back."""
+"""Conversion of memories, history and receipts to database rows and back."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,14 +17,14 @@ _NOT_OF_STATE = frozenset(("id", "text", "user", "valid_to", "replaced_by"))
 
 
 def narrowing(scope: Scope) -> dict[str, str | None]:
-    """The inner levels; NULL does not narrow. Raises NotSupported for a node, by which no memory is kept."""
+    """The inner levels; NULL does not narrow. Raises NotSupported for a node, as memories have no such level."""
     if scope.node is not None:
         raise NotSupported("Memories are not kept by workflow node, so none can be asked for by one.")
     return {"agent": scope.agent, "app": scope.app, "conversation": scope.conversation}
 
 
 def memory_of(row: Any, user: str) -> Memory:
-    """From a row of the columns that all queries for memories name, in their order."""
+    """The memory of a row with the columns of all memory queries, in their order."""
     return Memory(
         id=MemoryId(row[1]),
         text=row[2],
@@ -46,7 +46,7 @@ def memory_of(row: Any, user: str) -> Memory:
 
 
 def memory_values(memory: Memory, scope: Scope) -> dict[str, Any]:
-    """Every column of a memory but those of its place: `scope_id` and `change`."""
+    """Every column of a memory except `scope_id` and `change`."""
     created = seconds_of(memory.created_at)
     return {
         "id": memory.id,
@@ -74,7 +74,7 @@ def memory_values(memory: Memory, scope: Scope) -> dict[str, Any]:
 
 
 def history_of(row: Any) -> HistoryEntry:
-    """From a row of query `history`."""
+    """The history entry of a row of query `history`."""
     return HistoryEntry(
         id=f"hist_{row[0]}",
         memory_id=MemoryId(row[1]),
@@ -90,32 +90,32 @@ def history_of(row: Any) -> HistoryEntry:
 
 
 def state_as_json(memory: Memory) -> str:
-    """What a removed memory was besides its text, as `removed_of` reads it."""
+    """The state of a removed memory besides its text, as JSON for `removed_of`."""
     return as_json({name: value for name, value in _members(memory).items() if name not in _NOT_OF_STATE})
 
 
 def removed_of(row: Any, memory_id: MemoryId, user: str) -> Memory | None:
-    """From a row of query `last_event`: the memory as it was removed; None when it was not, or is forgotten."""
+    """The removed memory of a row of query `last_event`; None when it was not removed, or is forgotten."""
     if row is None or row[0] != "DELETE" or row[1] is None or row[2] is None:
         return None
     return Memory(id=memory_id, text=row[1], user=user, **from_json(row[2]))
 
 
 def turns_as_json(turns: Iterable[SourceTurn]) -> str:
-    """The turns of a commit, as `history_of` reads them; a uid is left out where there is none."""
+    """The turns of a commit as JSON for `history_of`; a missing uid is left out."""
     members = (asdict(turn).items() for turn in turns)
     return as_json([{name: value for name, value in one if name != "message_uid" or value} for one in members])
 
 
 def applied_as_json(applied: Iterable[Applied]) -> str:
-    """The outcome of a commit, as `applied_of` reads it."""
+    """The outcome of a commit as JSON for `applied_of`."""
     return as_json(
         [{"event": one.event, "previous_text": one.previous_text, "memory": _members(one.memory)} for one in applied]
     )
 
 
 def applied_of(text: str) -> list[Applied]:
-    """The very outcome that `applied_as_json` was given."""
+    """The outcome that `applied_as_json` stored."""
     return [
         Applied(event=one["event"], previous_text=one["previous_text"], memory=Memory(**one["memory"]))
         for one in from_json(text)
@@ -123,12 +123,12 @@ def applied_of(text: str) -> list[Applied]:
 
 
 def as_json(value: Mapping[str, Any] | Sequence[Any]) -> str:
-    """Members in their order. The standard library's JSON, as orjson has no integers over 64 bits."""
+    """The value as JSON, members in order; by the standard library, as orjson has no integers over 64 bits."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def from_json(text: str) -> Any:
-    """What `as_json` was given. Raises Damaged, as only damage to the file makes it unreadable."""
+    """The value that `as_json` stored. Raises Damaged, as only a damaged file makes it unreadable."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as exc:

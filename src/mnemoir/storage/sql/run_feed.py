@@ -1,4 +1,4 @@
-"""Who follows runs as they happen: each has a queue of what it was told and has not read yet, of limited length."""
+"""The live feed of runs: each follower has a queue of unread events, of limited length."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -16,31 +16,31 @@ _MOST_UNREAD = 256
 
 
 class RunFeed:
-    """Nothing is made for nobody: whoever tells looks first whether there are followers."""
+    """The followers of runs. Callers check for followers first, so that no event is built without any."""
 
     def __init__(self) -> None:
         self.followers: set[_Unread] = set()
-        self.node_followers: set[_Unread] = set()  # those among them who hear of nodes too
+        self.node_followers: set[_Unread] = set()  # those among them that also get nodes
 
     def follow(self, *, nodes: bool) -> AsyncGenerator[Told, None]:
-        """What is told from now on, until the feed is closed. Raises Overloaded when too many follow already."""
+        """The events from now on, until the feed is closed. Raises Overloaded when too many follow already."""
         if len(self.followers) >= _MOST_FOLLOWERS:
             raise Overloaded(f"All {_MOST_FOLLOWERS} places to follow runs are taken. Try again later.")
         return self._follow(nodes=nodes)
 
     def tell(self, summary: RunSummary) -> None:
-        """A run begins or ends."""
+        """Send the begin or end of a run to all followers."""
         for follower in self.followers:
             _put(follower, summary)
 
     def tell_node(self, run: RunTrace, node: NodeTrace) -> None:
-        """A node begins, speaks or ends. Who reads slowly misses nodes before runs."""
+        """Send the begin, output or end of a node. A slow follower misses nodes before runs."""
         for follower in self.node_followers:
             if not follower.full():
                 follower.put_nowait(_moved(run, node))
 
     def close(self) -> None:
-        """Let all followers go."""
+        """End the feed for all followers."""
         for follower in self.followers:
             _put(follower, None)
 
@@ -59,7 +59,7 @@ class RunFeed:
 
 def _put(follower: _Unread, told: Told | None) -> None:
     if follower.full():
-        follower.get_nowait()  # the oldest: a feed is for what happens now
+        follower.get_nowait()  # the oldest: a feed favours recent events
     follower.put_nowait(told)
 
 

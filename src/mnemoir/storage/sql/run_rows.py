@@ -1,4 +1,4 @@
-"""Run traces as rows and back. A trace is kept as one JSON text; what lists show stands in columns of its own."""
+"""Conversion of run traces to rows and back. A trace is one JSON text; values for lists have their own columns."""
 
 import json
 import math
@@ -31,7 +31,7 @@ _SHORTENED = 1000  # characters of a prompt or output in a trace that is over it
 
 
 def summary_of(run: RunTrace) -> RunSummary:
-    """The run as lists show it."""
+    """The run's summary for lists."""
     return RunSummary(**_figures(run))
 
 
@@ -70,7 +70,7 @@ def _figures(run: RunTrace) -> dict[str, Any]:
 
 
 def summary_in(row: Sequence[Any]) -> RunSummary:
-    """The run of a row of the queries that list them."""
+    """The summary in a row of the queries that list runs."""
     columns = dict(zip(RunSummary.__dataclass_fields__, row, strict=True))
     return RunSummary(
         **{**columns, "stream": bool(columns["stream"]), "tokens_counted": bool(columns["tokens_counted"])}
@@ -78,7 +78,7 @@ def summary_in(row: Sequence[Any]) -> RunSummary:
 
 
 def row_of(run: RunTrace) -> dict[str, Any]:
-    """The columns of a run. Each chat makes them, so only a text that may hold what none may is looked at."""
+    """The columns of a run. Each chat builds them, so only texts that may contain invalid characters are checked."""
     columns = _figures(run)
     for name, value in columns.items():
         if type(value) is str and not value.isascii():
@@ -88,15 +88,15 @@ def row_of(run: RunTrace) -> dict[str, Any]:
 
 
 def owner_of(scope: Scope) -> dict[str, str]:
-    """What names a user in these tables; "user" itself is the config tree's."""
+    """The columns that name a user in these tables; "user" itself is the config tree's."""
     return {"tenant": scope.tenant, "project": scope.project, "user_id": _plain(scope.user)}
 
 
 def trace_text(run: RunTrace) -> str:
-    """JSON, of at most MOST_BYTES if shorter prompts and outputs can bring it there.
+    """The trace as JSON, of at most MOST_BYTES if shortening prompts and outputs suffices.
 
-    What the client sent is mostly what the first prompt holds, and is then kept once: in place of a message `asked`
-    has its index there.
+    The client's messages are mostly also in the first prompt, and are then stored once: in place of such a message
+    `asked` has its index in the prompt.
     """
     run = without_texts(run)
     members = {name: getattr(run, name) for name in _MEMBERS}
@@ -106,14 +106,14 @@ def trace_text(run: RunTrace) -> str:
 
 
 def _first_prompt(nodes: Iterable[NodeTrace]) -> Sequence[TracedMessage]:
-    """The messages that the first model was asked with; none when it was asked with a text."""
+    """The messages of the first prompt; none when that prompt is a text."""
     prompts = (node.prompt for node in nodes if node.prompt is not None)
     first = next(prompts, ())
     return () if isinstance(first, str) else first
 
 
 def _placed(asked: Sequence[TracedMessage], prompt: Sequence[TracedMessage]) -> Sequence[Any]:
-    """Both end with the newest message, so what is the same stands equally far from the end."""
+    """`asked` with indexes for messages of the prompt: both end with the newest, so equal ones align from the end."""
     shift = len(prompt) - len(asked)
     return [
         index + shift if index + shift >= 0 and entry == prompt[index + shift] else entry
@@ -122,7 +122,7 @@ def _placed(asked: Sequence[TracedMessage], prompt: Sequence[TracedMessage]) -> 
 
 
 def run_of(text: str, *, status: RunStatus, error: str | None) -> RunTrace:
-    """The run of a trace; its row knows better how it ended. Raises Damaged, as only damage makes it no JSON."""
+    """The run of a trace; status and error come from its row. Raises Damaged, as only damage makes it no JSON."""
     try:
         raw = orjson.loads(text)
     except orjson.JSONDecodeError as exc:
@@ -156,7 +156,7 @@ def _call(raw: Mapping[str, Any] | None) -> ModelCall | None:
 
 
 def _memory(raw: str | Mapping[str, Any]) -> RecalledMemory:
-    """Older traces hold its text alone."""
+    """The recalled memory; older traces contain only its text."""
     return RecalledMemory(text=raw) if isinstance(raw, str) else RecalledMemory(**raw)
 
 
@@ -168,7 +168,7 @@ def _json(run: RunTrace | Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:  # JSON of any shape
-    """`value` as JSON can hold it, whatever it is; what no text may hold becomes a question mark."""
+    """Any `value` converted for JSON; invalid characters become question marks."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if is_dataclass(value):

@@ -1,7 +1,7 @@
-"""The last runs, written down behind the requests.
+"""The store of the last runs, written outside the requests.
 
-A run that begins or ends is put into a list and nothing more; one thread writes what has gathered there, a batch a
-transaction, and reads for whoever looks. So a slow disk costs traces, the oldest waiting first, and never a request.
+The begin or end of a run only appends to a list; one thread writes the list, a batch in each transaction, and serves
+the reads. So a slow disk loses traces, the oldest waiting first, and never delays a request.
 """
 
 import asyncio
@@ -28,16 +28,16 @@ T = TypeVar("T")
 _log = structlog.get_logger(__name__)
 _QUERIES = queries("runs/runs")
 _GATHERING_S = 0.05  # a run that begins and ends within it is written once
-_SLACK = 4  # a quarter more than asked for may be kept: to drop a few at each write costs as much as to write
-_PRUNED_EVERY_S = 3600.0  # also a server that nobody asks anything keeps the promised age
+_SLACK = 4  # a quarter more than configured may be kept: dropping a few at each write costs as much as the write
+_PRUNED_EVERY_S = 3600.0  # so that an idle server keeps to the age limit too
 _MOST_WAITING = 512
-_MOST_KEPT_BYTES = 512 * 2**20  # of all traces: a thousand that hold much must not fill a small disk
+_MOST_KEPT_BYTES = 512 * 2**20  # of all traces: a thousand large ones must not fill a small disk
 _LOST = "How the run ended was not written down: the server was stopped, or could not write."
 _OFF = "Run traces are switched off. Set runs.enabled to true."
 
 
 class SqlRunStore:
-    """`file` is its own, and closed with it. Made in the running loop, in which all of its methods are called."""
+    """Owns `file` and closes it. Create it in the running event loop, in which all of its methods must be called."""
 
     def __init__(
         self,
@@ -63,28 +63,28 @@ class SqlRunStore:
         self._feed = RunFeed()
         self._has_lost = False
         self._closed = False
-        self.left_out = 0  # traces that were not written down
+        self.left_out = 0  # traces that were not written
         self._writing = asyncio.create_task(self._write_on(), name="run traces")
 
     def begun(self, run: RunTrace) -> None:
-        """A run begins: those who follow hear of it."""
+        """Register a running trace, queue it for writing and notify followers."""
         self._last += 1
         self._under_way[run.id] = (self._last, run)
         self._put(self._last, run)
 
     def moved(self, run: RunTrace, node: NodeTrace) -> None:
-        """A node begins, speaks or ends: those who follow nodes too hear of it."""
+        """Notify the followers of nodes of the begin, output or end of a node."""
         if self._feed.node_followers:
             self._feed.tell_node(run, node)
 
     def ended(self, run: RunTrace) -> None:
-        """A run has ended. One that was forgotten under way stays forgotten."""
+        """Queue an ended run for writing and notify followers. A run forgotten while it ran stays forgotten."""
         number, _ = self._under_way.pop(run.id, (None, None))
         if number is not None:
             self._put(number, run)
 
     async def get(self, run_id: str) -> RunTrace | None:
-        """A run by its id. One under way is given as it stands."""
+        """The run of that id; a running one in its present state."""
         if run_id in self._under_way:
             run = without_texts(self._under_way[run_id][1])
             return run_of(trace_text(run), status=run.status, error=run.error)
@@ -98,7 +98,7 @@ class SqlRunStore:
     async def latest(
         self, *, limit: int, before: str | None = None, only: RunFilter = ALL_RUNS
     ) -> Sequence[RunSummary]:
-        """Newest first; none behind an id that is gone, for what began before it is gone too."""
+        """Runs, newest first; none before an id that is deleted, as older runs are deleted too."""
         asked = {**asdict(only), "before": before}
         values = {name: None if value is None else _bindable(value) for name, value in asked.items()}
 
@@ -109,7 +109,7 @@ class SqlRunStore:
         return [summary_of(self._under_way[run.id][1]) if run.id in self._under_way else run for run in found]
 
     async def count(self) -> int:
-        """How many runs are kept."""
+        """The number of stored runs."""
         return await self._read(lambda sql: int(sql.row(_QUERIES["count_runs"])[0]))
 
     def follow(self, *, nodes: bool = False) -> AsyncGenerator[Told, None]:
@@ -117,9 +117,9 @@ class SqlRunStore:
         return self._feed.follow(nodes=nodes)
 
     async def forget(self, scope: Scope) -> None:
-        """Remove every run of the scope's user, or of its project when that is ""; also from what waits.
+        """Delete every run of the scope's user, or of its project when the user is ""; also waiting ones.
 
-        Of a scope with a conversation, those that answered in it or were shown memories.
+        For a scope with a conversation: the runs that answered in it or were shown memories.
         """
 
         def remove(sql: Sql) -> None:
@@ -136,7 +136,7 @@ class SqlRunStore:
         await self._in_thread(work)
 
     async def aclose(self) -> None:
-        """Write down what waits, and let the followers go. May be called again."""
+        """Write the waiting runs, and end the feeds. May be called again."""
         if self._closed:
             return
         self._closed = True
@@ -166,12 +166,12 @@ class SqlRunStore:
                 async with asyncio.timeout(_PRUNED_EVERY_S):
                     await self._something_waits.wait()
             except TimeoutError:
-                pass  # nothing is written then, and what has become too old is dropped
+                pass  # no write for that long: expired runs are dropped
             await asyncio.sleep(_GATHERING_S)
             await self._write_waiting()
 
     async def _write_waiting(self) -> None:
-        """Hand what waits to the thread, which takes one thing after the other."""
+        """Submit the waiting runs to the thread, which does one task after another."""
         self._something_waits.clear()
         batch, self._waiting = [self._as_it_stands(*waiting) for waiting in self._waiting.values()], {}
         under_way = list(self._under_way) if self._has_lost else None
@@ -183,7 +183,7 @@ class SqlRunStore:
             _log.warning("run traces not written", count=len(batch), error=exc.message)
 
     def _as_it_stands(self, number: int, run: RunTrace) -> tuple[int, RunTrace]:
-        """A run under way goes on changing, and its nodes are written down when they are all there."""
+        """The run to write; a running one, which still changes, without its nodes, which are written at its end."""
         return number, replace(run, workflows=[]) if run.id in self._under_way else run
 
     def _write(self, sql: Sql, batch: Sequence[tuple[int, RunTrace]], under_way: Sequence[str] | None) -> None:
@@ -191,7 +191,7 @@ class SqlRunStore:
         for number, run in batch:
             try:
                 row = row_of(run)
-            except (TypeError, ValueError, RecursionError) as exc:  # one odd trace must not cost the others
+            except (TypeError, ValueError, RecursionError) as exc:  # one invalid trace must not lose the others
                 _log.error("run trace not written", run=run.id, kind=type(exc).__name__)
                 continue
             sql.run(_QUERIES["put_run"], **row, number=number, written_at=written_at)
@@ -204,7 +204,7 @@ class SqlRunStore:
             self._drop(sql)
 
     def _prune(self, sql: Sql) -> int:
-        """At the start: nothing is under way. The number of the newest run."""
+        """Prune at the start, when no run is running; the number of the newest run."""
         _end_lost(sql, ())
         self._drop(sql)
         return int(sql.row(_QUERIES["newest_number"])[0])
@@ -218,10 +218,10 @@ class SqlRunStore:
 
     def _lose(self, count: int) -> None:
         self.left_out += count
-        self._has_lost = True  # a stored row may say for ever that such a run is under way
+        self._has_lost = True  # the stored row of such a run would otherwise stay "running"
 
     async def _read(self, look: Callable[[Sql], T]) -> T:
-        """What `look` gives over all that has happened so far."""
+        """The result of `look` after everything queued so far is written."""
         if self._waiting:
             await self._write_waiting()
         return await self._in_thread(lambda: self._file.read(look))
@@ -229,13 +229,13 @@ class SqlRunStore:
     async def _in_thread(self, work: Callable[[], T]) -> T:
         try:
             outcome = asyncio.get_running_loop().run_in_executor(self._thread, work)
-        except RuntimeError as exc:  # the thread was told to end
+        except RuntimeError as exc:  # the thread is shut down
             raise StorageUnavailable(f"{self._file.path} is closed: the program is stopping.") from exc
-        return await asyncio.shield(outcome)  # what the thread was given it does, whoever leaves meanwhile
+        return await asyncio.shield(outcome)  # the thread finishes its task even when the caller is cancelled
 
 
 class NoRuns:
-    """Traces that are switched off: nothing is kept, and whoever looks is told why there is nothing."""
+    """The store when traces are switched off: it keeps nothing, and reads raise an error with the reason."""
 
     def begun(self, run: RunTrace) -> None:
         """Nothing."""
@@ -257,7 +257,7 @@ class NoRuns:
         raise NotFound(_OFF, code="runs_off")
 
     async def count(self) -> int:
-        """None are kept."""
+        """Always 0."""
         return 0
 
     def follow(self, *, nodes: bool = False) -> AsyncGenerator[Told, None]:
@@ -285,7 +285,7 @@ def _belongs(run: RunTrace, asked: Scope) -> bool:
 
 
 def _bindable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()  # an id of a request may hold what no text may
+    return text.encode("utf-8", "replace").decode()  # a request's id may contain invalid characters
 
 
 _: tuple[type[RunStore], ...] = (SqlRunStore, NoRuns)  # checked, never run

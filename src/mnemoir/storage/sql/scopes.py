@@ -8,18 +8,18 @@ _QUERIES = queries("scopes")
 
 
 def owner_values(scope: Scope) -> dict[str, str]:
-    """What names a user in a query."""
+    """The values that name a user in a query."""
     return {"tenant": scope.tenant, "project": scope.project, "user": scope.user}
 
 
 def of_scope(sql: Sql, scope: Scope | None) -> Sql:
-    """The transaction within a scope. For an unknown one, and for None, queries of a scope give nothing."""
+    """The transaction within a scope. For an unknown one, and for None, queries of a scope return no rows."""
     found = None if scope is None else sql.row(_QUERIES["scope_id"], **owner_values(scope))
     return sql.within(None if found is None else found[0])
 
 
 def entered(sql: Sql, scope: Scope) -> Sql:
-    """The transaction within a scope, which gets a number if it has none."""
+    """The transaction within a scope, which is assigned a number if it has none."""
     if sql.scope_id is not None:
         return sql
     sql.run(_QUERIES["enter_scope"], **owner_values(scope))

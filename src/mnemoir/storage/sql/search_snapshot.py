@@ -1,4 +1,4 @@
-"""What search reads, over one reading transaction."""
+"""The rows for search, over one reading transaction."""
 
 import json
 import math
@@ -18,14 +18,14 @@ _QUERIES = queries("search")
 
 
 class SqlSearchSnapshot:
-    """The port's promises over one transaction."""
+    """The port over one transaction."""
 
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
         self._scopes: dict[Scope, Sql] = {}
 
     def revision(self, scope: Scope) -> Revision:
-        """Where the scope stands; zeros for an unknown one."""
+        """The scope's revision; zeros for an unknown one."""
         row = self._sql.row(_QUERIES["revision"], **owner_values(scope))
         return Revision(changes=0, removals=0) if row is None else Revision(changes=row[0], removals=row[1])
 
@@ -63,7 +63,7 @@ class SqlSearchSnapshot:
 
 
 def _numbers(seqs: Sequence[int]) -> str:
-    return json.dumps([int(seq) for seq in seqs])  # a caller's numbers may be numpy's, which JSON does not know
+    return json.dumps([int(seq) for seq in seqs])  # a caller may pass numpy integers, which JSON does not support
 
 
 def _search_row(

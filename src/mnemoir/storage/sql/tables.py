@@ -1,6 +1,6 @@
-"""The tables of `mnemoir.db` by kind of memory, with the columns that hold words of users or what is made of them.
+"""The tables of `mnemoir.db` by kind of memory, with the columns that hold texts of users or data derived from them.
 
-A table of the schema stands here once, or in `OTHER_TABLES`, which hold nothing that a user said.
+Each table of the schema is listed here once, or in `OTHER_TABLES`, which hold no texts of users.
 """
 
 from collections.abc import Mapping

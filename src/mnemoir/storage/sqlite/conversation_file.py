@@ -1,9 +1,9 @@
 """A file of conversations: shared with other threads and processes, and set aside when it is damaged.
 
-`PRAGMA user_version` holds the number of the last migration that it has taken, and not a table as in `schema.py`: the
-releases of Mnemoir that share the file look there, and a number that they do not know keeps them from writing to it.
-A file of harombe has the number 0 and the first two tables: the first step gives it what it lacks. All steps are one
-transaction, as another process may be about to take them.
+`PRAGMA user_version` holds the number of its last migration, instead of a table as in `schema.py`: the releases of
+Mnemoir that share the file check it, and a number that they do not know keeps them from writing. A file of harombe
+has the number 0 and the first two tables; the first migration adds the rest. All migrations run in one transaction,
+as another process may be about to run them.
 """
 
 import os
@@ -40,9 +40,9 @@ _log = structlog.get_logger(__name__)
 
 
 def open_conversation_file(path: Path, *, synced: bool, on_corruption: OnCorruption) -> SharedFile:
-    """The file, made when there is none and brought to this program's schema.
+    """Open the file, created if missing, and migrate it to this program's schema.
 
-    `synced`: a commit outlives a loss of power, too. Raises StorageUnavailable, also for the database of another
+    `synced`: a commit also survives a loss of power. Raises StorageUnavailable, also for the database of another
     program and of a newer Mnemoir, and StorageBusyError.
     """
     file = _ConversationFile(
@@ -52,14 +52,14 @@ def open_conversation_file(path: Path, *, synced: bool, on_corruption: OnCorrupt
         waits_s=_WAITS_S,
         most_idle=MOST_IDLE,
     )
-    if _size_of(beside(path, "-wal")):  # what was deleted when the last user of the file died is still in it
+    if _size_of(beside(path, "-wal")):  # a process that died may have left deleted text in it
         file.empty_log()
     return file
 
 
 class _ConversationFile(SharedFile):
     def empty_log(self) -> None:
-        """The same; when the disk refuses, a warning is logged, for what was asked for is committed."""
+        """Empty the log; a failure of the disk is only logged as a warning, as the deletion is committed."""
         try:
             super().empty_log()
         except StorageUnavailable as exc:
@@ -68,14 +68,14 @@ class _ConversationFile(SharedFile):
 
 def _set_aside(path: Path, cause: Exception, damaged: Identity | None) -> None:
     if isinstance(cause, UnicodeDecodeError):
-        raise cause  # it costs one value, and no file
+        raise cause  # it affects one value, not the file
     kept_as = set_aside(path, damaged)
     if kept_as is not None:
         _log.error("session file damaged", file=str(path), cause=str(cause), kept_as=kept_as.name)
 
 
 class _Opening:
-    """Connects to the file. Its indexes are looked through once."""
+    """Connects to the file, and checks its indexes with the first connection."""
 
     def __init__(self, synced: bool) -> None:
         self._synchronous = "FULL" if synced else "NORMAL"
@@ -98,26 +98,26 @@ class _Opening:
         connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", self._synchronous)
         connection.pragma("foreign_keys", 1)
-        connection.pragma("secure_delete", 1)  # what is deleted is overwritten
+        connection.pragma("secure_delete", 1)  # deleted content is overwritten
         connection.pragma("journal_size_limit", 64 * 2**20)  # a log grown larger in a burst is cut back
         _refuse_short(path, connection)
         upgrade(path, connection)
         identity = identity_of(path)
         if identity != self._looked_through:
             mend_indexes(path, connection)
-            connection.execute("PRAGMA shrink_memory")  # or it would hold all pages that were looked at
+            connection.execute("PRAGMA shrink_memory")  # or the cache would hold all pages that were read
             self._looked_through = identity
 
 
 def upgrade(path: Path, connection: apsw.Connection) -> None:
-    """Take the steps that the file lacks, all in one transaction, and make the views of this connection.
+    """Run the file's missing migrations, all in one transaction, and create the views of this connection.
 
     Raises StorageUnavailable for the database of another program, and of a newer Mnemoir.
     """
     steps = _steps()
     if _reached(path, connection) < len(steps):
         with transaction(connection):
-            reached = _reached(path, connection)  # another process may have taken them meanwhile
+            reached = _reached(path, connection)  # another process may have run them meanwhile
             is_new = not _tables(connection)
             for step in steps[reached:]:
                 connection.execute(step.sql)
@@ -154,7 +154,7 @@ def _steps() -> list[Step]:
 
 
 def _refuse_torn(path: Path) -> None:
-    """An empty file is a beginning, unless a log says that something was in it. SQLite would not miss the bytes."""
+    """Raise Damaged for an empty file with a log, and for one too short; SQLite would treat either as a new file."""
     size = _size_of(path)
     if not size and _size_of(beside(path, "-wal")):
         raise Damaged("its beginning is gone, its write-ahead log is there")
@@ -163,9 +163,9 @@ def _refuse_torn(path: Path) -> None:
 
 
 def _refuse_short(path: Path, connection: apsw.Connection) -> None:
-    """SQLite counts whole pages; the end of the last one may be missing.
+    """Raise Damaged when the end of the last page is missing: SQLite counts whole pages.
 
-    Without a log all pages are in the file, and as long as this reads, nobody can have emptied a log that had some.
+    Without a log all pages are in the file, and during this read no process can have emptied a log that had some.
     """
     with transaction(connection, reads=True):
         expected = int(connection.pragma("page_count")) * int(connection.pragma("page_size"))

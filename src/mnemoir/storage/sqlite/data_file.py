@@ -1,11 +1,11 @@
-"""The file on disk before and after the database has it: private, whole, and ours.
+"""Checks of the database file outside SQLite: it is private, complete, and Mnemoir's.
 
-A new file is made under another name and moved into place when its schema is complete. So an empty or half written
-file under the real name is never a beginning, always damage.
+A new file is created under another name and moved into place when its schema is complete. So an empty or half written
+file under the real name is never a new file, always damage.
 
-The write-ahead log is judged too. After a crash the database takes from it what is readable and forgets the rest
-without a word, as that is how a torn last transaction looks. But the shared index beside it says how far the log had
-been synced; a log that is shorter than that has lost what was acknowledged.
+The write-ahead log is checked too. After a crash SQLite reads its valid frames and silently drops the rest, because a
+torn last transaction looks like that. But the shared index beside it records how far the log was synced; a log that
+is shorter than that has lost acknowledged transactions.
 """
 
 import os
@@ -25,7 +25,7 @@ _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
 _PAGES = struct.Struct(">16xH10xI")  # their size and number, in the header
 _LOG_HEADER = struct.Struct(">6I")
-_LOG_MAGIC = 0x377F0682  # the lowest bit tells the byte order of its checksums
+_LOG_MAGIC = 0x377F0682  # the lowest bit is the byte order of its checksums
 _LOG_HEADER_BYTES = 32
 _LOG_FRAME_HEADER_BYTES = 24
 _INDEX_COPY_BYTES = 48  # the shared index begins with two equal copies of this length
@@ -33,7 +33,7 @@ _SIDE_FILES = ("-wal", "-shm")
 
 
 def prepare_folder(folder: Path) -> None:
-    """Make the data directory, private to its owner. One that exists keeps its mode: it may serve others too."""
+    """Create the data directory, private to its owner. An existing one keeps its mode: it may have other users."""
     if folder.is_dir():
         return
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -42,7 +42,7 @@ def prepare_folder(folder: Path) -> None:
 
 
 def create(path: Path, steps: Sequence[Step]) -> None:
-    """A new database at `path`, durable on return; a crash on the way leaves nothing under that name."""
+    """Create a new database at `path`, durable on return; a crash before that leaves no file of that name."""
     log = beside(path, "-wal")
     if log.exists() and log.stat().st_size:
         raise damaged(log, f"{path.name}, which it belongs to, is missing")
@@ -62,19 +62,19 @@ def create(path: Path, steps: Sequence[Step]) -> None:
 
 
 def make_private(path: Path) -> None:
-    """0600 for the file and those beside it; the database gives new side files the mode of the main one."""
+    """Set mode 0600 on the file and its side files; SQLite gives new side files the mode of the main file."""
     for file in (path, *(beside(path, suffix) for suffix in _SIDE_FILES)):
         with suppress(FileNotFoundError):
             file.chmod(0o600)
 
 
 def refuse_other_files(path: Path) -> None:
-    """Raise StorageUnavailable for a file that does not begin like a database, or is shorter than it says."""
+    """Raise StorageUnavailable for a file without a database header, or shorter than its header says."""
     header = _start_of(path, _HEADER_BYTES)
     if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
         raise damaged(path, "it does not begin like a database" if header else "it is empty")
     if _has_frames(beside(path, "-wal")):
-        return  # the end may be torn: the log has it whole
+        return  # the end may be torn: the log holds it completely
     page_bytes, pages, size = *_PAGES.unpack_from(header), path.stat().st_size
     page_bytes = 65536 if page_bytes == 1 else page_bytes  # too large for its two bytes
     if size < pages * page_bytes or size % max(page_bytes, 1):
@@ -89,7 +89,7 @@ def refuse_other_schemas(path: Path, connection: apsw.Connection, steps: Sequenc
 
 
 def refuse_newer(path: Path, at: int, steps: Sequence[Step]) -> None:
-    """Raise StorageUnavailable for a file that has taken more than these steps."""
+    """Raise StorageUnavailable for a file with later migrations than these."""
     newest = steps[-1].number
     if at > newest:
         raise StorageUnavailable(
@@ -99,7 +99,7 @@ def refuse_newer(path: Path, at: int, steps: Sequence[Step]) -> None:
 
 
 class SyncedLog:
-    """What the log beside `path` held for certain when the last process ended, noted before the file is opened."""
+    """The synced length of the log beside `path` when the last process ended, read before the file is opened."""
 
     def __init__(self, path: Path) -> None:
         """Raises StorageUnavailable for a log whose header is damaged."""
@@ -111,19 +111,19 @@ class SyncedLog:
         self._frames = _synced_frames(self._noted, header)
 
     def compare(self, connection: apsw.Connection) -> None:
-        """Raise StorageUnavailable, with log and index as they were, when less than that can be read."""
+        """Raise StorageUnavailable when less than that is readable; log and index are then restored."""
         ((_, readable, _),) = connection.execute("PRAGMA wal_checkpoint(NOOP)")
         if readable >= self._frames:
             return
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         connection.close()
         with self._index.open("r+b") as index:
-            index.write(self._noted)  # so that the next start finds it out as well
+            index.write(self._noted)  # so that the next start detects it as well
         raise damaged(self._log, f"{self._frames - readable} of {self._frames} pages in it cannot be read")
 
 
 def beside(path: Path, suffix: str) -> Path:
-    """The file of that name with a suffix."""
+    """The path with a suffix added to the file's name."""
     return path.with_name(path.name + suffix)
 
 
@@ -140,7 +140,7 @@ def _has_frames(log: Path) -> bool:
 
 
 def _checksum_holds(header: bytes) -> bool:
-    """Whether a log header is whole. Source: the file format documentation of SQLite, section 4.1 and 4.2."""
+    """True for a log header with a valid checksum. Source: SQLite's file format documentation, 4.1 and 4.2."""
     magic = _LOG_HEADER.unpack(header[:24])[0]
     if magic & ~1 != _LOG_MAGIC:
         return False
@@ -154,13 +154,13 @@ def _checksum_holds(header: bytes) -> bool:
 
 
 def _synced_frames(index: bytes, header: bytes) -> int:
-    """How many frames of the log with this header the shared index counts; 0 when it speaks of another log.
+    """The number of frames that the shared index counts in the log with this header; 0 if it is of another log.
 
-    An index that survived a loss of power may be older than the log: then the salts differ, and it says nothing.
+    An index that survived a loss of power may be older than the log: then the salts differ, and it proves nothing.
     """
     first, second = index[:_INDEX_COPY_BYTES], index[_INDEX_COPY_BYTES:]
     if len(second) < _INDEX_COPY_BYTES or first != second:
         return 0
     if len(header) == _LOG_HEADER_BYTES and first[32:40] != header[16:24]:
-        return 0  # a log shorter than its header has lost it, which is no other log
+        return 0  # a log shorter than a header is damaged, not another log
     return int(struct.unpack("=I", first[16:20])[0])

@@ -1,7 +1,7 @@
-"""The asynchronous engine of one private file: blocking work goes in, runs in the right thread, and comes back.
+"""The asynchronous engine of one private file: it runs blocking work in a writer thread or in reader threads.
 
-Write-ahead log with `synchronous=FULL`: what a write acknowledges survives a kill and a loss of power. One thread
-writes. Reader threads have each a connection of its own that cannot write; they wait for nobody and hold up nobody.
+Write-ahead log with `synchronous=FULL`: an acknowledged write survives a kill and a loss of power. One thread writes.
+Each reader thread has its own read-only connection; readers neither wait for others nor block them.
 """
 
 import asyncio
@@ -42,14 +42,14 @@ _NAMED_VALUE = re.compile(r":(\w+)")
 _PRAGMAS = {
     "synchronous": "FULL",
     "foreign_keys": 1,
-    "secure_delete": 1,  # what is removed is overwritten: a password told in chat goes with the job that held it
+    "secure_delete": 1,  # deleted content is overwritten, such as a password in the job of a chat
     "journal_size_limit": 64 * 2**20,  # a log grown larger in a burst is cut back
 }
 BUSY_MS = 5000  # a connection waits only while the log is being recovered or reset
 
 
 class Readers:
-    """Threads and connections come into being when they are first needed."""
+    """Reader threads with one connection each, created on first use."""
 
     def __init__(self, path: Path, threads: int, codec: Codec | None = None) -> None:
         self._path = path
@@ -60,13 +60,13 @@ class Readers:
         self._stopped = False
 
     async def run(self, work: Callable[[Sql], T]) -> T:
-        """What `work` gives over one snapshot. Raises StorageUnavailable, or what `work` raises."""
+        """The result of `work` over one snapshot. Raises StorageUnavailable, or what `work` raises."""
         if self._stopped:
             raise StorageUnavailable(f"{self._path} is closed: the program is stopping.")
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._read, work)
 
     def stop(self) -> None:
-        """Let reads under way end, then close. Blocks; may be called again."""
+        """Wait for the running reads, then close. Blocks; may be called again."""
         self._stopped = True
         self._threads.shutdown()
         while self._connections:
@@ -90,10 +90,10 @@ class Readers:
 
 
 def open_database(path: Path, codec: Codec | None = None) -> "SqliteEngine":
-    """The database at `path`, made when there is none and brought to this program's schema. Its cells pass `codec`.
+    """Open the database at `path`, created if missing, and migrate it. `codec` encodes and decodes its cells.
 
     Raises StorageUnavailable, naming the file and the cause, when another process has it, when it is damaged, when a
-    newer program wrote it, and when the disk refuses. Blocks for as long as a migration takes.
+    newer program wrote it, and when the disk fails. Blocks for as long as a migration takes.
     """
     with storage_errors(path, OSError):
         prepare_folder(path.parent)
@@ -106,7 +106,7 @@ def open_database(path: Path, codec: Codec | None = None) -> "SqliteEngine":
 
 
 class SqliteEngine:
-    """Made by `open_database`; `aclose` ends it."""
+    """The engine that `open_database` returns; `aclose` closes it."""
 
     def __init__(
         self, path: Path, connection: apsw.Connection, lock: ProcessLock, codec: Codec | None = None
@@ -119,9 +119,9 @@ class SqliteEngine:
         self._readers = Readers(path, _READER_THREADS, codec)
 
     async def write(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
-        """What `work` gives, once everything it wrote is durable.
+        """The result of `work`, once all its writes are durable.
 
-        It runs in the caller's context. It shares a transaction with other work, and is undone alone when it raises.
+        It runs in the caller's context, in one transaction with other work, and is rolled back alone when it raises.
         Raises StorageUnavailable with nothing written, or what `work` raises. A cancelled caller's work may be done.
         """
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
@@ -130,22 +130,22 @@ class SqliteEngine:
         return await future
 
     async def read(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
-        """What `work` gives over one snapshot. Raises StorageUnavailable, or what `work` raises."""
+        """The result of `work` over one snapshot. Raises StorageUnavailable, or what `work` raises."""
         return await self._readers.run(_scoped(scope, work))
 
     async def empty_log(self) -> None:
-        """Write the log back and cut it to nothing: what was removed is then nowhere on disk.
+        """Write the log back and truncate it: deleted content is then nowhere on disk.
 
-        While another reads, a rest may stay until the next time.
+        While a read is running, a rest may stay until the next call.
         """
         await asyncio.to_thread(self._empty_log)
 
     async def check_integrity(self) -> list[str]:
-        """What is wrong with the file, a line each; [] when nothing is. Reads all of it."""
+        """The problems of the file, a line each; [] when it is sound. Reads all of it."""
         return await self.read(None, problems)
 
     async def aclose(self) -> None:
-        """Finish what is queued, write the log back and let the next process in. May be called again."""
+        """Finish queued work, write the log back and release the process lock. May be called again."""
         await asyncio.to_thread(self._close)
 
     def _empty_log(self) -> None:
@@ -198,7 +198,7 @@ def _opened(path: Path) -> apsw.Connection:
 
 
 def _prepare_all(path: Path, connection: apsw.Connection) -> None:
-    """Compile every query, which takes a millisecond: a schema that lost a table or a column is found now."""
+    """Compile every query, which takes a millisecond, to detect a missing table or column now."""
     try:
         for subject in subjects():
             for query in queries(subject).values():

@@ -1,4 +1,4 @@
-"""Indexes of a file of sessions that do not fit its tables: SQLite finds too little by them, and does not notice."""
+"""Repair of a session file's indexes that do not match its tables: with them SQLite silently finds too few rows."""
 
 from pathlib import Path
 
@@ -7,15 +7,15 @@ import structlog
 
 from mnemoir.storage.sqlite.transactions import transaction
 
-_LARGEST_BYTES = 64 * 2**20  # looked through in a quarter of a second; a larger file is left to `mnemoir doctor`
+_LARGEST_BYTES = 64 * 2**20  # checked in a quarter of a second; a larger file is left to `mnemoir doctor`
 
 _log = structlog.get_logger(__name__)
 
 
 def mend_indexes(path: Path, connection: apsw.Connection) -> None:
-    """Make the indexes anew where the file is not whole, and keep them if it is whole by that; the log tells of both.
+    """Rebuild the indexes of a damaged file, and keep them if that repairs it; either outcome is logged.
 
-    The tables stay as they are. Whatever else is damaged is met by who reads it. Raises apsw.BusyError.
+    The tables stay unchanged. Other damage shows when it is read. Raises apsw.BusyError.
     """
     if path.stat().st_size > _LARGEST_BYTES or _is_whole(connection):
         return

@@ -1,4 +1,4 @@
-"""Whether the file is sound, and every memory has all of its rows."""
+"""The integrity check of the database file, and of the rows that every memory must have."""
 
 import apsw
 
@@ -9,7 +9,7 @@ _MOST_LINES = 20
 
 
 def problems(sql: Sql) -> list[str]:
-    """One line for each thing that is wrong; [] when nothing is."""
+    """One line for each problem; [] without any."""
     try:
         return [*_of_the_file(sql), *misplaced(sql, _MOST_LINES)]
     except apsw.CorruptError as exc:

@@ -1,4 +1,4 @@
-"""The file in which a user of a config tree has workflow locks: other programs have it open too."""
+"""The file with the workflow locks of a config tree's user: other programs have it open too."""
 
 import os
 from pathlib import Path
@@ -12,12 +12,12 @@ _NEW = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 def open_lock_file(path: Path) -> SharedFile:
-    """The file, made when there is none. Raises StorageUnavailable."""
+    """Open the file, created if missing. Raises StorageUnavailable."""
     return SharedFile(path, _connected)
 
 
 def _connected(path: Path) -> apsw.Connection:
-    os.close(os.open(path, _NEW, 0o600))  # private, when it is a new one
+    os.close(os.open(path, _NEW, 0o600))  # a new file is private
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(BUSY_MS)
     return connection

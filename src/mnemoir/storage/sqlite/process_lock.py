@@ -1,4 +1,4 @@
-"""One process a database. The lock is the kernel's: it ends with the process, however that ends."""
+"""The lock that gives one process exclusive use of a database. The kernel releases it when the process ends."""
 
 import os
 import socket
@@ -19,14 +19,14 @@ class ProcessLock:
         """Raises StorageUnavailable, naming the holder, when another process holds it; OSError for a bad folder."""
         self._file = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            os.fchmod(self._file, 0o600)  # whatever the umask took away or an earlier copy brought along
+            os.fchmod(self._file, 0o600)  # regardless of the umask or an earlier copy's mode
             self._take(folder)
         except BaseException:
             os.close(self._file)
             raise
 
     def release(self) -> None:
-        """Let the next process in. The file stays: removing it would let two processes lock different files."""
+        """Release the lock. The file stays: removing it would let two processes lock different files."""
         os.ftruncate(self._file, 0)
         os.close(self._file)
 

@@ -1,7 +1,7 @@
-"""The file of run traces: private, and less precious than memories.
+"""The file of run traces: private, with weaker durability than memories.
 
-A commit is not synced, so a loss of power may take the last traces with it, never the file. A file that is damaged
-is begun anew, and the log says so: traces are there to be looked at for a week, and no server stands still for them.
+A commit is not synced, so a loss of power may lose the last traces, never the file. A damaged file is replaced by a
+new one with a log entry: traces are kept for a week for inspection, and must not stop a server.
 """
 
 from pathlib import Path
@@ -18,15 +18,15 @@ from mnemoir.storage.sqlite.shared_file import SharedFile
 _log = structlog.get_logger(__name__)
 _PRAGMAS = {
     "synchronous": "NORMAL",
-    "secure_delete": 1,  # traces hold what people said
+    "secure_delete": 1,  # traces contain messages of users
     "journal_size_limit": 8 * 2**20,
 }
 
 
 def open_run_file(path: Path) -> SharedFile:
-    """The file, brought to this program's schema.
+    """Open the file and migrate it to this program's schema.
 
-    Raises StorageUnavailable when the disk refuses, and for the database of another program or of a newer Mnemoir.
+    Raises StorageUnavailable when the disk fails, and for the database of another program or of a newer Mnemoir.
     """
     return SharedFile(path, _connected, mend=_begin_anew)
 

@@ -1,8 +1,8 @@
-"""The schema in numbered steps. A released step is never edited; each runs in a transaction with its own record.
+"""The schema in numbered migrations. A released one is never edited; each runs in a transaction with its own record.
 
-So a start that is cut short leaves whole steps behind, and the next start goes on after the last of them. The first
-line of a step says what it does to a program of the release before: `-- expand` only adds, `-- contract` takes away
-or rebuilds what that program still uses.
+So an interrupted start leaves complete migrations behind, and the next start continues after the last of them. The
+first line of a migration states its effect on a program of the previous release: `-- expand` only adds, `-- contract`
+removes or rebuilds tables and columns that this program still uses.
 """
 
 import re
@@ -17,7 +17,7 @@ from mnemoir.core.clock import now_text
 from mnemoir.storage.sqlite.transactions import transaction
 
 StepKind = Literal["expand", "contract"]
-APPLICATION_ID = 0x4D6E656D  # "Mnem" in the file's header: how a file of ours is known
+APPLICATION_ID = 0x4D6E656D  # "Mnem" in the file's header marks a file of ours
 _STEP_FILE = re.compile(r"(\d{4})_(\w+)\.sql")
 _MARK = re.compile(r"-- (expand|contract)\n")
 _RECORD = """
@@ -36,7 +36,7 @@ class Step:
 
 
 def known_steps(file: str = "") -> list[Step]:
-    """Every step this program ships for a kind of file ("" for `mnemoir.db`), in order."""
+    """Every migration of this program for a kind of file ("" for `mnemoir.db`), in order."""
     return sorted(
         (
             _step(int(match[1]), match[2], entry.read_text("utf-8"))
@@ -48,14 +48,14 @@ def known_steps(file: str = "") -> list[Step]:
 
 
 def reached(connection: apsw.Connection) -> int:
-    """The number of the last step the file has taken; 0 for none."""
+    """The number of the file's last migration; 0 for none."""
     if not connection.table_exists(None, "migrations"):
         return 0
     return int(connection.execute("SELECT coalesce(max(number), 0) FROM migrations").get)
 
 
 def migrate(connection: apsw.Connection, steps: Sequence[Step]) -> None:
-    """Take the steps that the file has not taken yet."""
+    """Run the migrations that the file does not have yet."""
     before = reached(connection)
     for step in steps:
         if step.number > before:

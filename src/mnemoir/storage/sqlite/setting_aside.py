@@ -1,7 +1,7 @@
-"""A damaged file is renamed, never repaired or deleted, and a new one begins in its place.
+"""Setting aside of a damaged file: it is renamed, never repaired or deleted, and a new one takes its place.
 
-Folders are locked while a file is opened or renamed, so that of several processes that find the damage one renames it
-and none renames the new file.
+Folders are locked while a file is opened or renamed, so that of several processes that find the damage one renames
+the file and none renames the new one.
 """
 
 import fcntl
@@ -22,7 +22,7 @@ _SIDE_FILES = ("-wal", "-shm")
 
 @contextmanager
 def folder_locked(folder: Path) -> Iterator[None]:
-    """One holder at a time, over all threads and processes. Raises OSError."""
+    """Hold the lock of the folder against all other threads and processes. Raises OSError."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -32,7 +32,7 @@ def folder_locked(folder: Path) -> Iterator[None]:
 
 
 def identity_of(path: Path) -> Identity | None:
-    """Tells one file of a name from the next; None when there is none. Raises OSError."""
+    """The identity of the file, another one after a replacement; None without a file. Raises OSError."""
     try:
         found = os.stat(path)
     except FileNotFoundError:
@@ -41,7 +41,7 @@ def identity_of(path: Path) -> Identity | None:
 
 
 def set_aside(path: Path, identity: Identity | None) -> Path | None:
-    """Rename the file of that identity and those beside it; the new name, or None when it is there no more."""
+    """Rename the file of that identity and its side files; the new path, None when the file is gone or replaced."""
     with folder_locked(path.parent):
         if identity_of(path) != identity:
             return None
@@ -54,7 +54,7 @@ def set_aside(path: Path, identity: Identity | None) -> Path | None:
 
 
 def last_taken_id(path: Path) -> int:
-    """Above which message ids of a new file begin: 0, and in place of a damaged one above all ids it can have given.
+    """The number above which message ids of a new file begin: 0; after a damaged file, above all its possible ids.
 
     A vector store may still hold vectors under those ids.
     """

@@ -1,8 +1,8 @@
-"""The blocking shell: transactions over one SQLite file that other threads and processes may have open too.
+"""The blocking engine: transactions over one SQLite file that other threads and processes may have open too.
 
-Each piece of work is one transaction and may run again, whole: when the file is busy, and when damage was mended.
-Only SQLite opens the file, for closing another descriptor of it would give up every lock that this process has on it.
-No connection is carried across a fork.
+Each piece of work is one transaction and may run again as a whole: when the file is busy, and after damage was
+repaired. Only SQLite opens the file, as closing another descriptor of it would release every lock that this process
+has on it. No connection is carried across a fork.
 """
 
 import os
@@ -36,14 +36,14 @@ _LOG_BUSY_MS = 200
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Opened:
-    """A connection, and to which file, should the name get another."""
+    """A connection with the identity of its file, as the path may name another file later."""
 
     connection: apsw.Connection
     identity: Identity | None
 
 
 class _DamageFound(Exception):
-    """The file of that identity is not what was written."""
+    """The file of that identity is damaged."""
 
     def __init__(self, cause: Exception, identity: Identity | None) -> None:
         super().__init__(str(cause))
@@ -52,13 +52,13 @@ class _DamageFound(Exception):
 
 
 class SharedFile:
-    """Thread-safe: a connection for each thread at work, of which `most_idle` stay open behind it.
+    """Thread-safe: one connection for each working thread; up to `most_idle` idle connections stay open.
 
-    `connect` opens the file, makes it when there is none and brings it to its schema; its folder is there, and locked
-    meanwhile. `mend` is called with damage that was found and the identity of the damaged file, when no connection of
-    this object is idle, and the work is tried once more after it; it raises what it does not mend. Without it damage
-    is raised, and with `mends_on_opening` so is all that is found later. `waits_s` are pauses before further tries at
-    a busy file, each a quarter shorter or longer. `IN_MEMORY` in place of a path is for one thread at a time.
+    `connect` opens the file, creates it if missing and migrates it; its folder exists and is locked meanwhile. `mend`
+    is called with the error and the identity of the damaged file, when this object has no idle connection, and the
+    work is then tried once more; it raises damage that it does not mend. Without `mend` damage is raised; with
+    `mends_on_opening` so is damage found later. `waits_s` are pauses in seconds before further tries at a busy file,
+    each varied by up to a quarter. `IN_MEMORY` in place of a path is for one thread at a time.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class SharedFile:
     ) -> None:
         """Opens the file at once."""
         self.path = path
-        self._file = None if path == IN_MEMORY else Path(os.path.abspath(path))  # whatever the folder later
+        self._file = None if path == IN_MEMORY else Path(os.path.abspath(path))  # before any chdir
         self._connect = connect
         self._mend = mend
         self._waits_s = waits_s
@@ -89,34 +89,34 @@ class SharedFile:
             self._mend = None
 
     def read(self, work: Callable[[Sql], T]) -> T:
-        """What `work` gives over one snapshot."""
+        """The result of `work` over one snapshot."""
         return self._run(partial(_within, work, reads=True))
 
     def write(self, work: Callable[[Sql], T]) -> T:
-        """What `work` gives, in one transaction; nothing of it is written when it raises."""
+        """The result of `work` in one transaction, which is rolled back when it raises."""
         return self._run(partial(_within, work, reads=False))
 
     def empty_log(self) -> None:
-        """Write the log back and cut it to nothing: what was removed is then nowhere on disk.
+        """Write the log back and truncate it: deleted content is then nowhere on disk.
 
-        While others read, the log stays for now; the next call, or the last one to close the file, empties it.
+        While others read, the log stays; the next call, or the last close of the file, empties it.
         """
         self._run(self._checkpoint)
 
     def close(self) -> None:
-        """Close what is idle, and what is in use as soon as its work ends. May be called again."""
+        """Close idle connections now, and those in use when their work ends. May be called again."""
         with storage_errors(self.path):
             self._closed = True
             self.close_idle()
 
     def close_idle(self) -> None:
-        """Let go of the file where no thread works."""
+        """Close the connections that no thread is using."""
         with self._lock:
             while self._idle:
                 self._idle.pop().connection.close()
 
     def renew_lock(self) -> None:
-        """In a forked process: the thread that may have held the lock is not in it."""
+        """Replace the lock in a forked process: the thread that may have held it does not exist there."""
         self._lock = threading.Lock()
 
     def _checkpoint(self, connection: apsw.Connection) -> None:
@@ -218,7 +218,7 @@ _EVERY: weakref.WeakSet[SharedFile] = weakref.WeakSet()
 
 
 def _before_fork() -> None:
-    """SQLite's locks do not survive a fork: a child that inherits an open file would wreck it."""
+    """Prepare a fork. SQLite's locks do not survive it: a child that inherits an open file could corrupt it."""
     for file in list(_EVERY):
         file.close_idle()
 

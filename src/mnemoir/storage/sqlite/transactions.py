@@ -1,4 +1,4 @@
-"""The one place where a transaction on a SQLite connection begins and ends, and where its errors become ours."""
+"""Transactions on a SQLite connection, `Sql` over one, and the translation of SQLite's errors into ours."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -17,7 +17,7 @@ _ADVICE = "Run `mnemoir doctor` to see what is wrong, or restore the file from a
 
 @contextmanager
 def storage_errors(path: Path, *foreign: type[Exception]) -> Iterator[None]:
-    """Raise StorageUnavailable, naming the file, in place of what the database raises, and of `foreign` errors."""
+    """Raise StorageUnavailable, naming the file, in place of the database's errors and of `foreign` ones."""
     translated: tuple[type[Exception], ...] = (*FOREIGN, *foreign)
     try:
         yield
@@ -26,7 +26,7 @@ def storage_errors(path: Path, *foreign: type[Exception]) -> Iterator[None]:
 
 
 def unavailable(path: Path, cause: Exception) -> StorageUnavailable:
-    """Our error for one of the database's."""
+    """The StorageUnavailable for an error of the database."""
     if isinstance(cause, apsw.FullError):
         return StorageUnavailable(f"{path} could not be written: the disk is full. Free some space and try again.")
     if isinstance(cause, apsw.CorruptError | apsw.NotADBError | UnicodeDecodeError | Damaged):
@@ -35,12 +35,12 @@ def unavailable(path: Path, cause: Exception) -> StorageUnavailable:
 
 
 def damaged(path: Path, what: str) -> StorageUnavailable:
-    """The error for a file that is not what was written; it is never repaired or replaced on the quiet."""
+    """The error for a damaged file, which is never silently repaired or replaced."""
     return StorageUnavailable(f"{path} is damaged ({what}) and was left as it is. {_ADVICE}")
 
 
-class transaction:  # read like the function it was: a generator costs a microsecond more
-    """Commit what the body does, or undo it when it raises. One that only reads never waits for a writer."""
+class transaction:  # a class, named like a function: a generator costs a microsecond more
+    """Commit the body's writes, or roll them back when it raises. A reading transaction never waits for a writer."""
 
     __slots__ = ("_begin", "_connection")
 
@@ -62,13 +62,13 @@ class transaction:  # read like the function it was: a generator costs a microse
             raise
 
     def _undo(self) -> None:
-        with suppress(apsw.Error):  # the failure that led here is raised; a transaction is over even so
+        with suppress(apsw.Error):  # the first failure is raised; the transaction is over even so
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
 
 
 class SqliteSql:
-    """The transaction that `connection` has open. Cells pass `codec`; rows pass it by `opens_cells`."""
+    """The open transaction of `connection`. `codec` encodes bound cells; `opens_cells` decodes those of rows."""
 
     __slots__ = ("_codec", "_connection", "scope_id")
 
@@ -99,12 +99,12 @@ class SqliteSql:
         return None if row is None else row[0]
 
     def run(self, query: str, /, **values: Value) -> int:
-        """How many rows were changed."""
+        """Run a writing query; the number of changed rows."""
         self._connection.execute(query, self._bound(values))
         return self._connection.changes()
 
     def many(self, query: str, values: Sequence[Mapping[str, Value]], /) -> list[Any]:
-        """Once for each mapping."""
+        """Run the query once for each mapping; the rows of all runs, in order."""
         if ":scope_id" in query:
             values = [{"scope_id": self.scope_id, **each} for each in values]
         if self._codec is not None:
@@ -112,13 +112,13 @@ class SqliteSql:
         return self._connection.executemany(query, values).fetchall()
 
     def _bound(self, values: dict[str, Value]) -> dict[str, Value]:
-        """With the scope. The dict is of the call alone: nothing else has it."""
+        """The values to bind, with the scope added. The dict belongs to this call alone."""
         values["scope_id"] = self.scope_id
         return values if self._codec is None else sealed(self._codec, self.scope_id, values)
 
 
 def opens_cells(connection: apsw.Connection, codec: Codec | None) -> None:
-    """Let every row that the connection gives pass the codec."""
+    """Make the connection decode the cells of every row with the codec."""
     if codec is None:
         return
     open_cell = codec.open

@@ -1,4 +1,4 @@
-"""A file of vectors, or vectors in memory: how it is opened."""
+"""Opening of a file of vectors, or of vectors in memory."""
 
 import os
 from pathlib import Path
@@ -21,7 +21,7 @@ _log = structlog.get_logger(__name__)
 
 
 def open_vector_file(path: Path | None, on_corruption: Literal["raise", "set_aside"]) -> SharedFile:
-    """The file, made when there is none; in memory for None. Damage that is found later is raised either way.
+    """Open the file, created if missing; in memory for None. Damage found later is raised in either mode.
 
     Raises StorageUnavailable, also for another program's file.
     """

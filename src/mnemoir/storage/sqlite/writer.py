@@ -1,8 +1,8 @@
-"""The one writer: a thread that commits together whatever is waiting.
+"""The one writer: a thread that commits all waiting work together.
 
-A durable commit costs a sync of the disk, whether it holds one write or a hundred. So all work that is waiting goes
-into one transaction, each piece in a savepoint of its own: a piece that fails is undone alone. Nobody is answered
-before the transaction is on disk.
+A durable commit costs a sync of the disk, whether it holds one write or a hundred. So all waiting work goes into one
+transaction, each piece in its own savepoint: a piece that fails is rolled back alone. No caller gets a result before
+the transaction is on disk.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from mnemoir.storage.sql.cells import Codec
 from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sqlite.transactions import FOREIGN, SqliteSql, opens_cells, transaction, unavailable
 
-Work = Callable[[Sql], Any]  # what a piece of work gives goes to its own caller, untouched
+Work = Callable[[Sql], Any]  # its result goes unchanged to its own caller
 _MOST_TOGETHER = 512  # bounds how long the first of a batch waits for the last
 
 
@@ -61,7 +61,7 @@ class Writer:
             self._queue.put(_Waiting(work, future))
 
     def stop(self) -> None:
-        """Finish what is queued and end the thread. Blocks; may be called again."""
+        """Finish the queued work and end the thread. Blocks; may be called again."""
         with self._entry:
             if not self._stopped:
                 self._stopped = True
@@ -76,7 +76,7 @@ class Writer:
                 return
 
     def _with_waiting(self, first: _Waiting) -> tuple[list[_Waiting], bool]:
-        """`first` and what waits behind it, and whether the end was found there."""
+        """`first` with the work that waits behind it, and True when the end of the queue was reached."""
         batch = [first]
         with suppress(Empty):
             while len(batch) < _MOST_TOGETHER:
@@ -94,13 +94,13 @@ class Writer:
             return [_Outcome(error=_caused(unavailable(self._path, exc), exc)) for _ in batch]
 
     def _attempt(self, waiting: _Waiting) -> _Outcome:
-        """Raises apsw.Error when the failure took the whole transaction with it."""
+        """The outcome of one piece of work. Raises apsw.Error when its failure ended the whole transaction."""
         if waiting.future.cancelled():
             return _Outcome()
         self._connection.execute("SAVEPOINT piece")
         try:
             outcome = _Outcome(value=waiting.work(self._sql))
-        except Exception as exc:  # whatever it is, it is raised again where the caller waits
+        except Exception as exc:  # any error is raised again in the waiting caller
             if isinstance(exc, apsw.Error) and not self._connection.in_transaction:
                 raise
             self._connection.execute("ROLLBACK TO piece")
@@ -118,12 +118,12 @@ def _caused(error: StorageUnavailable, cause: Exception) -> StorageUnavailable:
 
 
 def _answer(batch: Sequence[_Waiting], outcomes: Sequence[_Outcome]) -> None:
-    """Hand the outcomes over, with one wake-up a loop: waking a loop costs more than a small write."""
+    """Deliver the outcomes with one wake-up per event loop: a wake-up costs more than a small write."""
     of_loop: defaultdict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], _Outcome]]] = defaultdict(list)
     for waiting, outcome in zip(batch, outcomes, strict=True):
         of_loop[waiting.future.get_loop()].append((waiting.future, outcome))
     for loop, answers in of_loop.items():
-        with suppress(RuntimeError):  # the loop was closed: nobody waits any more
+        with suppress(RuntimeError):  # the loop was closed: no caller is waiting
             loop.call_soon_threadsafe(_settle, answers)
 
 

@@ -1,14 +1,14 @@
-"""Where a history that a client sends stands among the stored messages of a session.
+"""Matching of a client's history with the stored messages of a session.
 
-A history is followed from the beginning, through whichever branch goes along with it for longest; among equals the
-thread comes first, then the newest branch. One that begins elsewhere, as clients send it that cut theirs, is looked
-for on the thread: where it fits for longest, and of such places at the latest; so is one of which only the greeting
-in front stands at the beginning. That takes an answer in it: a few questions alone prove nothing.
+A history is followed from the beginning, along the branch that matches it for longest; among equals the thread comes
+first, then the newest branch. A history that begins elsewhere, from a client that truncates it, is searched on the
+thread: at the longest match, of equals the latest; so is one of which only the greeting matches the beginning. This
+requires an answer in it: a few questions alone are no evidence.
 
-Without an answer it is taken for news, which goes behind the head, less what stands there already: two equal requests
-at once leave one message. Only a lone question that is the thread's own is not said twice but answered again.
+A history without an answer counts as new and is appended after the head, without messages that are there already: two
+equal concurrent requests leave one message. Only a single question that is the thread's own is answered again.
 
-Each method reads within one transaction, over rows that are linked.
+Each method reads within one transaction, over linked rows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ _TREE = queries("sessions/tree")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryItem:
-    """One message of the history that a client sent, by role and digest of what it says."""
+    """One message of a client's history, by its role and the digest of its content."""
 
     role: str
     digest: bytes
@@ -34,21 +34,21 @@ class HistoryItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """`ids` of its first messages that are there; the rest belongs behind the message `behind`."""
+    """The match of a history: `ids` of its first messages that are stored; the rest follows message `behind`."""
 
     ids: list[int]
     behind: int
 
 
 class StoredTree:
-    """The messages of a session, as histories are compared with them."""
+    """The messages of a session, for matching histories."""
 
     def __init__(self, sql: Sql, session_id: str) -> None:
         self._sql = sql
         self._session = session_id
 
     def find(self, history: Sequence[HistoryItem]) -> Found:
-        """Its place."""
+        """The match of the history."""
         digests = [one.digest for one in history]
         ids = self._from_the_beginning(digests)
         if not any(one.role == "assistant" for one in history):
@@ -61,19 +61,19 @@ class StoredTree:
         return Found(ids=ids, behind=ids[-1] if ids else ROOT)
 
     def find_behind(self, parent_id: int, history: Sequence[HistoryItem]) -> Found:
-        """Its place right behind a message, or at the beginning, whatever else would go along with it for longer."""
+        """The match right after a message, or at the beginning, even if another place matches for longer."""
         ids = self._descended({parent_id: []}, [one.digest for one in history])
         return Found(ids=ids, behind=ids[-1] if ids else parent_id)
 
     def find_at_the_end(self, history: Sequence[HistoryItem]) -> Found:
-        """Behind the head, or at the end of the thread where that says all of it already."""
+        """The match after the head, or at the end of the thread if that contains all of the history already."""
         ending = self._rows("ending", limit=len(history))[::-1]
         if [digest for _, digest in ending] != [one.digest for one in history]:
             ending = []
         return Found(ids=[row[0] for row in ending], behind=head_of(self._sql, self._session).id)
 
     def _from_the_beginning(self, digests: Sequence[bytes]) -> list[int]:
-        """The ids of the longest way from the beginning that says the same."""
+        """The ids of the longest path from the beginning with the same digests."""
         thread = self._rows("beginning", limit=len(digests))
         ids = []
         for (message_id, digest), wanted in zip(thread, digests, strict=False):
@@ -86,13 +86,13 @@ class StoredTree:
         return self._descended(starts, digests) if starts else ids
 
     def _branches(self, ids: Sequence[int], digests: Sequence[bytes]) -> dict[int, list[int]]:
-        """Ways off the thread that go one message further than `ids` do on it, by their last message."""
+        """Paths off the thread, one message longer than `ids` on it, by the id of their last message."""
         candidates = self._rows("left_saying", digest=digests[len(ids)])
         ways = ((one, self._way_up(parent, ids, digests)) for one, parent in candidates)
         return {one: [*way, one] for one, way in ways if way is not None}
 
     def _way_up(self, message_id: int, ids: Sequence[int], digests: Sequence[bytes]) -> list[int] | None:
-        """The way to a message, if it says what the first digests say; as far as it is the thread it is `ids`."""
+        """The path to a message, if it has the first digests; its part on the thread is that of `ids`."""
         level, way = len(ids) - 1, list[int]()
         seen: set[int] = set()
         while message_id != (ids[level] if level >= 0 else ROOT):
@@ -110,7 +110,7 @@ class StoredTree:
         return [*ids[: level + 1], *reversed(way)]
 
     def _descended(self, starts: Mapping[int, list[int]], digests: Sequence[bytes]) -> list[int]:
-        """The longest way that goes on from one of the starts, all equally far; of several that to the newest."""
+        """The longest path that continues one of the starts, all of one length; of several that to the newest."""
         came_from: dict[int, int] = {}
         reached = list(starts)
         for digest in digests[len(starts[reached[0]]) :]:
@@ -126,7 +126,7 @@ class StoredTree:
         return [*starts[last], *reversed(way)]
 
     def _next(self, message_id: int, digest: bytes) -> list[int]:
-        """What says a certain thing right behind a message; system messages do not count as anything between."""
+        """The messages with a digest right after a message; system messages between them are skipped."""
         passed, found = [message_id], list[int]()
         for one in passed:
             found += [row[0] for row in self._rows("children_saying", id=one, digest=digest)]
@@ -135,9 +135,9 @@ class StoredTree:
         return found
 
     def _on_the_thread(self, digests: Sequence[bytes], after: int) -> list[int]:
-        """The ids of the first messages where the thread says them behind a message of it, or anywhere for ROOT.
+        """The ids of the first messages where the thread has them after a message of it, or anywhere for ROOT.
 
-        A branch that goes on saying them is followed.
+        A branch that continues the match is followed.
         """
         thread = self._rows("from_first", digest=digests[0], after=after)
         if not thread:
@@ -148,7 +148,7 @@ class StoredTree:
         return self._descended({ids[-1]: ids}, digests)
 
     def _at_the_head(self, digests: Sequence[bytes]) -> Found:
-        """Behind the head, but for what is said there already."""
+        """The match after the head, without messages that are there already."""
         ending = self._rows("ending", limit=len(digests))[::-1]
         said = [digest for _, digest in ending]
         length = next(size for size in range(len(said), -1, -1) if said[len(said) - size :] == digests[:size])
@@ -163,8 +163,8 @@ class StoredTree:
 
 
 def _matching_lengths(wanted: Sequence[bytes], said: Sequence[bytes]) -> list[int]:
-    """How many of the first of `wanted` stand at each place of `said`, in linear time (the Z algorithm)."""
-    text = [*wanted, PASSED_OVER, *said]  # which nothing equals, so that no length is over that of `wanted`
+    """The length of the prefix of `wanted` at each place of `said`, in linear time (the Z algorithm)."""
+    text = [*wanted, PASSED_OVER, *said]  # equal to nothing, so that no length exceeds that of `wanted`
     lengths = [0] * len(text)
     start = end = 0
     for at in range(1, len(text)):

@@ -1,4 +1,4 @@
-"""Which session a history without a session's id belongs to: the one that begins as it does, for longest."""
+"""The session of a history without a session id: the one whose beginning matches it for longest."""
 
 from collections.abc import Sequence
 
@@ -13,10 +13,10 @@ _MOST_BEGINNINGS = 1000
 
 
 def session_that_begins(sql: Sql, history: Sequence[HistoryItem]) -> str | None:
-    """The session with a branch that goes along for longest, if that is for a question and an answer at least.
+    """The session with the branch that matches for longest, at least for a question and an answer; None without one.
 
-    Of several the one used last; of more than 1,000 branches that begin alike the newest are looked at. Rows must be
-    linked.
+    Of several the one used last; of more than 1,000 branches with equal beginnings the newest are compared. Rows must
+    be linked.
     """
     least = _first_exchange(history)
     if least is None:
@@ -40,7 +40,7 @@ def session_that_begins(sql: Sql, history: Sequence[HistoryItem]) -> str | None:
 
 
 def _first_exchange(history: Sequence[HistoryItem]) -> int | None:
-    """How many messages the history has up to its first answer to a question."""
+    """The number of messages up to the history's first answer to a question; None without one."""
     asked = False
     for place, told in enumerate(history):
         if asked and told.role == "assistant":

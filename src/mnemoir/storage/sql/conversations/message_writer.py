@@ -1,4 +1,4 @@
-"""Messages on their way into the file, within one transaction: each gets its place in the tree, a time and a turn.
+"""The writer of messages, within one transaction: each gets its place in the tree, a time and a turn.
 
 A user's message begins a turn, and what follows it belongs to it. A message is never older than its parent, so a
 clock that is set back reorders nothing.
@@ -32,7 +32,7 @@ _VECTORS = queries("sessions/vectors")
 
 
 class MessageWriter:
-    """One for each transaction. `now` is its time; the others are those of `save_messages`."""
+    """The writer of one transaction. `now` is its time; the other arguments are those of `save_messages`."""
 
     def __init__(self, sql: Sql, now: str, *, system_prompt: str = "", embedding_model: str | None = None) -> None:
         self._sql = sql
@@ -42,7 +42,7 @@ class MessageWriter:
         self._heads: dict[str, Place] = {}  # of the sessions in use here
 
     def head(self, session_id: str) -> Place:
-        """The head of the session, which is created unless it is there, and is in use now."""
+        """The head of the session, which is created if missing, and marked as used now."""
         if session_id not in self._heads:
             add_session(self._sql, session_id, self._system_prompt, None, self._now)
             self._sql.run(_SESSIONS["touch_session"], session=session_id, now=self._now)
@@ -50,7 +50,7 @@ class MessageWriter:
         return self._heads[session_id]
 
     def go_to(self, session_id: str, message_id: int) -> None:
-        """Let the thread end with the message. Raises MessageNotFoundError."""
+        """Make the message the end of the thread. Raises MessageNotFoundError."""
         if self.head(session_id).id == message_id:
             return
         link(self._sql, session_id)
@@ -61,15 +61,15 @@ class MessageWriter:
         self._heads[session_id] = place
 
     def append(self, session_id: str, messages: Sequence[MessageRecord]) -> list[int]:
-        """Put them behind the head, one behind the other; their ids."""
+        """Append the messages after the head, in order; their ids."""
         return self._noted(messages, [self._put_at_head(session_id, message) for message in messages])
 
     def save(self, messages: Sequence[MessageRecord]) -> list[int]:
-        """Put each behind its parent, or where its time belongs in the thread, or at the end; their ids."""
+        """Insert each after its parent, or by its time in the thread, or at the end; their ids."""
         return self._noted(messages, [self._save(message) for message in messages])
 
     def _noted(self, messages: Sequence[MessageRecord], ids: list[int]) -> list[int]:
-        """The ids; those of messages that get a vector are noted as waiting."""
+        """The ids; messages that get a vector are recorded as waiting."""
         if self._embedding_model is not None:
             note = {"model": self._embedding_model, "now": self._now}
             waiting = [id for id, message in zip(ids, messages, strict=True) if message.is_embeddable]
@@ -107,14 +107,14 @@ class MessageWriter:
 
 
 def no_message(session_id: str, message_id: int) -> MessageNotFoundError:
-    """The error for a message that the session does not have."""
+    """The error for a message that is not in the session."""
     return MessageNotFoundError(
         f"The session {session_id!r:.80} has no message {message_id!r:.40}. List its messages for their ids."
     )
 
 
 def add_session(sql: Sql, session_id: str, system_prompt: str, metadata: SessionMetadata | None, now: str) -> bool:
-    """Create it unless it is there; whether it was created. Raises InvalidRequest for an id that is none."""
+    """Create a session unless it exists; True if created. Raises InvalidRequest for an invalid id."""
     values = {
         "session": checked_session_id(session_id),
         "system_prompt": storable(system_prompt),

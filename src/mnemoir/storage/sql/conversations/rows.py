@@ -1,6 +1,6 @@
-"""Rows of sessions and messages as values, and values as rows. Texts come as bytes (see the views of the schema).
+"""Conversion of rows to sessions and messages, and back. Texts come as bytes (see the views of the schema).
 
-Damage costs the field it is in, and is logged with the row's id; only a message without a known role is passed over.
+Damage affects only its field, and is logged with the row's id; only a message without a known role is skipped.
 """
 
 import json
@@ -35,7 +35,7 @@ def time_text(instant: datetime) -> str:
 
 
 def time_of(raw: object) -> datetime | None:
-    """The instant of a stored time, with or without a fraction; None when it is none."""
+    """The instant of a stored time, with or without a fraction; None for an invalid one."""
     try:
         return naive_utc(datetime.fromisoformat(str(text_of(raw))))
     except (ValueError, OverflowError):
@@ -70,7 +70,7 @@ def stored_metadata(session_id: str, raw: object) -> SessionMetadata:
 
 
 def stored_messages(rows: Iterable[Row]) -> Iterator[StoredMessage]:
-    """The messages in rows of `message_rows`, without those whose role is none."""
+    """The messages in rows of `message_rows`, without those with an unknown role."""
     for row in rows:
         (
             message_id,
@@ -115,7 +115,7 @@ def stored_messages(rows: Iterable[Row]) -> Iterator[StoredMessage]:
 
 
 def message_values(record: MessageRecord) -> dict[str, Any]:
-    """What `add_message` binds, without its place. Half of a surrogate pair, which no file holds, becomes a "?"."""
+    """The values for `add_message`, without its place. A lone surrogate, which no file can store, becomes a "?"."""
     return {
         "role": record.role,
         "content": _storable(record.content),
@@ -134,7 +134,7 @@ def message_values(record: MessageRecord) -> dict[str, Any]:
 
 
 def summary_of(row: Row) -> Summary:
-    """A row of `summary`."""
+    """The summary in a row of `summary`."""
     upto, text, tokens, model, created_at = row
     return Summary(
         upto_message_id=upto,
@@ -146,7 +146,7 @@ def summary_of(row: Row) -> Summary:
 
 
 def storable(text: str) -> str:
-    """The text as a file can hold it."""
+    """The text, with lone surrogates, which no file can store, replaced."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

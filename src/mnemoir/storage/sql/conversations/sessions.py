@@ -1,4 +1,4 @@
-"""Sessions and their messages: made, listed, saved, read, deleted."""
+"""Sessions and their messages: creating, listing, saving, reading, deleting."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -44,7 +44,7 @@ class SessionTables(Store):
     def create_session(
         self, session_id: str, system_prompt: str, metadata: SessionMetadata | None = None
     ) -> SessionRecord:
-        """A new session. Raises SessionExistsError when the id is taken, InvalidRequest for one that is none."""
+        """Create a session. Raises SessionExistsError when the id is taken, InvalidRequest for an invalid id."""
         if not self.open_session(session_id, system_prompt, metadata):
             raise taken(session_id)
         created = self.get_session(session_id)
@@ -53,23 +53,23 @@ class SessionTables(Store):
         return created
 
     def open_session(self, session_id: str, system_prompt: str = "", metadata: SessionMetadata | None = None) -> bool:
-        """Create it unless it is there; whether it was created."""
+        """Create a session unless it exists; True if created."""
         now = self._now()
         return self._file.write(lambda sql: add_session(sql, session_id, system_prompt, metadata, now))
 
     def get_session(self, session_id: str) -> SessionRecord | None:
-        """The session of that id."""
+        """The session of that id; None without one."""
         row = self._row(_SESSIONS["session"], session=storable(session_id))
         return None if row is None else session_of(row)
 
     def update_metadata(self, session_id: str, metadata: SessionMetadata) -> bool:
-        """Put other metadata in the place of the session's; False when it is unknown."""
+        """Replace the session's metadata; False when it is unknown."""
         return self.update_session(session_id, metadata=metadata)
 
     def update_session(
         self, session_id: str, *, system_prompt: str | None = None, metadata: SessionMetadata | None = None
     ) -> bool:
-        """Change what is given; False when the session is unknown."""
+        """Change the given values; False when the session is unknown."""
         changed = self._change(
             _SESSIONS["change_session"],
             session=storable(session_id),
@@ -79,29 +79,29 @@ class SessionTables(Store):
         return bool(changed)
 
     def update_session_activity(self, session_id: str) -> None:
-        """Say that it is in use now; nothing for an unknown one."""
+        """Mark the session as used now; does nothing for an unknown one."""
         self._change(_SESSIONS["touch_session"], session=storable(session_id), now=self._now())
 
     def list_sessions(self, limit: int = 10, offset: int = 0) -> list[SessionRecord]:
-        """Newest activity first."""
+        """A page of sessions, newest activity first."""
         rows = self._rows(_SESSIONS["page"], limit=clamped(limit), offset=clamped(offset))
         return [session_of(row) for row in rows]
 
     def delete_session(self, session_id: str) -> bool:
-        """With its messages, its summary and the notes of its vectors; False when it is unknown."""
+        """Delete a session with its messages, its summary and the notes of its vectors; False when it is unknown."""
         was_there = self._file.write(lambda sql: _delete(sql, storable(session_id)))
         self._file.empty_log()
         return was_there
 
     def old_sessions(self, days: int) -> list[str]:
-        """The ids that `prune_old_sessions` would delete now, oldest activity first."""
+        """The ids of the sessions that `prune_old_sessions` would delete now, oldest activity first."""
         cutoff = self._cutoff(days)
         return self._file.read(lambda sql: list(_old(sql, cutoff)))
 
     def prune_old_sessions(self, days: int) -> int:
-        """Delete what was last used more than `days` days ago and is not kept; how many sessions.
+        """Delete the sessions last used more than `days` days ago, except those marked to keep; how many.
 
-        0 days is everything last used before this instant. Raises ValueError for a negative number.
+        0 days means all sessions last used before this instant. Raises ValueError for a negative number.
         """
         cutoff, pruned = self._cutoff(days), 0
         while batch := self._file.write(lambda sql: _prune_some(sql, cutoff)):
@@ -111,15 +111,15 @@ class SessionTables(Store):
         return pruned
 
     def save_message(self, message: MessageRecord) -> int:
-        """Its id. An unknown session is created; a known one is in use now."""
+        """Save a message; its id. An unknown session is created; a known one is marked as used now."""
         return self.save_messages([message])[0]
 
     def save_messages(
         self, messages: Sequence[MessageRecord], *, system_prompt: str = "", embedding_model: str | None = None
     ) -> list[int]:
-        """The ids, in order; all or none are saved. `system_prompt` is for a session that is created by it.
+        """Save all messages or none; their ids, in order. `system_prompt` is for a session that this call creates.
 
-        With `embedding_model` the embeddable ones are noted as waiting for a vector of that model.
+        With `embedding_model` the embeddable ones are recorded as waiting for a vector of that model.
         """
         now = self._now()
 
@@ -130,17 +130,17 @@ class SessionTables(Store):
         return self._file.write(work) if messages else []
 
     def load_messages(self, session_id: str, limit: int | None = None, offset: int = 0) -> list[Message]:
-        """The thread, oldest first, from `offset` on; all of it without a limit."""
+        """The messages of the thread, oldest first, from `offset` on; all of them without a limit."""
         most = clamped(2**63 if limit is None else limit)
         rows = self._rows(_MESSAGES["page"], session=storable(session_id), limit=most, offset=clamped(offset))
         return [stored.message for stored in stored_messages(rows)]
 
     def get_message_count(self, session_id: str) -> int:
-        """How many rows the thread has; damaged ones count."""
+        """The number of rows of the thread, including damaged ones."""
         return int(self._row(_MESSAGES["count"], session=storable(session_id))[0])
 
     def beginnings(self, session_ids: Sequence[str], messages: int) -> dict[str, tuple[int, list[Message]]]:
-        """How many rows the thread of each session has, and its first messages, by the id of the session."""
+        """The number of rows of each session's thread, and its first messages, by session id."""
         sessions = orjson.dumps([storable(id) for id in session_ids]).decode()
 
         def work(sql: Sql) -> tuple[list[Any], list[Any]]:
@@ -154,7 +154,7 @@ class SessionTables(Store):
         return {id: found[storable(id)] for id in session_ids}
 
     def clear_messages(self, session_id: str) -> int:
-        """Delete the messages of all branches and the summary and keep the session; how many messages."""
+        """Delete the messages of all branches and the summary, but not the session; the number of messages."""
 
         def work(sql: Sql) -> int:
             session = storable(session_id)
@@ -199,7 +199,7 @@ def _prune_some(sql: Sql, cutoff: str) -> int:
 
 
 def _old(sql: Sql, cutoff: str) -> Iterator[str]:
-    """Sessions to prune, oldest activity first; read in pages, as what is kept may fill many."""
+    """Sessions to prune, oldest activity first; read in pages, as sessions to keep may fill many."""
     behind = {"updated_at": "", "id": ""}
     while True:
         page = sql.rows(_SESSIONS["used_before"], cutoff=cutoff, limit=_PRUNED_TOGETHER, **behind)

@@ -1,4 +1,4 @@
-"""What all parts of the store of sessions have: the file, the clock, and reading by one query."""
+"""The base class of the session store's parts: the file, the clock, and single queries."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from mnemoir.storage.sql.engine import FileEngine, Sql, Value
 
 T = TypeVar("T")
 
-_MOST = 2**62  # a database takes any 64-bit number; a caller's may be larger
+_MOST = 2**62  # databases accept 64-bit numbers; a caller's may be larger
 
 
 class Store:
@@ -31,28 +31,28 @@ class Store:
         return self._file.read(lambda sql: sql.row(query, **values))
 
     def _change(self, query: str, **values: Value) -> list[Row]:
-        """What a query gives that writes."""
+        """The rows of a writing query."""
         return self._file.write(lambda sql: sql.rows(query, **values))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction:
-    """A transaction that is open already, as a file: what is read and written is part of it."""
+    """An open transaction as a `FileEngine`: all reads and writes are part of it."""
 
     path: Path
     sql: Sql
 
     def write(self, work: Callable[[Sql], T]) -> T:
-        """What `work` gives; the transaction goes on."""
+        """The result of `work`; the transaction stays open."""
         return work(self.sql)
 
     read = write
 
     def empty_log(self) -> None:
-        """Nothing: the file's own log is emptied behind the transaction."""
+        """Does nothing: the file's log is emptied after the transaction."""
 
     def close(self) -> None:
-        """Nothing: it is whoever began the transaction who ends it."""
+        """Does nothing: the caller that began the transaction ends it."""
 
 
 _: type[FileEngine] = Transaction  # checked, never run
@@ -66,5 +66,5 @@ def taken(session_id: str) -> SessionExistsError:
 
 
 def clamped(number: int) -> int:
-    """A limit, an offset or an id that a database takes as it is meant: no message has one that is cut."""
+    """A limit, an offset or an id, clamped to the numbers of a database; no message has an id beyond them."""
     return max(0, min(number, _MOST))

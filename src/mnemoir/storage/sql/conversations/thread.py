@@ -1,6 +1,6 @@
-"""The thread of a session in its rows: where it ends, and how it is moved from one branch to another.
+"""The thread of a session in its rows: its head, and its move from one branch to another.
 
-Moving it costs what the two branches do not share, however long the rest is.
+The cost of a move depends only on the messages that the two branches do not share.
 """
 
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ _MOST_IDS = 2**63 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Behind which message another one may stand. Without any, it is the beginning."""
+    """The message that another one may follow; without a message, the beginning."""
 
     id: int = ROOT
-    created_at: str = ""  # as it is written there
+    created_at: str = ""  # as stored
     turn_id: str | None = None
 
 
@@ -28,12 +28,12 @@ BEGINNING = Place()
 
 
 def head_of(sql: Sql, session_id: str) -> Place:
-    """The end of the thread."""
+    """The last message of the thread."""
     return _place(sql.row(_TREE["head"], session=session_id)) or BEGINNING
 
 
 def place_of(sql: Sql, session_id: str, message_id: int) -> Place | None:
-    """That of a message, on whichever branch, or of ROOT; None when the session has no such message."""
+    """The place of a message, on any branch, or of ROOT; None when the session has no such message."""
     if message_id == ROOT:
         return BEGINNING
     if not 0 < message_id <= _MOST_IDS:
@@ -42,19 +42,19 @@ def place_of(sql: Sql, session_id: str, message_id: int) -> Place | None:
 
 
 def place_at(sql: Sql, session_id: str, created_at: str) -> Place:
-    """The message of the thread behind which one of that time belongs."""
+    """The message of the thread that one of that time follows."""
     return _place(sql.row(_TREE["place_at"], session=session_id, created_at=created_at)) or BEGINNING
 
 
 def let_in(sql: Sql, session_id: str, message_id: int) -> None:
-    """What follows a new message on the thread hangs on it from now on."""
+    """Make a new message on the thread the parent of the one that follows it."""
     sql.run(_TREE["let_in"], session=session_id, id=message_id)
 
 
 def move_head(sql: Sql, session_id: str, message_id: int) -> None:
-    """Let the thread end with a message of the session, or be empty for ROOT.
+    """Make a message of the session the end of the thread; ROOT empties the thread.
 
-    A summary of what is no longer on it is dropped. Where windows were to begin after such a message, they begin
+    A summary of messages that are no longer on it is dropped. If windows began after such a message, they now begin
     after the last one before it that is on the thread.
     """
     fork = _fork(sql, session_id, message_id)
@@ -69,7 +69,7 @@ def move_head(sql: Sql, session_id: str, message_id: int) -> None:
 
 
 def link(sql: Sql, session_id: str) -> None:
-    """Give rows of before, and of other programs, their parents and digests. Costs next to nothing without any."""
+    """Set parents and digests of rows by earlier releases and other programs. Costs next to nothing without any."""
     rows = sql.rows(_TREE["unlinked"], session=session_id)
     if rows:
         sql.many(_TREE["put_digest"], [{"id": row[0], "digest": message_digest(_record(row))} for row in rows])
@@ -77,12 +77,12 @@ def link(sql: Sql, session_id: str) -> None:
 
 
 def is_unlinked(sql: Sql, session_id: str) -> bool:
-    """Whether there are such rows."""
+    """True when the session has such rows."""
     return bool(sql.value(_TREE["is_unlinked"], session=session_id))
 
 
 def _fork(sql: Sql, session_id: str, message_id: int) -> int:
-    """The message of the thread that it is, or hangs on; ROOT for none."""
+    """The message itself if on the thread, else its nearest ancestor on the thread; ROOT for none."""
     return int(sql.value(_TREE["fork"], session=session_id, id=message_id))
 
 

@@ -1,4 +1,4 @@
-"""Branches of sessions in the file: messages behind any other, histories that come again, and the head."""
+"""Branches of sessions in the file: messages after any other, repeated histories, and the head."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -39,7 +39,7 @@ from mnemoir.storage.sql.queries import queries
 _SESSIONS = queries("sessions/sessions")
 _MESSAGES = queries("sessions/messages")
 _TREE = queries("sessions/tree")
-_END = b"\xff"  # behind every text
+_END = b"\xff"  # sorts after every text
 _BEHIND_ALL = 2**62  # ids
 
 
@@ -55,9 +55,9 @@ class TreeTables(WayTables):
         system_prompt: str = "",
         embedding_model: str | None = None,
     ) -> list[int]:
-        """Put them behind a message (ROOT: at the beginning; None: behind the head), one behind the other.
+        """Append the messages in order after a message (ROOT: at the beginning; None: after the head).
 
-        The last of them is the head afterwards; without any nothing changes. Raises MessageNotFoundError.
+        The last of them becomes the head; without any nothing changes. Raises MessageNotFoundError.
         """
         now = self._now()
 
@@ -80,8 +80,8 @@ class TreeTables(WayTables):
     ) -> Placed:
         """Lay a history over the stored tree: add what is new; its end becomes the head.
 
-        System messages in it are passed over, and of the others `history_match` tells where they stand; with `after`
-        that is right behind this message, or with HEAD behind the thread. One that has no others changes nothing.
+        System messages in it are skipped, and `history_match` finds the place of the others; with `after` that is
+        right after this message, or with HEAD after the thread. A history without others changes nothing.
         Raises MessageNotFoundError.
         """
         said = [record for record in history if record.role != "system"]
@@ -102,25 +102,25 @@ class TreeTables(WayTables):
         return self._file.write(work)
 
     def uids_of(self, message_ids: Sequence[int]) -> dict[int, str]:
-        """The uids of these messages, as far as they are there."""
+        """The uids of these messages by id; unknown ids are left out."""
         rows = self._file.read(lambda sql: sql.many(_MESSAGES["uid"], [{"id": one} for one in message_ids]))
         return {message_id: text_of(uid) or "" for message_id, uid in rows}
 
     def places_of(self, uids: Sequence[str]) -> dict[str, tuple[str, int]]:
-        """Session and id of the messages that have these uids."""
+        """(session, id) of the messages with these uids, by uid."""
         with_uids = [{"uid": uid} for uid in uids]
         rows = self._file.read(lambda sql: sql.many(_MESSAGES["with_uid"], with_uids)) if uids else []
         return {text_of(uid) or "": (text_of(session) or "", message_id) for uid, session, message_id in rows}
 
     def session_of_history(self, history: Sequence[MessageRecord]) -> str | None:
-        """The session that begins with a question and an answer as this history does, for longest; None for none."""
+        """The session that matches this history for longest, at least a question and an answer; None without one."""
         told = _told([record for record in history if record.role != "system"])
         while self._link_some():
             pass
         return self._file.read(lambda sql: session_that_begins(sql, told))
 
     def set_head(self, session_id: str, message_id: int) -> bool:
-        """Let the thread end with this message, whichever branch it is on; False when the session has none such."""
+        """Make this message, on any branch, the end of the thread; False when the session has no such message."""
         session, now = storable(session_id), self._now()
 
         def work(sql: Sql) -> bool:
@@ -134,9 +134,9 @@ class TreeTables(WayTables):
         return self._file.write(work)
 
     def branch_session(self, session_id: str, message_id: int, new_id: str, metadata: SessionMetadata) -> list[int]:
-        """A new session with a copy of the way to a message, and the same system prompt; the ids of the copies.
+        """Create a session with a copy of the path to a message, and the same system prompt; the ids of the copies.
 
-        Copies keep all but their ids; none has a vector yet, and files that they link to are still to be copied.
+        Copies differ only in their ids; none has a vector yet, and the caller must copy the files they link to.
         Windows of the new session begin at its first message.
         Raises SessionExistsError for an id that is taken, and MessageNotFoundError.
         """
@@ -164,7 +164,7 @@ class TreeTables(WayTables):
         return self._file.write(work)
 
     def thread_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
-        """Newest first, in front of the message `before` (none when that is gone), without regard to any mark."""
+        """Messages of the thread, newest first, before message `before` (none if deleted); any mark is ignored."""
         newest = partial(self._rows_of, session_id, _MESSAGES["newest"], mark=0)
         return whole_page(limit, before, lambda at, most: newest(limit=most, **in_front_of(at)))
 
@@ -176,7 +176,7 @@ class TreeTables(WayTables):
     def messages_with_files(
         self, limit: int, *, before: int | None = None, session_id: str | None = None
     ) -> list[StoredMessage]:
-        """Those of all branches that carry files, newest first, with an id below `before`; of one session or all."""
+        """Messages of all branches with files, newest first, with an id below `before`; of one session or all."""
         session = None if session_id is None else storable(session_id)
 
         def read(at: int | None, most: int) -> list[Row]:
@@ -185,7 +185,7 @@ class TreeTables(WayTables):
         return whole_page(limit, before, read)
 
     def sessions_page(self, limit: int, *, before: tuple[datetime, str] | None = None) -> list[SessionRecord]:
-        """Newest activity first, behind the one of that activity and id."""
+        """Sessions, newest activity first, after the one with that activity and id."""
 
         def work(sql: Sql) -> list[Row]:
             behind = {"updated_at": _END, "id": "", "same": None} if before is None else _behind(sql, *before)
@@ -195,7 +195,7 @@ class TreeTables(WayTables):
 
 
 def _behind(sql: Sql, used_at: datetime, session_id: str) -> dict[str, Any]:
-    """A session that was not used since stands where its activity is written, also where that is no proper time."""
+    """The place of a session: if it was not used since, by its activity as stored, even if that is no valid time."""
     name = storable(session_id)
     written = sql.value(_SESSIONS["used_at"], session=name)
     is_same = (time_of(written) or UNKNOWN_TIME) == naive_utc(used_at)

@@ -1,5 +1,5 @@
-"""Which messages have a vector in the vector store, wait for one, or were deleted and left one behind; what else a
-search asks."""
+"""Notes of the messages that have a vector in the vector store, wait for one, or were deleted and left one; further
+queries of search."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -22,10 +22,10 @@ from mnemoir.storage.sql.queries import queries
 _VECTORS = queries("sessions/vectors")
 _SEARCHING = queries("sessions/searching")
 _MESSAGES = queries("sessions/messages")
-_MOST_LEFT = 500  # vectors of deleted messages that are looked for at once
-_NOTES_KEPT = 16_384  # a search looks at all sessions, and few of them have changed since the last
+_MOST_LEFT = 500  # vectors of deleted messages looked up at once
+_NOTES_KEPT = 16_384  # a search reads all sessions, and few of them have changed since the last one
 InContext = tuple[StoredMessage, Sequence[StoredMessage]]
-SPACES = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())  # a text of these alone says nothing
+SPACES = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())  # a text of these alone counts as empty
 
 
 class VectorTables(Store):
@@ -42,15 +42,15 @@ class VectorTables(Store):
         return list(stored_messages(rows))
 
     def in_context(self, message_ids: Sequence[int], count: int) -> list[InContext]:
-        """Those that are there, each with up to `count` messages in front of it on the thread, oldest first."""
+        """The existing ones, each with up to `count` messages before it on the thread, oldest first."""
         return self._file.read(lambda sql: list(_in_context(sql, messages_with(sql, message_ids), clamped(count))))
 
     def await_vectors(self, message_ids: Sequence[int], model: str) -> list[int]:
-        """Note them as waiting; those of them that are there. Do this before their vectors are added."""
+        """Record messages as waiting; the existing ones. Call this before adding their vectors."""
         return self._each("await", message_ids, model=model)
 
     def vectors_added(self, message_ids: Sequence[int], model: str) -> list[int]:
-        """Note them as embedded; ids of deleted messages, of these and others, whose vectors are to be removed."""
+        """Record messages as embedded; ids of deleted messages, of these and others, with vectors to remove."""
         now = self._now()
 
         def work(sql: Sql) -> list[int]:
@@ -61,7 +61,7 @@ class VectorTables(Store):
         return self._file.write(work)
 
     def vectors_failed(self, message_ids: Sequence[int]) -> None:
-        """Count a failed attempt; they wait again."""
+        """Count a failed attempt for the messages, which wait again."""
         self._each("failed", message_ids)
 
     def vectors_to_remove(self, limit: int) -> list[int]:
@@ -69,18 +69,18 @@ class VectorTables(Store):
         return _first(self._rows(_VECTORS["to_remove"], limit=clamped(limit)))
 
     def vectors_removed(self, message_ids: Sequence[int]) -> None:
-        """Their vectors are gone from the vector store."""
+        """Delete the notes of messages whose vectors were removed from the vector store."""
         values = [{"id": message_id} for message_id in message_ids]
         if values:
             self._file.write(lambda sql: sql.many(_VECTORS["removed"], values))
 
     def vector_counts(self) -> Mapping[str, int]:
-        """How many notes there are by status: pending, embedded, failed, removed."""
+        """The number of notes by status: pending, embedded, failed, removed."""
         rows = self._rows(_VECTORS["counts"])
         return {str(status): count for status, count in rows if isinstance(count, int)}
 
     def said_after(self, message_id: int, limit: int) -> list[MessageText]:
-        """Messages that say something and are no instructions, with greater ids, by id."""
+        """Messages with text that are no instructions, with greater ids, by id."""
         rows = self._rows(_SEARCHING["said_after"], after=message_id, limit=clamped(limit), spaces=SPACES)
         return [
             MessageText(
@@ -90,11 +90,11 @@ class VectorTables(Store):
         ]
 
     def living_ids(self) -> list[int]:
-        """The ids of all messages there are, in no special order."""
+        """The ids of all messages, unordered."""
         return _first(self._rows(_SEARCHING["living"]))
 
     def important_ids(self, threshold: float) -> list[int]:
-        """Those of messages that are pinned, or scored `threshold` or more, wherever they stand."""
+        """The ids of messages that are pinned, or scored `threshold` or more, on all branches."""
         return _first(self._rows(_SEARCHING["important"], threshold=threshold))
 
     def session_notes(self, user: str | None = None) -> Iterator[tuple[str, SessionMetadata]]:
@@ -113,12 +113,12 @@ class VectorTables(Store):
 
 
 def _noted_ids(sql: Sql, query: str, message_ids: Sequence[int], **values: Value) -> list[int]:
-    """What a query gives for each of the messages."""
+    """The ids that a query returns for each of the messages."""
     return _first(sql.many(_VECTORS[query], [{"id": one, **values} for one in message_ids]))
 
 
 def _in_context(sql: Sql, found: Sequence[StoredMessage], count: int) -> Iterator[InContext]:
-    """What was saved together mostly stands one behind the other: then the first alone is looked up."""
+    """The messages in context. Messages saved together are mostly adjacent: then only the first is looked up."""
     last: InContext | None = None
     for one in found:
         if last is not None and _follows(one, last[0]) and not mark_of(sql, one.session_id):

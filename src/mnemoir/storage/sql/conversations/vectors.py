@@ -28,7 +28,7 @@ _ROWS_AT_ONCE = 4096
 
 
 class StoreState(NamedTuple):
-    """How far the file has come; another `epoch` means that it was cleared."""
+    """The state of the file; another `epoch` means that it was cleared."""
 
     epoch: str
     changes: int
@@ -38,7 +38,7 @@ class StoreState(NamedTuple):
 
 
 def put(sql: Sql, state: StoreState, rows: Sequence[NewVector], tokens: Mapping[str, TokenPart]) -> None:
-    """Store rows, each in the place of the one with its id, with its tokens if there are any.
+    """Store rows, each with its tokens, if any; a row replaces the one with its id.
 
     Raises DimensionMismatchError.
     """
@@ -75,7 +75,7 @@ def change(
     documents: Sequence[str] | None,
     metadata: GivenMetadata | None,
 ) -> None:
-    """Change what is given of each vector that is there. Raises DimensionMismatchError."""
+    """Change the given values of each existing vector. Raises DimensionMismatchError."""
     if vectors is not None and state.dimension and vectors.shape[1] != state.dimension:
         raise DimensionMismatchError(vectors.shape[1], state.dimension)
     changes = state.changes
@@ -97,13 +97,13 @@ def change(
 
 
 def drop(sql: Sql, state: StoreState, ids: Sequence[str]) -> None:
-    """Delete those that are there."""
+    """Delete the vectors of these ids; unknown ids are skipped."""
     dropped = sum(sql.run(QUERIES["drop"], id=name) for name in ids)
     _note(sql, state._replace(removals=state.removals + dropped))
 
 
 def restart(sql: Sql) -> None:
-    """Delete all, and forget dimension and model."""
+    """Delete all vectors, dimension and model."""
     sql.run(QUERIES["drop_all"])
     sql.run(QUERIES["restart"], epoch=new_request_id())
 
@@ -113,19 +113,19 @@ def _note(sql: Sql, state: StoreState) -> None:
 
 
 def state_of(sql: Sql) -> StoreState:
-    """Where the file stands."""
+    """The state of the file."""
     return StoreState(*sql.row(QUERIES["state"]))  # in the order of the members
 
 
 def rows_named(sql: Sql, ids: Sequence[str] | None) -> list[int]:
-    """Rows of these ids, or all there are; ascending."""
+    """The numbers of the rows of these ids, or of all rows for None; ascending."""
     if ids is None:
         return [row for (row,) in sql.each(QUERIES["live"])]
     return [row for (row,) in sql.each(QUERIES["rows_of"], ids=as_json(list(ids)))]
 
 
 def written_since(sql: Sql, change: int) -> Iterator[tuple[Sequence[int], FloatArray, list[Any]]]:
-    """Rows written after a change, so many at a time: (rows, vectors, metadata)."""
+    """Rows written after a change, in batches: (rows, vectors, metadata)."""
     written = sql.each(QUERIES["since"], change=change)
     while batch := list(islice(written, _ROWS_AT_ONCE)):
         rows, stored, metadata = zip(*batch, strict=True)
@@ -148,17 +148,17 @@ def _members(raw: str) -> dict[str, Any]:
 
 
 def vectors_from(stored: Sequence[bytes]) -> FloatArray:
-    """As they are stored: rows of unit length, or zero."""
+    """The matrix of stored vectors: rows of unit length, or zero."""
     return np.frombuffer(b"".join(stored), _DIGITS).reshape(len(stored), -1).astype(np.float32, copy=False)
 
 
 def _storable(text: Any) -> str:
-    """Half of a surrogate pair, which no file can hold, becomes a question mark."""
+    """The text; lone surrogates, which no file can store, become question marks."""
     return str(text).encode("utf-8", "replace").decode("utf-8")
 
 
 def as_json(value: object) -> str:
-    """For a column, or for a query that takes a list. Raises InvalidRequest for what no file can hold."""
+    """JSON for a column, or for a query's list. Raises InvalidRequest for values that no file can store."""
     try:
         return orjson.dumps(value).decode()
     except TypeError as exc:  # half of a surrogate pair, or an integer beyond 64 bits

@@ -1,4 +1,4 @@
-"""What windows are made of: messages of the thread behind a session's mark, pins and scores, and its summary."""
+"""The data of windows: messages of the thread after a session's mark, pins and scores, and its summary."""
 
 import json
 import uuid
@@ -26,7 +26,7 @@ class WindowTables(Store):
     """One of four parts of `MemoryStorage`; see `ports.log.WindowRows`."""
 
     def mark_context(self, session_id: str) -> int | None:
-        """Let windows begin after the head, and drop the summary; the message's id, None for none."""
+        """Make windows begin after the head, and drop the summary; the head's id, None for an empty thread."""
 
         def work(sql: Sql) -> int | None:
             session = storable(session_id)
@@ -37,7 +37,7 @@ class WindowTables(Store):
         return self._file.write(work)
 
     def newest_messages(self, session_id: str, limit: int, *, before: int | None = None) -> list[StoredMessage]:
-        """Newest first, in front of the message `before` (none when that is gone), behind the mark."""
+        """Messages after the mark, newest first, before message `before` (none if that is deleted)."""
         return whole_page(
             limit, before, lambda at, most: self._behind_mark("newest", session_id, limit=most, **in_front_of(at))
         )
@@ -45,7 +45,7 @@ class WindowTables(Store):
     def messages_between(
         self, session_id: str, after: int | None, before: int | None, limit: int
     ) -> list[StoredMessage]:
-        """Oldest first, behind the message `after` and in front of `before`, behind the mark; None is no border."""
+        """Messages after the mark, oldest first, after `after` and before `before`; None is no border."""
         end = in_front_of(before)
         return whole_page(
             limit,
@@ -54,15 +54,15 @@ class WindowTables(Store):
         )
 
     def important_messages(self, session_id: str, threshold: float) -> list[StoredMessage]:
-        """Those pinned, or scored `threshold` or more; oldest first, behind the mark."""
+        """Messages after the mark that are pinned, or scored `threshold` or more; oldest first."""
         return list(stored_messages(self._behind_mark("important", session_id, threshold=threshold)))
 
     def unscored_messages(self, session_id: str, limit: int) -> list[StoredMessage]:
-        """Those without a score, behind the mark, by id."""
+        """Messages after the mark without a score, by id."""
         return list(stored_messages(self._behind_mark("unscored", session_id, limit=clamped(limit))))
 
     def set_importance(self, scores: Mapping[int, float | None]) -> None:
-        """Store a score, 0 to 1 or None for none, by message id; unknown ids are passed over."""
+        """Store scores, 0 to 1 or None for none, by message id; unknown ids are skipped."""
         wrong = [score for score in scores.values() if score is not None and not 0 <= score <= 1]
         if wrong:
             raise InvalidRequest(f"A message's importance is 0 to 1, not {wrong[0]}.", field="importance")
@@ -71,11 +71,11 @@ class WindowTables(Store):
             self._file.write(lambda sql: sql.many(_MESSAGES["score"], values))
 
     def set_pinned(self, message_id: int, pinned: bool) -> bool:
-        """False when there is no such message."""
+        """Pin or unpin a message; False when there is no such message."""
         return bool(self._change(_MESSAGES["pin"], id=clamped(message_id), pinned=1 if pinned else None))
 
     def messages_by_id(self, message_ids: Sequence[int]) -> dict[int, StoredMessage]:
-        """Those that are there."""
+        """The existing messages of these ids, by id."""
         return {stored.id: stored for stored in self._file.read(lambda sql: messages_with(sql, message_ids))}
 
     def thread_stretches(
@@ -94,22 +94,22 @@ class WindowTables(Store):
         return self._file.read(work)
 
     def get_summary(self, session_id: str) -> Summary | None:
-        """The session's summary."""
+        """The session's summary; None without one."""
         row = self._row(_MESSAGES["summary"], session=storable(session_id))
         return None if row is None else summary_of(row)
 
     def claim_summary(self, session_id: str, lease_s: float) -> str | None:
-        """The right to summarise, for so many seconds at most; None while another has it."""
+        """A claim to summarise, for `lease_s` seconds at most; None while another caller has it."""
         now_s, claim = self._clock().timestamp(), uuid.uuid4().hex
         until, session = now_s + lease_s, storable(session_id)
         claimed = self._change(_MESSAGES["claim"], session=session, claim=claim, now_s=now_s, until=until)
         return claim if claimed else None
 
     def put_summary(self, session_id: str, claim: str, summary: Summary) -> bool:
-        """Store it in place of the last one and give up the claim.
+        """Replace the summary and release the claim.
 
-        False, and nothing stored, when another has the claim, or when what it covers was deleted, marked off, or left
-        the thread.
+        False, and nothing stored, when another has the claim, or when the messages it covers were deleted, marked
+        off, or left the thread.
         """
         values: dict[str, Value] = {
             "session": storable(session_id),
@@ -128,7 +128,7 @@ class WindowTables(Store):
         return self._file.write(work)
 
     def release_summary(self, session_id: str, claim: str) -> None:
-        """Give up the claim without a summary; nothing when another has it by now."""
+        """Release the claim without a summary; does nothing when another has it by now."""
         self._file.write(lambda sql: _release(sql, session_id, claim))
 
     def _behind_mark(self, query: str, session_id: str, **values: Any) -> list[Row]:
@@ -141,9 +141,9 @@ class WindowTables(Store):
 def whole_page(
     limit: int, begins: int | None, read: Callable[[int | None, int], Sequence[Row]]
 ) -> list[StoredMessage]:
-    """`limit` messages, fewer at the end alone: for damaged rows others are read.
+    """A page of `limit` messages, fewer only at the end: damaged rows are replaced by further ones.
 
-    `read` gives out rows behind, or in front of, a message, so many at most.
+    `read` returns rows after, or before, a message, at most the given number.
     """
     found: list[StoredMessage] = []
     while (missing := clamped(limit) - len(found)) > 0:
@@ -156,7 +156,7 @@ def whole_page(
 
 
 def rows_before(sql: Sql, session_id: str, message_id: int, limit: int) -> list[Row]:
-    """What stands in front of a message on the thread, behind the mark, newest first."""
+    """The rows before a message on the thread, after the mark, newest first."""
     mark = mark_of(sql, session_id)
     return sql.rows(_MESSAGES["newest"], session=session_id, mark=mark, limit=limit, **in_front_of(message_id))
 
@@ -167,12 +167,12 @@ def mark_of(sql: Sql, session_id: str) -> int:
 
 
 def messages_with(sql: Sql, message_ids: Sequence[int]) -> list[StoredMessage]:
-    """Those of these messages that are there, in the order of the ids."""
+    """The existing ones of these messages, in the order of the ids."""
     return list(stored_messages(sql.many(_MESSAGES["one"], [{"id": clamped(one)} for one in message_ids])))
 
 
 def in_front_of(before: int | None) -> Mapping[str, Any]:
-    """In front of which place; a message that is gone has nothing in front of it."""
+    """The values of the place before which to read; no message is before a deleted one."""
     return {"before": 0, "end": _END} if before is None else {"before": clamped(before), "end": _NOWHERE}
 
 
@@ -181,9 +181,9 @@ def _release(sql: Sql, session_id: str, claim: str) -> bool:
 
 
 def _between(cuts: Sequence[Any], alone: set[int]) -> list[dict[str, float]]:
-    """What `stretch` binds for the stretches that the cuts leave, in the order of the thread.
+    """The values of `stretch` for the stretches between the cuts, in the order of the thread.
 
-    Ids are whole numbers: half a one more or less, and a border is right behind a message or in front of it.
+    Ids are whole numbers: plus or minus a half, a border is right after or before a message.
     """
     borders = [_OUTSIDE]
     for id in cuts:

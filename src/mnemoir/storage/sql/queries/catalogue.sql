@@ -1,9 +1,9 @@
 -- name: stamps
--- The stamp of every file when it was looked at last, by place, unsorted.
+-- The stamp of every file at its last inspection, with its place, unsorted.
 SELECT place, stamp FROM catalogue;
 
 -- name: put_file
--- What a file holds.
+-- Insert or replace the totals of a file.
 INSERT INTO catalogue (place, stamp, messages, embeddable, embedded)
 VALUES (:place, :stamp, :messages, :embeddable, :embedded)
 ON CONFLICT (place) DO UPDATE
@@ -20,11 +20,11 @@ INSERT INTO catalogued_conversations (place, digest, used_at) VALUES (:place, :d
 ON CONFLICT (place, digest) DO UPDATE SET used_at = excluded.used_at;
 
 -- name: drop_conversation
--- One conversation that a file does not hold any more.
+-- Delete a conversation that a file no longer contains.
 DELETE FROM catalogued_conversations WHERE place = :place AND digest = :digest;
 
 -- name: drop_file
--- A file that is gone, with its conversations.
+-- Delete a file, with its conversations.
 DELETE FROM catalogue WHERE place = :place;
 
 -- name: places_with
@@ -36,7 +36,7 @@ SELECT place FROM catalogued_conversations WHERE digest = :digest ORDER BY place
 SELECT DISTINCT place FROM catalogued_conversations WHERE used_at < :before ORDER BY place;
 
 -- name: total
--- What all files hold together; one row.
+-- The totals over all files; one row.
 SELECT (SELECT count(*) FROM catalogued_conversations), coalesce(sum(messages), 0), coalesce(sum(embeddable), 0),
        coalesce(sum(embedded), 0)
   FROM catalogue;

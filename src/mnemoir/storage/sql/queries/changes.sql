@@ -1,9 +1,9 @@
 -- name: counters
--- Where a scope's revision and its numbers stand; one row, by the primary key.
+-- A scope's revision and its last numbers; one row, by the primary key.
 SELECT changes, removals, next_seq FROM scopes WHERE id = :scope_id;
 
 -- name: set_counters
--- Move a scope's revision and its numbers on.
+-- Advance a scope's revision and its numbers.
 UPDATE scopes SET changes = :changes, removals = :removals, next_seq = :next_seq WHERE id = :scope_id;
 
 -- name: add_memory
@@ -51,7 +51,7 @@ UPDATE memories
  WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: renew_memory
--- Say that a memory holds as of now.
+-- Confirm a memory as of now.
 UPDATE memories SET updated_at = :now_text, effective_at = :now, change = :change WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: set_metadata

@@ -3,7 +3,7 @@
 SELECT count(*) FROM memories INDEXED BY memories_by_change WHERE scope_id = :scope_id AND valid_to IS NULL;
 
 -- name: make_nobodys
--- Take a scope from its user; the name is one that no other scope has.
+-- Detach a scope from its user, under a name that no other scope has.
 UPDATE scopes SET tenant = '', project = '', user = :name WHERE id = :scope_id;
 
 -- name: begin_scope
@@ -35,9 +35,9 @@ DELETE FROM receipts
  WHERE scope_id = :scope_id AND key IN (SELECT key FROM receipts WHERE scope_id = :scope_id LIMIT :limit);
 
 -- name: drop_scope
--- Forget a scope that has no rows.
+-- Delete a scope without rows.
 DELETE FROM scopes WHERE id = :scope_id;
 
 -- name: drop_job
--- Forget a job that no worker has.
+-- Delete a job that no worker has.
 DELETE FROM jobs WHERE id = :id AND state <> 'RUNNING';

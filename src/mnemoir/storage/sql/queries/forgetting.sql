@@ -27,7 +27,7 @@ SELECT id, metadata FROM memories WHERE scope_id = :scope_id AND metadata IS NOT
 SELECT memory_id, state FROM history WHERE scope_id = :scope_id AND state IS NOT NULL;
 
 -- name: drop_history_of
--- All that is told of one memory.
+-- Delete the history of one memory.
 DELETE FROM history WHERE scope_id = :scope_id AND memory_id = :id;
 
 -- name: drop_history_from
@@ -57,13 +57,13 @@ DELETE FROM memories WHERE scope_id = :scope_id AND seq IN (
 );
 
 -- name: unsource
--- Let no event point to the words of a session any more.
+-- Detach all events from the turns of a session.
 UPDATE history SET source_id = NULL
  WHERE scope_id = :scope_id
    AND source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session);
 
 -- name: drop_sources
--- The words of a session.
+-- Delete the turns of a session.
 DELETE FROM sources WHERE scope_id = :scope_id AND session = :session;
 
 -- name: receipts
@@ -71,18 +71,18 @@ DELETE FROM sources WHERE scope_id = :scope_id AND session = :session;
 SELECT key, applied FROM receipts WHERE scope_id = :scope_id;
 
 -- name: drop_receipt
--- One answer.
+-- Delete one answer.
 DELETE FROM receipts WHERE scope_id = :scope_id AND key = :key;
 
 -- name: erase_history
--- All that is told of the memories of a scope.
+-- Delete the history of a scope's memories.
 DELETE FROM history
  WHERE scope_id = :scope_id
    AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
    AND (:conversation IS NULL OR conversation = :conversation);
 
 -- name: erase_sources
--- The words behind no event any more; by index history_by_source.
+-- Delete the turns of no event; by index history_by_source.
 DELETE FROM sources
  WHERE scope_id = :scope_id AND NOT EXISTS (SELECT 1 FROM history WHERE scope_id = :scope_id AND source_id = sources.id);
 

@@ -3,7 +3,7 @@
 id, kind, payload, state, attempts, created_at, updated_at, result, error
 
 -- name: put_job
--- Write a job down; nothing happens when its id is there. By index jobs_in_queue.
+-- Insert a job unless its id exists. By index jobs_in_queue.
 INSERT INTO jobs (id, kind, queue, state, waits_for, due_at, created_at, updated_at, payload)
 VALUES (:id, :kind, :queue, 'PENDING',
         CASE WHEN :queue <> '' AND EXISTS (SELECT 1 FROM jobs WHERE queue = :queue AND ended_at IS NULL)
@@ -12,7 +12,7 @@ VALUES (:id, :kind, :queue, 'PENDING',
 ON CONFLICT (id) DO NOTHING;
 
 -- name: make_due_claimable
--- Let jobs that were put back and are due again wait for a worker; by index jobs_put_back.
+-- Make jobs claimable that were put back and are due again; by index jobs_put_back.
 UPDATE jobs SET waits_for = 'worker' WHERE waits_for = 'time' AND due_at <= :at;
 
 -- name: claim_job
@@ -25,11 +25,11 @@ UPDATE jobs
 RETURNING {job};
 
 -- name: extend_lease
--- Let the lease of a job last longer, if the worker still has it.
+-- Extend the lease of a job, if the worker still has it.
 UPDATE jobs SET lease_until = :lease_until WHERE id = :id AND state = 'RUNNING' AND worker = :worker;
 
 -- name: put_back_lapsed
--- Let jobs wait for a worker again whose lease has ended; by index jobs_leased.
+-- Make jobs claimable again whose lease has ended; by index jobs_leased.
 UPDATE jobs SET state = 'PENDING', waits_for = 'worker', worker = NULL, lease_until = NULL, updated_at = :now
  WHERE state = 'RUNNING' AND lease_until <= :at;
 
@@ -45,7 +45,7 @@ SELECT coalesce((SELECT due_at FROM jobs WHERE waits_for = 'worker' ORDER BY num
                 (SELECT due_at FROM jobs WHERE waits_for = 'time' ORDER BY due_at LIMIT 1));
 
 -- name: next_of_queue
--- The first job of a queue that has not ended need not wait for its turn any more; by index jobs_in_queue.
+-- Make the first job of a queue that has not ended claimable; by index jobs_in_queue.
 UPDATE jobs SET waits_for = 'worker'
  WHERE waits_for = 'turn'
    AND number = (SELECT number FROM jobs WHERE queue = :queue AND ended_at IS NULL ORDER BY number LIMIT 1);

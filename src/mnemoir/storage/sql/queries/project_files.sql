@@ -7,11 +7,11 @@ SELECT number, stamp FROM file_projects WHERE tenant = :tenant AND project = :pr
 SELECT tenant, project, stamp FROM file_projects ORDER BY number;
 
 -- name: add_project
--- Enter a project; nothing happens when it is there.
+-- Insert a project unless it exists.
 INSERT INTO file_projects (tenant, project) VALUES (:tenant, :project) ON CONFLICT DO NOTHING;
 
 -- name: set_stamp
--- Say which file the index is in step with now.
+-- Set the stamp of the file that the index matches now.
 UPDATE file_projects SET stamp = :stamp WHERE number = :project;
 
 -- name: move_stamp
@@ -23,7 +23,7 @@ UPDATE file_projects SET stamp = :stamp WHERE number = :project AND stamp IS :be
 SELECT user, memory_id, text_hash, terms, model, vector, token_ids FROM file_index WHERE project_number = :project;
 
 -- name: entry_hashes
--- Which texts of a project are indexed, by the unique key.
+-- The indexed texts of a project, by the unique key.
 SELECT user, memory_id, text_hash FROM file_index WHERE project_number = :project;
 
 -- name: token_codes
@@ -41,7 +41,7 @@ ON CONFLICT (project_number, user, memory_id) DO UPDATE SET
     token_ids = excluded.token_ids, token_codes = excluded.token_codes;
 
 -- name: drop_entry
--- Forget the entry of a memory that is gone.
+-- Delete the entry of a memory that no longer exists.
 DELETE FROM file_index WHERE project_number = :project AND user = :user AND memory_id = :memory_id;
 
 -- name: without_vector

@@ -1,10 +1,10 @@
 -- name: load_settings
--- What a project has set; at most one row, by the primary key.
+-- The settings of a project; at most one row, by the primary key.
 SELECT memory_enabled, decay_days, search_limit, extraction_prompt FROM project_settings
  WHERE tenant = :tenant AND project = :project;
 
 -- name: save_settings
--- Replace what a project has set.
+-- Replace the settings of a project.
 INSERT OR REPLACE INTO project_settings
     (tenant, project, memory_enabled, decay_days, search_limit, extraction_prompt)
 VALUES (:tenant, :project, :memory_enabled, :decay_days, :search_limit, :extraction_prompt);

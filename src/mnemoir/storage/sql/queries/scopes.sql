@@ -3,5 +3,5 @@
 SELECT id FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user;
 
 -- name: enter_scope
--- Enter a user's scope; nothing happens when it is there.
+-- Insert a user's scope unless it exists.
 INSERT INTO scopes (tenant, project, user) VALUES (:tenant, :project, :user) ON CONFLICT DO NOTHING;

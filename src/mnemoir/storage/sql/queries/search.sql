@@ -1,5 +1,5 @@
 -- name: revision
--- Where a user's rows stand; at most one row, by the unique key of scopes.
+-- The revision of a user's rows; at most one row, by the unique key of scopes.
 SELECT changes, removals FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user;
 
 -- name: rows_since
@@ -47,13 +47,13 @@ SELECT model FROM entries WHERE model > :after ORDER BY model LIMIT 1;
 SELECT scope_id, seq FROM entries WHERE model IS :model ORDER BY scope_id, seq LIMIT :limit;
 
 -- name: to_embed
--- What to embed of one row, and whose it is; at most one row, by the primary keys.
+-- The text to embed of one row, and its user; at most one row, by the primary keys.
 SELECT s.tenant, s.project, s.user, m.agent, m.app, m.conversation, m.id, m.text, m.kind, m.said_at
   FROM memories AS m JOIN scopes AS s ON s.id = m.scope_id
  WHERE m.scope_id = :scope_id AND m.seq = :seq;
 
 -- name: said_before
--- What was said in a conversation before a row, newest first; by index messages_of_conversation.
+-- The messages of a conversation before a row, newest first; by index messages_of_conversation.
 SELECT text, said_at FROM memories
  WHERE scope_id = :scope_id AND conversation IS :conversation AND kind = 'message' AND valid_to IS NULL
    AND agent IS :agent AND app IS :app AND seq < :seq
@@ -66,7 +66,7 @@ SELECT seq, scope_id, text FROM memories
    AND scope_id = (SELECT id FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user);
 
 -- name: mark_changed
--- Let readers of a scope's revision see that a row was rewritten.
+-- Bump the scope's revision for a rewritten row.
 UPDATE memories SET change = :change WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: backlog

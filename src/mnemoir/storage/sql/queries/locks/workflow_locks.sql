@@ -24,10 +24,10 @@ SELECT :instance, :run, :lock, :until WHERE NOT EXISTS (SELECT 1 FROM WorkflowLo
 RETURNING Id;
 
 -- name: renew_lock
--- Push the expiry of one lock of a run on.
+-- Extend the expiry of one lock of a run.
 UPDATE WorkflowLocks SET ExpirationDate = :until
  WHERE WilmerSessionId = :instance AND WorkflowId = :run AND WorkflowLockId = :lock;
 
 -- name: release_lock
--- Let go of one lock of a run.
+-- Release one lock of a run.
 DELETE FROM WorkflowLocks WHERE WilmerSessionId = :instance AND WorkflowId = :run AND WorkflowLockId = :lock;

@@ -17,11 +17,11 @@ SELECT 'log:' || number, last_checked_message_hash, '[]', 0, 0, number
  ORDER BY 6;
 
 -- name: sources
--- The words of our chunks, in the order of the conversation.
+-- The messages of our chunks, in the order of the conversation.
 SELECT key, source FROM mnemoir_chunks ORDER BY position;
 
 -- name: position_of
--- Where a block stands: a chunk by its key, else a row of the log by its id.
+-- The position of a block: a chunk by its key, else a row of the log by its id.
 SELECT position FROM mnemoir_chunks WHERE key = :key
 UNION ALL
 SELECT id FROM vector_memory_hash_log
@@ -50,11 +50,11 @@ SELECT (SELECT coalesce(max(id), 0) FROM vector_memory_hash_log AS l
          WHERE id >= :position AND NOT EXISTS (SELECT 1 FROM mnemoir_chunks WHERE log_id = l.id));
 
 -- name: move_chunk
--- Give a chunk another position.
+-- Set the position of a chunk.
 UPDATE mnemoir_chunks SET position = :position WHERE id = :id;
 
 -- name: add_chunk
--- A new chunk; gives its number.
+-- Insert a chunk; returns its number.
 INSERT INTO mnemoir_chunks (key, position, hash, digests, source, created_at, made_by)
 VALUES (:key, :position, :hash, :digests, :source, :created_at, :made_by) RETURNING id;
 
@@ -65,19 +65,19 @@ SELECT 'log:' || id, id, id, message_hash, '[]', '[]', timestamp FROM vector_mem
  WHERE 'log:' || id = :key AND id NOT IN (SELECT log_id FROM mnemoir_chunks WHERE log_id IS NOT NULL);
 
 -- name: place
--- Give a chunk its digests.
+-- Set the digests of a chunk.
 UPDATE mnemoir_chunks SET digests = :digests WHERE key = :key;
 
 -- name: make_stale
--- Mark a chunk that is not stale yet; gives its number and the number it has in the log.
+-- Mark a chunk as stale that is not yet; returns its number and its number in the log.
 UPDATE mnemoir_chunks SET stale_since = :now WHERE key = :key AND stale_since IS NULL RETURNING id, log_id;
 
 -- name: revive
--- Take the mark away from a stale chunk; gives its number.
+-- Remove the mark of a stale chunk; returns its number.
 UPDATE mnemoir_chunks SET stale_since = NULL WHERE key = :key AND stale_since IS NOT NULL RETURNING id;
 
 -- name: forget
--- Take the words of a chunk away that was not forgotten yet; gives its number.
+-- Delete the messages of a chunk that is not forgotten yet; returns its number.
 UPDATE mnemoir_chunks SET source = '[]', made_by = '', forgotten_at = :now
  WHERE key = :key AND forgotten_at IS NULL RETURNING id;
 
@@ -88,49 +88,49 @@ SELECT m.id, m.metadata_json, m.memory_text
  WHERE r.chunk_id = :chunk ORDER BY m.id;
 
 -- name: add_record
--- A new record; gives its number.
+-- Insert a record; returns its number.
 INSERT INTO memories (discussion_id, memory_text, date_added, metadata_json)
 VALUES (:discussion, :text, :now, :metadata) RETURNING id;
 
 -- name: link_record
--- Say which chunk a record is of; the trigger has made its row.
+-- Set the chunk of a record; the trigger has inserted its row.
 UPDATE mnemoir_records SET chunk_id = :chunk WHERE memory_id = :id;
 
 -- name: add_words
--- The words of a record, by which it is found.
+-- Insert the words of a record into the full text.
 INSERT INTO memories_fts (rowid, title, summary, entities, key_phrases, memory_text_unweighted)
 VALUES (:id, :title, :summary, :entities, :key_phrases, :summary);
 
 -- name: drop_words
--- Take the words of a record away: no program finds it any more.
+-- Delete the words of a record from the full text: no program finds it any more.
 DELETE FROM memories_fts WHERE rowid = :id;
 
 -- name: drop_record
--- Take a record away; the trigger takes what is ours of it.
+-- Delete a record; the trigger deletes our rows of it.
 DELETE FROM memories WHERE id = :id;
 
 -- name: drop_embeddings
--- Take away what another program made of a record.
+-- Delete the embeddings that another program made of a record.
 DELETE FROM memory_embeddings WHERE memory_id = :id;
 
 -- name: merge_words
--- Write the full text anew without the words of what was taken away, which it keeps until then.
+-- Rewrite the full text without the words of deleted records, which it keeps until then.
 INSERT INTO memories_fts(memories_fts) VALUES ('optimize');
 
 -- name: mark_changed
--- Let search hear of a record.
+-- Bump the revision of a record so that search indexes reload it.
 UPDATE mnemoir_records SET change = (SELECT changes FROM mnemoir_state) WHERE memory_id = :id;
 
 -- name: count_change
--- One more change.
+-- Increment the count of changes.
 UPDATE mnemoir_state SET changes = changes + 1;
 
 -- name: count_removals
--- So many records less.
+-- Add to the count of removed records.
 UPDATE mnemoir_state SET removals = removals + :count;
 
 -- name: put_entry
--- The index entry of a record, if there is such a record, in place of one before.
+-- Insert or replace the index entry of a record, if the record exists.
 INSERT OR REPLACE INTO mnemoir_entries (memory_id, model, terms, vector, token_ids, token_codes)
 SELECT id, :model, :terms, :vector, :token_ids, :token_codes FROM memories WHERE id = :id;
 
@@ -157,15 +157,15 @@ VALUES (:discussion, :hash, :now) RETURNING id;
 DELETE FROM vector_memory_hash_log WHERE id = :id;
 
 -- name: set_log_id
--- Say which row of the log is the chunk's.
+-- Set the row of the log that belongs to the chunk.
 UPDATE mnemoir_chunks SET log_id = :log_id WHERE id = :id;
 
 -- name: forget_tracker
--- Nothing of the conversation is done.
+-- Record that nothing of the conversation is processed.
 DELETE FROM vector_memory_tracker;
 
 -- name: set_tracker
--- How far the conversation is done.
+-- Record how far the conversation is processed.
 INSERT INTO vector_memory_tracker (discussion_id, last_checked_message_hash, last_updated)
 VALUES (:discussion, :hash, :now)
     ON CONFLICT (discussion_id) DO UPDATE SET last_checked_message_hash = :hash, last_updated = :now

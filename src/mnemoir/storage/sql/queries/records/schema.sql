@@ -108,7 +108,7 @@ SELECT 1 FROM main.sqlite_schema LIMIT 1;
 SELECT name FROM pragma_table_info(:table, 'main');
 
 -- name: import_tracker
--- Put what the tracker knows into the hash log, where it is missing.
+-- Copy the tracker's hashes into the hash log, where they are missing.
 INSERT INTO vector_memory_hash_log (id, discussion_id, message_hash, timestamp)
 SELECT max(coalesce((SELECT max(id) FROM vector_memory_hash_log), 0),
            coalesce((SELECT max(log_id) FROM mnemoir_chunks), 0),
@@ -118,15 +118,15 @@ SELECT max(coalesce((SELECT max(id) FROM vector_memory_hash_log), 0),
  WHERE last_checked_message_hash NOT IN (SELECT message_hash FROM vector_memory_hash_log);
 
 -- name: rename_memories
--- Say of all records whose they are.
+-- Set the discussion of all records.
 UPDATE memories SET discussion_id = :discussion;
 
 -- name: rename_log
--- Say of the hash log whose it is.
+-- Set the discussion of the hash log.
 UPDATE vector_memory_hash_log SET discussion_id = :discussion;
 
 -- name: rename_tracker
--- Say of the tracker whose it is. What was renamed before and went on has two rows, and the later one counts.
+-- Set the discussion of the tracker. One that was renamed before and continued has two rows: the later one counts.
 UPDATE OR REPLACE vector_memory_tracker SET discussion_id = :discussion;
 
 -- name: schema_of

@@ -39,7 +39,7 @@ SELECT m.id, m.memory_text, m.date_added, m.metadata_json, c.key, c.made_by
  ORDER BY m.id DESC LIMIT :limit;
 
 -- name: without_entry
--- Live records without an index entry of a model, oldest first; by looking at all.
+-- Live records without an index entry of a model, oldest first; by a full scan.
 SELECT m.id, m.memory_text, m.date_added, m.metadata_json, c.key, c.made_by
   FROM memories AS m
   LEFT JOIN mnemoir_entries AS e ON e.memory_id = m.id
@@ -49,7 +49,7 @@ SELECT m.id, m.memory_text, m.date_added, m.metadata_json, c.key, c.made_by
  ORDER BY m.id LIMIT :limit;
 
 -- name: revision
--- Where the records stand. In a file that we have not written yet, numbers of records are numbers of changes.
+-- The revision of the records. In a file that we have not written yet, numbers of records are numbers of changes.
 SELECT changes, removals, epoch FROM mnemoir_state
 UNION ALL
 SELECT coalesce(max(id), 0), coalesce(max(id), 0) - count(*), '' FROM memories

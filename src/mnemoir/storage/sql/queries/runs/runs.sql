@@ -1,5 +1,5 @@
 -- name: put_run
--- Write a run down, in place of what is known of it.
+-- Insert or replace a run.
 REPLACE INTO runs
     (number, id, written_at, started_at, status, user, tenant, project, user_id, conversation, model, stream, workflow,
      category, first_token_ms, duration_ms, nodes, memories, input_tokens, output_tokens, tokens_counted, error, trace)
@@ -14,7 +14,7 @@ UPDATE runs SET status = 'failed', error = :error
  WHERE status = 'running' AND id NOT IN (SELECT value FROM json_each(:under_way));
 
 -- name: drop_old_runs
--- Forget runs written down before a time; by looking at all.
+-- Delete runs written before a time; by looking at all.
 DELETE FROM runs WHERE written_at < :before;
 
 -- name: drop_first_runs

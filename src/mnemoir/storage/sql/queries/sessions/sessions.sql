@@ -4,7 +4,7 @@ INSERT INTO sessions (id, created_at, updated_at, system_prompt, metadata)
 VALUES (:session, :now, :now, :system_prompt, :metadata) ON CONFLICT (id) DO NOTHING RETURNING id;
 
 -- name: touch_session
--- In use now; a clock that was set back makes nothing older.
+-- Mark a session as used now; a clock that was set back makes nothing older.
 UPDATE sessions SET updated_at = max(updated_at, :now) WHERE id = :session;
 
 -- name: change_session
@@ -42,7 +42,7 @@ SELECT id, updated_at, CAST(metadata AS BLOB) FROM sessions
 DELETE FROM sessions WHERE id = :session;
 
 -- name: drop_messages
--- A trigger notes their vectors for removal.
+-- Delete messages; a trigger records their vectors for removal.
 DELETE FROM messages WHERE session_id = :session;
 
 -- name: drop_summary

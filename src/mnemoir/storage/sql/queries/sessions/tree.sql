@@ -32,13 +32,13 @@ WITH RECURSIVE way (id, parent_id, off_thread) AS (
 SELECT coalesce((SELECT id FROM way WHERE off_thread IS NULL), 0);
 
 -- name: leave
--- What is behind a message of the thread leaves it; behind 0 all does.
+-- Take the messages after a message off the thread; after 0 all of them.
 UPDATE messages SET off_thread = 1
  WHERE session_id = :session AND off_thread IS NULL
    AND (created_at, id) > (coalesce((SELECT created_at FROM messages WHERE id = :id), -9e999), :id);
 
 -- name: join
--- A message and what it hangs on, up to the thread, join it.
+-- Put a message and its ancestors, up to the thread, on the thread.
 UPDATE messages SET off_thread = NULL
  WHERE id IN (WITH RECURSIVE way (id, parent_id, off_thread) AS (
                   SELECT id, parent_id, off_thread FROM messages WHERE id = :id AND session_id = :session
@@ -49,7 +49,7 @@ UPDATE messages SET off_thread = NULL
               SELECT id FROM way WHERE off_thread IS NOT NULL);
 
 -- name: drop_left_summary
--- A summary of more than the thread has is of no use.
+-- Delete a summary of messages that are not on the thread.
 DELETE FROM summaries
  WHERE session_id = :session
    AND NOT EXISTS (SELECT 1 FROM messages WHERE id = upto_message_id AND off_thread IS NULL);
@@ -68,7 +68,7 @@ SELECT id, CAST(role AS BLOB), CAST(content AS BLOB), CAST(tool_calls AS BLOB), 
  WHERE session_id = :session AND digest IS NULL;
 
 -- name: is_unlinked
--- Whether there are such rows; one row.
+-- True when the session has such rows; one row.
 SELECT EXISTS (SELECT 1 FROM messages WHERE session_id = :session AND digest IS NULL);
 
 -- name: unlinked_sessions
@@ -112,7 +112,7 @@ SELECT id, digest FROM messages
  ORDER BY created_at, id;
 
 -- name: other_question
--- Whether the thread has a question besides one; one row.
+-- True when the thread has a question besides one; one row.
 SELECT EXISTS (SELECT 1 FROM messages
                 WHERE session_id = :session AND off_thread IS NULL AND role = 'user' AND id <> :id);
 
@@ -125,7 +125,7 @@ SELECT id, parent_id FROM messages WHERE session_id = :session AND digest = :dig
 SELECT id FROM messages WHERE session_id = :session AND digest = :digest AND parent_id = :id;
 
 -- name: children
--- What stands right behind a message, by id, by idx_messages_parent.
+-- The children of a message, by id, by idx_messages_parent.
 SELECT id FROM messages WHERE session_id = :session AND parent_id = :id ORDER BY id;
 
 -- name: newest_end

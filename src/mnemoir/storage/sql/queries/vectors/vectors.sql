@@ -33,19 +33,19 @@ SELECT name FROM sqlite_schema WHERE type = 'table';
 SELECT epoch, changes, removals, dimension, model FROM state;
 
 -- name: note_changes
--- So many vectors were written and removed.
+-- Set the counts of written and removed vectors, and the dimension.
 UPDATE state SET changes = :changes, removals = :removals, dimension = :dimension;
 
 -- name: note_model
--- Which model the vectors are of.
+-- Store the name of the vectors' model.
 UPDATE state SET model = :model;
 
 -- name: restart
--- All vectors are gone.
+-- Reset the state after deleting all vectors.
 UPDATE state SET epoch = :epoch, changes = 0, removals = 0, dimension = NULL, model = NULL;
 
 -- name: put
--- Store a vector, or put it in the place of the one with its id.
+-- Store a vector, replacing the one with its id.
 INSERT INTO vectors (id, change, vector, document, metadata, token_ids, token_codes)
 VALUES (:id, :change, :vector, :document, :metadata, :token_ids, :token_codes)
     ON CONFLICT (id) DO UPDATE SET change = excluded.change, vector = excluded.vector, document = excluded.document,
@@ -72,19 +72,19 @@ DELETE FROM vectors;
 SELECT count(*) FROM vectors;
 
 -- name: since
--- What the resident matrix takes over, by vectors_by_change.
+-- Vectors written after a change, for the resident matrix, by vectors_by_change.
 SELECT row, vector, metadata FROM vectors WHERE change > :change ORDER BY change, row;
 
 -- name: ids_since
--- What an index takes over, by vectors_by_change.
+-- Ids written after a change, for an index, by vectors_by_change.
 SELECT id FROM vectors WHERE change > :change ORDER BY change, row;
 
 -- name: vectors_of
--- Vectors by id, of those that are there.
+-- The existing vectors by id.
 SELECT id, vector, token_ids FROM vectors WHERE id IN (SELECT value FROM json_each(:ids));
 
 -- name: live
--- The rows there are, ascending.
+-- The numbers of all rows, ascending.
 SELECT row FROM vectors ORDER BY row;
 
 -- name: of_rows
