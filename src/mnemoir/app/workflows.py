@@ -117,7 +117,7 @@ def make_workflows(
 
 
 def forwarding_of(settings: Settings) -> Forwarding:
-    """The members of client requests that models get: by default all, if only this machine can call and no key is set.
+    """The members of client requests that models get: by default all if only this machine can call and no key is set.
 
     A server that others can reach passes only members known to be harmless.
     """
