@@ -48,7 +48,7 @@ _AMBIGUOUS_MONTHS = {
     "mar",
     "dec",
     "march",
-}  # ambiguous words (may, march): only with a capital or a preposition
+}  # ambiguous words: only with a capital or a preposition
 _MOST_YEARS = 60
 _SHORTEST_FIRST_NAME = 3
 _FIRST_PERSON = (

@@ -145,7 +145,7 @@ class Resident:
         return self._packs is not None and len(self._index) - packed >= max(FEWEST_PACKED, packed // 4)
 
     def pack(self, mark: int, view: SearchSnapshot) -> Callable[[], None]:
-        """A function that stores the index in the state of the view, to call outside it. `mark` is older than the view."""
+        """A function that stores the index as of the view, to call outside it. `mark` is older than the view."""
         packs, owner = self._packs, self.owner
         with self.up_to_date(view) as index:
             frozen, model = index.frozen(), index.model
