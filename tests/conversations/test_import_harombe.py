@@ -82,7 +82,7 @@ def test_the_file_is_left_as_it_was(store, tmp_path):
     [
         ("CREATE TABLE bookmarks (id)", "without the tables"),
         (TABLES + "PRAGMA user_version = 2", "of another program, or of Mnemoir"),
-        (TABLES + ROWS + "PRAGMA journal_mode = wal", "a log beside it"),
+        (TABLES + ROWS + "PRAGMA journal_mode = wal", "a log file next to it"),
         (TABLES + ENDLESS, "without the tables"),
         (
             TABLES + "ALTER TABLE messages ADD COLUMN bomb TEXT AS (hex(zeroblob(1000000000)))",

@@ -1,4 +1,4 @@
-"""HTTP: routes, streams, limits, and errors turned into statuses."""
+"""The HTTP server: routes, streams, limits, and the mapping of errors to statuses."""
 
 from mnemoir.server.app import create_app
 from mnemoir.server.options import ServerOptions, check_exposure

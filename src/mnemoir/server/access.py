@@ -1,16 +1,16 @@
-"""The wall: who may ask at all, by key, by host and from which pages of a browser; and whose data a request is about.
+"""Access control: the check of a request's key, host and browser origin, and the scope of data a request is about.
 
-Keys are asked for on every route but those that must answer without one, and compared in constant time. `/` and
-`/api/version` are what Ollama's clients ask to see whether a server is there, most of them without a key. They say
-that it is Mnemoir and which version of the protocol it speaks.
+Every route requires a key except those that must answer without one; keys are compared in constant time. Ollama's
+clients request `/` and `/api/version` to detect a server, most of them without a key. The answers name Mnemoir and
+the version of the protocol it speaks.
 
-A server without keys trusts everything that reaches it, and on this machine every web page does: by a plain POST to
-127.0.0.1, by an image or a frame of its address, or by a name of its own that resolves there (DNS rebinding). So a
-keyless server refuses foreign origins, what the browser says that another site asks for unless a person followed a
-link, and, on a loopback address, names that are not this machine's.
+A server without keys trusts every request that reaches it, and every web page open on this machine can send one: by a
+plain POST to 127.0.0.1, by an image or a frame with that address, or by a host name that resolves to it (DNS
+rebinding). So a keyless server refuses foreign origins, requests that the browser marks as cross-site unless a person
+followed a link, and, on a loopback address, host names that are not this machine's.
 
-The guard leaves the principal in the ASGI scope. No other module of the server decides on a tenant or makes the scope
-of a request, from who asks and what the request names.
+The guard stores the principal in the ASGI scope. No other module of the server chooses a tenant or builds the data
+scope of a request from its principal and the names in it.
 """
 
 import hmac
@@ -47,25 +47,25 @@ _SHOWN = (
 ANYBODY = Principal()
 KEY_HOLDER = Principal(has_key=True)
 _PRINCIPAL = "mnemoir.principal"
-# how Open WebUI names a temporary chat: by the connection of its page; earlier releases wrote "local:"
+# Open WebUI's ids of temporary chats: the id of the page's connection; earlier releases wrote "local:"
 _TEMPORARY_CHATS = ("temporary:", "local:")
 
 
 class Guard:
-    """Refuses requests, answers preflights, and tells browsers which origins may read an answer.
+    """Refuses requests, answers preflights, and sends browsers the origins that may read an answer.
 
-    Of the keys only their hashes are kept.
+    Only the hashes of the keys are kept.
     """
 
     def __init__(self, options: ServerOptions) -> None:
         self._hashes = [_hash(key) for key in options.api_keys]
-        # on other addresses the operator has decided that everything that reaches it may ask, by any name
+        # on other addresses the operator has chosen to accept every request, under any host name
         self._checks_host = not options.api_keys and options.is_local
         self._hosts = {host.lower() for host in options.allowed_hosts}
         self._origins = {origin.lower().rstrip("/") for origin in options.cors_origins}
 
     def answer_browser(self, scope: Scope, send: Send) -> tuple[Response | None, Send]:
-        """What to answer a foreign page or a preflight, None for all others; and how to send an answer."""
+        """The answer to a foreign page or a preflight, None for all other requests; and the `send` for any answer."""
         host = header(scope, b"host")
         if self._checks_host and host is not None and not self._is_ours(host):
             refusal = Forbidden(
@@ -81,7 +81,7 @@ class Guard:
         return None, send
 
     def refuse_key(self, scope: Scope) -> Response | None:
-        """The refusal of a request without a key that is needed; None for one that may pass, as its principal."""
+        """The refusal of a request without a required key; None for one that may pass, which is then admitted."""
         if not self._hashes or scope["path"] in OPEN_PATHS:
             admit(scope, ANYBODY)
             return None
@@ -97,7 +97,7 @@ class Guard:
 
     def _knows(self, key: str | None) -> bool:
         hashed = _hash(key or "")
-        # no early end: the time must not tell which key was nearly right
+        # no early end: the time taken must not show which key was nearly right
         return sum(hmac.compare_digest(hashed, known) for known in self._hashes) > 0
 
     def _answer_origin(self, origin: str, scope: Scope, send: Send) -> tuple[Response | None, Send]:
@@ -114,7 +114,7 @@ class Guard:
         return _is_this_machine(host) or _host_name(host) in self._hosts or host.lower() in self._hosts
 
     def _is_own(self, origin: str, host: str | None) -> bool:
-        """Whether a page of this very server asks, reached by a name that nobody else can make resolve here."""
+        """True for a page of this server itself, loaded by a host name that no other party can make resolve to it."""
         scheme, _, rest = origin.partition("://")
         if host is None or scheme not in ("http", "https") or rest.lower() != host.lower():
             return False
@@ -128,7 +128,7 @@ class Guard:
 
 
 def presented_key(scope: Scope) -> str | None:
-    """The key a request came with, from `Authorization: Bearer|Token`, `X-API-Key` or `api-key`; None without one."""
+    """The key sent with a request, from `Authorization: Bearer|Token`, `X-API-Key` or `api-key`; None without one."""
     authorization = header(scope, b"authorization") or ""
     if authorization.lower().startswith(_SCHEMES):
         return authorization.partition(" ")[2].strip() or None
@@ -153,7 +153,7 @@ def _is_address(name: str) -> bool:
 
 
 def _is_foreign(scope: Scope) -> bool:
-    """Whether a browser says that another site's page asks, and not by a link that opens in a tab.
+    """True when a browser marks the request as one of another site's page, except for a link that opens in a tab.
 
     Only browsers send these headers, and no page can change them.
     """
@@ -197,13 +197,13 @@ def _readable_by(origin: str, send: Send) -> Send:
 
 
 def admit(scope: Scope, principal: Principal) -> None:
-    """Let a request pass as that principal's, in whose name everything behind the guard is done."""
+    """Let a request pass the guard and store its principal, under whose rights all later code runs."""
     scope[_PRINCIPAL] = principal
     acting.set(Act(principal=principal, request_id=visit_of(scope).request_id))
 
 
 def principal_of(scope: Scope) -> Principal:
-    """Who asks. Raises LookupError for a request that has not passed the guard."""
+    """The principal of a request. Raises LookupError for a request that has not passed the guard."""
     principal = scope.get(_PRINCIPAL)
     if not isinstance(principal, Principal):
         raise LookupError("the request has not passed the guard")
@@ -211,7 +211,7 @@ def principal_of(scope: Scope) -> Principal:
 
 
 def project_of(scope: Scope, options: ServerOptions) -> Project:
-    """Query `project`, else header `X-Etienne-Project`, else the default. Raises InvalidRequest."""
+    """The project: query `project`, else header `X-Etienne-Project`, else the default. Raises InvalidRequest."""
     named = query(scope, "project")
     if named is None:
         named = header(scope, b"x-etienne-project")
@@ -220,7 +220,7 @@ def project_of(scope: Scope, options: ServerOptions) -> Project:
 
 
 def project_in(scope: Owner) -> Project:
-    """The project of a scope that a request was given before."""
+    """The project of a scope that was built for a request before."""
     return Project(tenant=scope.tenant, project=scope.project)
 
 
@@ -240,7 +240,7 @@ def owner(project: Project, user: object, field: str = "user_id", /, **narrowing
 
 
 def named_user(user: str | None, doing: str) -> str:
-    """`user`, when given: a missing filter never means everybody's memories."""
+    """`user`, when given; an error otherwise, since a missing filter never means the memories of all users."""
     if user is None or not user.strip():
         raise InvalidRequest(
             f"user_id is missing: say whose memories to {doing}.", code="missing_user_id", field="user_id"
@@ -251,7 +251,7 @@ def named_user(user: str | None, doing: str) -> str:
 def chat_owner(scope: Scope, body: Mapping[str, Any], named: str | None, options: ServerOptions) -> Owner:
     """The scope of a chat: its user from the body, the header `X-User-Id` or the settings, and its conversation.
 
-    `named` is the user that the body names. A temporary chat belongs to no conversation.
+    `named` is the user in the body. A temporary chat belongs to no conversation.
     """
     given = (name for name in (named, header(scope, b"x-user-id")) if name is not None and name.strip())
     conversation = None if is_temporary(scope, body) else session_id(scope, body, options)
@@ -260,9 +260,9 @@ def chat_owner(scope: Scope, body: Mapping[str, Any], named: str | None, options
 
 
 def session_id(scope: Scope, body: Mapping[str, Any], options: ServerOptions) -> str | None:
-    """The first id that is not blank, of the fields and then of the headers; None when there is none.
+    """The first session id that is not blank, from the fields and then the headers; None when there is none.
 
-    It is data and may look like a path. Raises InvalidRequest, naming the field or header, for what can be no name.
+    It is data and may look like a path. Raises InvalidRequest, naming the field or header, for an invalid name.
     """
     named = session_name(body, options.session_fields)
     if named is None:
@@ -272,13 +272,13 @@ def session_id(scope: Scope, body: Mapping[str, Any], options: ServerOptions) ->
 
 
 def is_temporary(scope: Scope, body: Mapping[str, Any]) -> bool:
-    """Whether nothing of the chat may outlive its answer: the client says so, or Open WebUI calls it temporary."""
+    """True when nothing of the chat may be kept: the client says so, or Open WebUI marks the chat as temporary."""
     chat_id = header(scope, b"x-openwebui-chat-id") or ""
     return chat_id.startswith(_TEMPORARY_CHATS) or asks_to_store(body) is False
 
 
 def _values(scope: Scope, name: str) -> Iterator[str]:
-    """All values of a header. As UTF-8 where they are that, so that an id is the same in a header as in a body."""
+    """All values of a header, decoded as UTF-8 where valid, so that an id is the same in a header as in a body."""
     wanted = name.lower().encode("latin-1")
     for key, value in scope["headers"]:
         if key == wanted:

@@ -39,7 +39,7 @@ _ROUTERS = (
 
 
 def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
-    """The whole server over running parts. Whoever opened the parts starts and closes them."""
+    """The whole server over running parts. The caller, which opened the parts, starts and closes them."""
     parts.background.handle(later.KIND, later.add_later(parts.facts, parts.times.write))
     metrics = Metrics() if options.metrics else None
     site = Site(
@@ -90,7 +90,7 @@ def _rest(site: Site, posts: Mapping[str, ASGIApp]) -> FastAPI:
         description="Memory for LLM applications.",
         openapi_url=None,
         redirect_slashes=False,
-        # FastAPI reports to whatever OpenTelemetry finds configured; Mnemoir reports to nobody
+        # FastAPI reports to any OpenTelemetry exporter that is configured; Mnemoir reports to none
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.state.site = site
@@ -98,7 +98,7 @@ def _rest(site: Site, posts: Mapping[str, ASGIApp]) -> FastAPI:
         # not include_router: it hides the routes from the search for the methods of a path
         app.router.routes.extend(router.routes)
     app.router.routes.extend(model_lists.routes())
-    # routes are tried one by one, and each chat with memory asks for these two
+    # routes are matched one by one, and each chat with memory requests these two
     app.router.routes.sort(
         key=lambda route: getattr(route, "path", "") not in ("/api/memories/search", "/api/memories")
     )
@@ -129,7 +129,7 @@ async def _on_invalid(request: Request, exc: Exception) -> Response:
 
 
 async def _on_http(request: Request, exc: Exception) -> Response:
-    """Starlette's own: no such route, or not with this method."""
+    """Answer Starlette's own errors: no such route, or none for this method."""
     assert isinstance(exc, HTTPException)
     if exc.status_code == 405:
         return not_this_method(request.scope, _methods_of(request))
@@ -137,7 +137,7 @@ async def _on_http(request: Request, exc: Exception) -> Response:
 
 
 async def _on_fault(request: Request, exc: Exception) -> Response:
-    # what comes after it, Record, writes the log line
+    # the layer around it, Record, writes the log line
     return failure(request.scope, broken())
 
 

@@ -1,7 +1,7 @@
-"""The chat routes: one way through for all dialects, streamed or whole.
+"""The chat routes: one implementation for all dialects, streamed or whole.
 
-`wire` reads the request and writes the answer; the engine runs the workflow. Here is what lies between: who asks, a
-place to be answered in, the headers, and the end of the work when the client leaves.
+`wire` reads the request and writes the answer; the engine runs the workflow. This module does the work between: the
+caller, a place among the chats under way, the headers, and cancellation when the client disconnects.
 """
 
 import asyncio
@@ -39,20 +39,20 @@ class Writer(Protocol):
     """Turns events into the bytes of one streamed answer (`wire`)."""
 
     def events(self, batch: Sequence[Event]) -> bytes:
-        """The bytes of a batch; b"" when nothing in it is for the client."""
+        """The bytes of a batch; b"" when it has no event for the client."""
 
     def error(self, exc: MnemoirError) -> bytes:
         """The bytes that end a failed answer."""
 
     def heartbeat(self) -> bytes:
-        """Bytes that say nothing."""
+        """Bytes without content, which keep a silent connection open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """The functions of one protocol, and what its streams are called.
+    """The functions of one protocol, and the media type of its streams.
 
-    With `tells_durations` its whole answers say how long they took: `write_reply` takes `took_ns`.
+    With `tells_durations` its whole answers hold their duration: `write_reply` takes `took_ns`.
     `with_functions` writes answers for clients of functions, where the protocol has these beside tools.
     """
 
@@ -71,21 +71,21 @@ class Dialect:
 
 @dataclass(slots=True, kw_only=True)
 class _Turn:
-    """One chat under way. `asked_model_at` is when the last step before the model's first word ended."""
+    """One chat under way. `asked_model_at` is the time when the last step before the model's first word ended."""
 
     recorded: Recorded
     dialect: Dialect
     answer_id: str
-    model: str  # as the answer names it
+    model: str  # the name in the answer
     started: float
     asked_model_at: float = 0.0
     answered_at: float = 0.0
     recalled: int = 0
-    skipped: str = ""  # why memory took no part, where the request does not tell
+    skipped: str = ""  # the reason why memory took no part, where the request does not show it
     dropped: Sequence[str] = ()
 
     def headers(self) -> Headers:
-        """What only we can tell; the time we added leaves out the wait for the model."""
+        """The headers that only this server can fill in; the added time excludes the wait for the model."""
         now = perf_counter()
         added_s = max(0.0, self.asked_model_at - self.started) + max(0.0, now - (self.answered_at or now))
         headers = [
@@ -103,7 +103,7 @@ class _Turn:
         return headers
 
     def notice(self, batch: Sequence[Event]) -> None:
-        """A batch that says nothing to the client: a step before the model, or one behind it."""
+        """Take a batch without bytes for the client: a step before the model, or one after it."""
         if not self.answered_at:
             self.asked_model_at = perf_counter()
         for event in batch:
@@ -211,11 +211,11 @@ class ChatRoute:
             try:
                 await self._pass_on(turn, writer, out)
             except asyncio.CancelledError:
-                if departure.asked:  # the client is there, and waits for the end
+                if departure.asked:  # the client is still connected and waits for the end
                     await out.write(writer.error(_cancelled()), more=False)
                 raise
             except Exception as exc:
-                # once the head is out, an error can only be told inside the stream
+                # once the head is sent, an error can only be reported inside the stream
                 if not out.begun:
                     raise
                 told = exc if isinstance(exc, MnemoirError) else broken()
@@ -242,7 +242,7 @@ class ChatRoute:
         await self._site.parts.recorder.answer(turn.recorded, pass_on)
 
     def _caller(self, scope: Scope, body: Mapping[str, Any], chat: ChatRequest, answerer: Answerer) -> Caller:
-        """Who asks, from the body first, then the headers. Raises InvalidRequest for a name that cannot be one."""
+        """The caller, from the body first, then the headers. Raises InvalidRequest for an invalid name."""
         options = self._site.options
         switched_on = query(scope, "memoryEnabled") == "true" or (header(scope, b"x-memory") or "").lower() == "on"
         return Caller(
@@ -253,7 +253,7 @@ class ChatRoute:
             is_temporary=is_temporary(scope, body),
             is_raw=chat.request.raw,
             answerer=answerer,
-            # a server without keys takes any, and what apps send it then is a placeholder nobody else should get
+            # a server without keys accepts any key; apps then send a placeholder, which must go to no model's server
             credential=presented_key(scope) if options.api_keys else None,
         )
 

@@ -1,7 +1,7 @@
-"""Which kinds of clients call this server, and when each did last: who chats, and agents with the tools of memory.
+"""The kinds of clients that call this server, each with its last call: chat clients, and agents with memory tools.
 
-A kind is told by the headers a client sends anyway; a client that cannot be told so may name itself by the header
-`X-Mnemoir-Client`. Of each kind only the last call is known, in memory, and nothing of who called or what was said.
+A kind is recognised by the headers a client sends anyway; a client without such headers may name itself by the header
+`X-Mnemoir-Client`. Only the last call of each kind is kept, in RAM, without the caller's identity or any content.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ ClientKind = Literal[
 KINDS: tuple[ClientKind, ...] = get_args(ClientKind)
 _LONGEST_MODEL = 128
 _TELLING = frozenset({b"x-mnemoir-client", b"sec-fetch-site", b"origin", b"host", b"user-agent"})
-# how the User-Agent begins; node-fetch gives its own name for programs that set none, SillyTavern and many others
+# beginnings of User-Agent; node-fetch sends its own name for programs that set none, SillyTavern and many others
 _AGENTS: tuple[tuple[str, ClientKind], ...] = (
     ("openai/python", "openai-python"),
     ("asyncopenai/python", "openai-python"),
@@ -52,10 +52,10 @@ _AGENTS: tuple[tuple[str, ClientKind], ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientSeen:
-    """The last call of one kind of client, and how many there were since the server was started.
+    """The last call of one kind of client, and the number of its calls since the server was started.
 
     `mnemoir-ui` is the web UI, `mnemoir-chat` the terminal, `mnemoir` another server, `mcp` the tools for agents,
-    `node-fetch` any program of that library which does not say what it is. `model` is as it was asked for; it and
+    `node-fetch` any program with that library which does not name itself. `model` is as it was requested; it and
     `memory` are None for a call that was no chat.
     """
 
@@ -68,17 +68,17 @@ class ClientSeen:
 
 
 class Clients:
-    """One place a kind, so it cannot grow. To note a call costs a few microseconds: every chat does."""
+    """One entry a kind, so its size is bounded. Noting a call takes a few microseconds, since every chat does it."""
 
     def __init__(self) -> None:
         self._seen: dict[ClientKind, tuple[float, str, str | None, bool | None, int]] = {}
 
     def note(self, scope: Scope, *, model: str, memory: bool) -> None:
-        """A chat was asked for."""
+        """Note a request for a chat."""
         self._note(kind_of(scope), f"{scope['method']} {scope['path']}", model[:_LONGEST_MODEL], memory)
 
     def note_tool(self, scope: Scope) -> None:
-        """An agent used a tool. The route is told by its template: a path may hold the id of a memory."""
+        """Note an agent's use of a tool, by the template of the route: a path may hold the id of a memory."""
         route = route_of(scope).replace(":path}", "}")
         self._note("mcp", f"{scope['method']} {route}", None, None)
 
@@ -87,7 +87,7 @@ class Clients:
         self._seen[kind] = time(), route, model, memory, before[-1] + 1 if before else 1
 
     def seen(self) -> list[ClientSeen]:
-        """Who called last comes first."""
+        """All kinds that have called, latest call first."""
         newest_first = sorted(self._seen.items(), key=lambda item: item[1][0], reverse=True)
         return [
             ClientSeen(
@@ -116,7 +116,7 @@ class ToolsSeen:
 
 
 def kind_of(scope: Scope) -> ClientKind:
-    """What sent this request, as far as its headers tell."""
+    """The kind of client that sent this request, as far as its headers show it."""
     told: dict[bytes, bytes] = {}
     is_open_webui = False
     for name, value in scope["headers"]:
@@ -133,7 +133,7 @@ def kind_of(scope: Scope) -> ClientKind:
 
 
 def _is_own_page(told: Mapping[bytes, bytes]) -> bool:
-    """A browser tells where a page is from; over plain HTTP from another machine only its origin."""
+    """True for a page of this server. A browser sends Sec-Fetch-Site, over plain remote HTTP only the origin."""
     if told.get(b"sec-fetch-site") == b"same-origin":
         return True
     origin = told.get(b"origin")

@@ -1,7 +1,7 @@
-"""One connection, bounded: how many there are, how long a request may take to arrive, how large its head may be.
+"""Connections with limits: on their number, on the time for a request to arrive and on the size of its head.
 
-uvicorn's own protocol waits for ever for a request that trickles in and keeps any number of idle connections; both
-let a few clients take the server from all others.
+uvicorn's own protocol waits for ever for a request that trickles in and keeps any number of idle connections; with
+either, a few clients can block the server for all others.
 """
 
 import asyncio
@@ -18,11 +18,11 @@ from mnemoir.core.ids import new_request_id
 from mnemoir.server.errors import error_body
 
 MOST_HEAD_BYTES = 64 * 1024
-_REFUSED_WAIT_S = 5.0  # for the request of a connection that will be told there is no room
+_REFUSED_WAIT_S = 5.0  # for the request of a connection that will be refused for lack of room
 
 
 class BoundedConnection(HttpToolsProtocol):
-    """Made by `bounded`, which knows the limits."""
+    """A connection with the limits that `bounded` sets on a subclass."""
 
     most_connections: int
     deadline_s: float
@@ -43,7 +43,7 @@ class BoundedConnection(HttpToolsProtocol):
         super().connection_made(transport)
         over = len(self.connections) - self.most_connections
         if over > max(self.most_connections // 4, 8):
-            transport.abort()  # not even room to say so
+            transport.abort()  # no room even for a refusal
             return
         if over > 0:
             self.app = _no_room
@@ -86,7 +86,7 @@ class BoundedConnection(HttpToolsProtocol):
             self._deadline = None
 
     def _on_deadline(self) -> None:
-        """The request is not here yet. Whoever has sent part of it is told so."""
+        """Close a connection whose request has not arrived in time, with an error where part of it has."""
         self._deadline = None
         if self.transport.is_closing():
             return
@@ -102,7 +102,7 @@ class BoundedConnection(HttpToolsProtocol):
 
 
 def bounded(most_connections: int, deadline_s: float) -> type[BoundedConnection]:
-    """The protocol class with these limits, as uvicorn wants it."""
+    """The protocol class with these limits, in the form that uvicorn takes."""
     return type("Connection", (BoundedConnection,), {"most_connections": most_connections, "deadline_s": deadline_s})
 
 
@@ -124,7 +124,7 @@ _: ASGIApp = _no_room
 
 
 def _whole(status: int, exc: MnemoirError) -> bytes:
-    """A response written past the application, which has no request to answer."""
+    """The bytes of an error response sent without the application, which has received no request."""
     names = {400: "Bad Request", 408: "Request Timeout", 431: "Request Header Fields Too Large"}
     request_id = new_request_id()
     body = error_body(exc, "rest", request_id)

@@ -1,4 +1,4 @@
-"""Cursors: where the next page begins, as a text that clients only hand back."""
+"""Cursors: the place where the next page begins, as an opaque text that clients send back."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
@@ -11,7 +11,7 @@ _LONGEST = 2000
 
 
 class InvalidCursor(InvalidRequest):
-    """A text that no page of this list ended with."""
+    """A text that is no cursor of this list."""
 
     code = "invalid_cursor"
 
@@ -25,7 +25,7 @@ def write_cursor(of: str, *place: str | int) -> str:
 
 
 def read_cursor(cursor: str, of: str, *kinds: type[str] | type[int]) -> list[str | int]:
-    """The place again, members of these kinds. Raises InvalidCursor."""
+    """The place that `write_cursor` encoded, its members of these kinds. Raises InvalidCursor."""
     if len(cursor) > _LONGEST or not cursor.isascii():
         raise InvalidCursor
     try:

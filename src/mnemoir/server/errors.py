@@ -1,4 +1,4 @@
-"""Errors on the wire: one table from our errors to statuses, one shape, and the words of each dialect.
+"""Errors as HTTP answers: one table from error classes to statuses, one shape, and the members of each dialect.
 
 Every error has `detail`, `error`, `code` and `request_id`. The OpenAI routes differ in one member: their clients
 read `error` as an object.
@@ -39,7 +39,7 @@ Surface = Literal["rest", "openai", "ollama"]
 
 
 class Misfit(TypedDict):
-    """One place of a request that does not fit: where, why, and which rule; as clients of FastAPI know it."""
+    """One invalid place of a request: its path, the reason and the violated rule, in FastAPI's shape."""
 
     loc: list[str | int]
     msg: str
@@ -47,7 +47,7 @@ class Misfit(TypedDict):
 
 
 class ErrorAnswer(TypedDict):
-    """What went wrong and what to do next. `detail` repeats `error`, or lists each misfit of the request."""
+    """The error and what to do next. `detail` repeats `error`, or lists each invalid place of the request."""
 
     detail: str | Sequence[Misfit]
     error: str
@@ -56,7 +56,7 @@ class ErrorAnswer(TypedDict):
 
 
 class OpenAIErrorAnswer(TypedDict):
-    """The same on the routes of OpenAI's protocols, whose clients read `error` as an object."""
+    """An error on the routes of OpenAI's protocols, whose clients read `error` as an object."""
 
     detail: str | Sequence[Misfit]
     error: OpenAIErrorBody
@@ -64,7 +64,7 @@ class OpenAIErrorAnswer(TypedDict):
     request_id: str
 
 
-# the first class that fits decides
+# the first class that matches decides
 _STATUS: tuple[tuple[type[MnemoirError], int], ...] = (
     (NotFound, 404),
     (Conflict, 409),
@@ -84,12 +84,12 @@ _BY_CODE = {"validation_error": 422, "method_not_allowed": 405, "llm_rate_limite
 _OPENAI_PATHS = ("/v1/", "/chat/completions", "/completions", "/embeddings", "/models")
 _OLLAMA_PATHS = frozenset({"/api/chat", "/api/generate", "/api/embed", "/api/embeddings"})
 _LONGEST_WAIT_S = 3600
-# what a client of a model's server acts upon: key, credit, permission, name of the model, another try, size
+# the statuses that clients of a model's server act upon: key, credit, permission, model's name, retry, size
 _KEPT_REFUSALS = frozenset({402, 403, 404, 408, 409, 413, 415, 422})
 
 
 class Invalid(InvalidRequest):
-    """A request that does not fit its schema; `problems` lists each misfit."""
+    """A request that does not match its schema; `problems` lists each invalid place."""
 
     code = "validation_error"
 
@@ -109,7 +109,7 @@ class MethodNotAllowed(InvalidRequest):
 
 
 def surface_of(path: str) -> Surface:
-    """Whose clients call this path."""
+    """The protocol whose clients call this path."""
     if path.startswith(_OPENAI_PATHS):
         return "openai"
     return "ollama" if path in _OLLAMA_PATHS else "rest"
@@ -118,12 +118,12 @@ def surface_of(path: str) -> Surface:
 def status_of(exc: MnemoirError, surface: Surface = "rest") -> int:
     """The status for an error.
 
-    On the chat routes we stand in for the model's server, so a refusal of it keeps its class and its meaning; on the
-    others it is the gateway's trouble, not the caller's.
+    On the chat routes this server stands in for the model's server, so a refusal by that keeps its class and meaning;
+    on the other routes it is a failure of the gateway, not of the caller.
     """
     if surface != "rest":
         if exc.code == "validation_error" or (isinstance(exc, NotSupported) and exc.field):
-            return 400  # what the OpenAI and Ollama servers say to a member they cannot take
+            return 400  # the status of the OpenAI and Ollama servers for a member they cannot accept
         if isinstance(exc, ProviderRefused):
             return _refused(exc)
         if isinstance(exc, ProviderUnavailable) and exc.status == 503:
@@ -168,7 +168,7 @@ def failure(scope: Scope, exc: MnemoirError) -> Response:
 
 
 def broken() -> MnemoirError:
-    """What a client is told of a fault of our own: that there was one."""
+    """The error sent to a client for an internal fault; it reveals nothing else about the fault."""
     return MnemoirError("The server failed to answer; its log says why under this request's id.")
 
 
@@ -190,7 +190,7 @@ def _problems(exc: MnemoirError) -> Sequence[Misfit]:
 
 def _summary(problems: Sequence[Misfit]) -> str:
     first = problems[0]
-    # the first step of a place is "body" or "query", which tells a reader nothing
+    # the first step of a place is "body" or "query", which does not help a reader
     place = ".".join(str(step) for step in first["loc"][1:]) or str(first["loc"][0])
     rest = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return f"{place}: {first['msg']}{rest}"

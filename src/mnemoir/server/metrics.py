@@ -1,4 +1,4 @@
-"""Figures for Prometheus, in a registry of our own; made only when switched on."""
+"""Metrics for Prometheus, in a registry of their own; created only when switched on."""
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
@@ -9,7 +9,7 @@ _KNOWN_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OP
 
 
 class Metrics:
-    """Labels hold routes, methods and statuses; never a project, a user or a text."""
+    """The server's metrics. Labels hold routes, methods and statuses; never a project, a user or a text."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -24,25 +24,25 @@ class Metrics:
         self._chats = Gauge("mnemoir_active_chats", "Chats being answered", registry=self._registry)
 
     def request(self, method: str, route: str, status: int, took_s: float) -> None:
-        """One request is over."""
+        """Count one finished request."""
         known = method if method in _KNOWN_METHODS else "other"
         self._requests.labels(known, route, str(status)).inc()
         self._seconds.labels(route).observe(took_s)
 
     def memory_operation(self, operation: str) -> None:
-        """`add`, `search`, `list` or `delete` was done."""
+        """Count one completed `add`, `search`, `list` or `delete`."""
         self._memories.labels(operation).inc()
 
     def usage(self, use: str, usage: Usage) -> None:
-        """What a model was used for (`chat` or `add`), and how much."""
+        """Count the tokens a model used, by the purpose (`chat` or `add`)."""
         self._tokens.labels(use, "input").inc(usage.input_tokens)
         self._tokens.labels(use, "output").inc(usage.output_tokens)
         self._tokens.labels(use, "cached").inc(usage.cached_tokens)
 
     def active_chats(self, count: int) -> None:
-        """How many chats are being answered now."""
+        """Set the number of chats being answered now."""
         self._chats.set(count)
 
     def text(self) -> bytes:
-        """All figures, in Prometheus' text format."""
+        """All metrics, in Prometheus' text format."""
         return generate_latest(self._registry)

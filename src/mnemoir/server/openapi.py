@@ -1,7 +1,7 @@
 """The OpenAPI description: FastAPI's, with the bodies that routes read themselves and the routes it does not know.
 
-Every operation tells the one shape of errors. What may be left out of a body is not required and has no default in
-the description: generated clients would take it for always there.
+Every operation lists the one shape of errors. A member that may be left out of a body is not required and has no
+default in the description: generated clients would treat it as always present.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -35,8 +35,8 @@ _KEYS = {
     "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
     "azure": {"type": "apiKey", "in": "header", "name": "api-key"},
 }
-_ANY_KEY: list[Json] = [{}, {"bearer": []}, {"header": []}, {"azure": []}]  # {}: a server may ask for none
-# FastAPI's own of a request that does not fit; this server has one shape for all errors
+_ANY_KEY: list[Json] = [{}, {"bearer": []}, {"header": []}, {"azure": []}]  # {}: a server may require none
+# FastAPI's own shapes for an invalid request; this server has one shape for all errors
 _NOT_OURS = ("HTTPValidationError", "ValidationError")
 
 
@@ -76,7 +76,7 @@ def plain_routes(routes: Iterable[Any]) -> dict[str, list[str]]:
 
 
 class _Written(GenerateJsonSchema):
-    """Shapes of what is written: a dataclass has all of its members, whatever their defaults, and no others."""
+    """Schemas of answers: a dataclass has exactly its members, all of them required regardless of defaults."""
 
     def field_is_required(self, field: Any, total: bool) -> bool:
         return field["type"] == "dataclass-field" or super().field_is_required(field, total)
@@ -116,7 +116,7 @@ def _schemas(shapes: Iterable[Any], mode: JsonSchemaMode, generator: type[Genera
 
 
 def _tell_bodies(paths: Json, routes: Iterable[Any]) -> Iterator[type]:
-    """The body of each route that reads one itself, and its model."""
+    """Add the body of each route that reads one itself; yield its model."""
     for route in routes:
         body = _body_of(route.dependant) if isinstance(route, APIRoute) else None
         if body is not None and route.include_in_schema:
@@ -132,7 +132,7 @@ def _body_of(dependant: Dependant) -> BodyOf[Any] | None:
 
 
 def _tell_projects(paths: Json, routes: Iterable[Any]) -> None:
-    """`project` may stand in the query of every route that asks which project it is about."""
+    """Add the query parameter `project` to every route that depends on the project."""
     for route in routes:
         if isinstance(route, APIRoute) and route.path_format in paths and _asks_for_project(route.dependant):
             for method in route.methods or ():
@@ -147,7 +147,7 @@ def _asks_for_project(dependant: Dependant) -> bool:
 
 
 def _complete(operation: Json, path: str) -> None:
-    """Any operation: no default that is null, the shape of errors, and whether a key is asked for."""
+    """Complete an operation: drop defaults of null, add the shape of errors and the keys it accepts."""
     for parameter in operation.get("parameters", ()):
         if parameter["schema"].get("default", "") is None:
             parameter["schema"] = {name: told for name, told in parameter["schema"].items() if name != "default"}

@@ -1,4 +1,4 @@
-"""How the server is to behave: the plain values it needs, whoever read the settings."""
+"""Server options as plain values, independent of where the settings came from."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 from mnemoir.core.errors import SettingsError
 from mnemoir.settings.addresses import is_loopback
 
-SHORTEST_KEY = 16  # characters of a key that guards an address other machines can reach
+SHORTEST_KEY = 16  # characters of a key for an address that other machines can reach
 MIB = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerOptions:
-    """Where it listens, who may ask, and how much at once.
+    """The address the server listens on, the keys and origins it accepts, and its limits.
 
     `root_path` is "" or starts with "/" and does not end with one. `api_keys` are plain texts; none means that no key
-    is asked for. `session_fields` and `session_headers` are where a chat's session id may be, the first one to be
-    looked at first; a field within an object is written with a dot. `decay_days` and `search_limit` are what a
-    project without settings of its own is told.
+    is required. `session_fields` and `session_headers` name the places of a chat's session id, in the order in which
+    they are read; a field within an object is written with a dot. `decay_days` and `search_limit` are the values
+    shown for a project without settings of its own.
     """
 
     host: str = "127.0.0.1"
@@ -45,12 +45,12 @@ class ServerOptions:
 
     @property
     def is_local(self) -> bool:
-        """Whether only this machine can reach it."""
+        """True when the address is reachable from this machine only."""
         return is_loopback(self.host)
 
 
 def check_exposure(options: ServerOptions) -> None:
-    """Raise SettingsError when others can reach the address and no key, or too short a one, guards it."""
+    """Raise SettingsError when other machines can reach the address and no key, or too short a one, guards it."""
     if options.is_local or options.allow_unauthenticated:
         return
     if options.api_keys and all(len(key) >= SHORTEST_KEY for key in options.api_keys):

@@ -1,6 +1,6 @@
 """The outermost layer: every request gets an id, an answer, a log line and, when switched on, a measurement.
 
-The log line names the route, not the path, and no query: both may hold what people said or who they are.
+The log line holds the route, not the path, and no query: both may hold personal data.
 """
 
 import traceback
@@ -24,7 +24,7 @@ _ALWAYS = (
 
 
 class Record:
-    """Wraps the whole application; nothing it calls may raise past it."""
+    """ASGI layer around the whole application; it answers every exception raised below it."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics | None) -> None:
         self._app = app
@@ -74,7 +74,7 @@ def _headers(visit: Visit) -> Iterable[tuple[bytes, bytes]]:
 
 
 def log_fault(exc: Exception, **known: str) -> None:
-    """Log where it happened, and what only at debug level: an exception's text may quote what a person said."""
+    """Log the place of a fault; its text only at debug level, for it may quote what a person said."""
     frames = traceback.extract_tb(exc.__traceback__)
     where = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames[-8:]]
     _log.error("request failed", kind=type(exc).__name__, where=where, **known)
@@ -82,7 +82,7 @@ def log_fault(exc: Exception, **known: str) -> None:
 
 
 async def _not_http(kind: str, receive: Receive, send: Send) -> None:
-    """No WebSockets; and nothing to do at start and end, for the parts are not ours to open or close."""
+    """Refuse WebSockets; do nothing at startup and shutdown, since the caller opens and closes the parts."""
     if kind == "websocket":
         await receive()
         await send({"type": "websocket.close", "code": 1008})

@@ -1,6 +1,6 @@
-"""One request: what is known of it from its first moment, its headers and query, and its body.
+"""One request: its visit record, its headers and query, and its body.
 
-The first is kept in the ASGI scope. A body is read within a limit, and parsed as JSON whatever its Content-Type says.
+The visit is kept in the ASGI scope. A body is read within a limit, and parsed as JSON with any Content-Type.
 """
 
 from dataclasses import dataclass, field
@@ -21,9 +21,9 @@ _HEADERS = "mnemoir.headers"
 
 @dataclass(slots=True, kw_only=True)
 class Visit:
-    """`started` is on the clock of perf_counter; `left` tells that the client went before it had its answer.
+    """State of one request. `started` is on the clock of perf_counter; `left`: the client left before its answer.
 
-    `run_id` is that of the workflow run it led to, "" for none.
+    `run_id` is that of the workflow run it started, "" for none.
     """
 
     request_id: str = field(default_factory=new_request_id)
@@ -40,13 +40,13 @@ def begin_visit(scope: Scope) -> Visit:
 
 
 def visit_of(scope: Scope) -> Visit:
-    """The visit this scope belongs to."""
+    """The visit kept in this scope."""
     visit = scope.get(_KEY)
     return visit if isinstance(visit, Visit) else begin_visit(scope)
 
 
 def note_route(scope: Scope, route: str) -> None:
-    """Remember which route took the request, by its template."""
+    """Store the template of the route that took the request."""
     scope[_ROUTE] = route
 
 
@@ -58,7 +58,7 @@ def route_of(scope: Scope) -> str:
 def header(scope: Scope, name: bytes) -> str | None:
     """The first header of that (lower case) name, trimmed; None when there is none."""
     headers = scope.get(_HEADERS)
-    if headers is None:  # a chat asks for ten of them
+    if headers is None:  # a chat reads ten of them
         headers = scope[_HEADERS] = dict(reversed(scope["headers"]))
     value = headers.get(name)
     return None if value is None else str(value.decode("latin-1").strip())
@@ -73,15 +73,15 @@ def query(scope: Scope, name: str) -> str | None:
     return next((value for key, value in reversed(pairs) if key == name), None)
 
 
-DEEPEST = 100  # levels; what is read here must be writable again, and orjson writes 254
+DEEPEST = 100  # levels; any value read here must be writable again, and orjson writes 254
 
 
 class ClientLeft(Exception):
-    """The client went away; there is nobody to answer."""
+    """The client disconnected; no answer can be sent."""
 
 
 async def read_body(scope: Scope, receive: Receive, most_bytes: int) -> bytes:
-    """The whole body. Raises TooLarge, before reading when the length is told, and ClientLeft."""
+    """The whole body. Raises TooLarge, before reading when Content-Length is sent, and ClientLeft."""
     announced = header(scope, b"content-length")
     if announced is not None and announced.isdecimal() and int(announced) > most_bytes:
         raise _too_large(most_bytes)
@@ -113,7 +113,7 @@ def parse_json(body: bytes) -> Any:
         raise InvalidRequest(
             f"The body is not valid JSON: {exc.msg} (line {exc.lineno}, column {exc.colno}).", code="invalid_json"
         ) from None
-    # as many brackets as levels are needed at least, so nearly every body is spared the walk
+    # n levels need at least n brackets, so nearly every body is accepted without the walk
     if body.count(b"[") + body.count(b"{") > DEEPEST and _is_deeper(parsed, DEEPEST):
         raise InvalidRequest(f"The body is nested more than {DEEPEST} levels deep.", code="invalid_json")
     return parsed

@@ -1,6 +1,6 @@
-"""What the routes work with: the site, and for those of REST the project, checked queries and bodies, and answers.
+"""Shared parts of the routes: the site, and for REST the project, validated queries and bodies, and answers.
 
-A query or a body is checked against its model before a route runs; an answer is written as the shape a route returns.
+A query or a body is validated against its model before a route runs; an answer is the JSON of the returned shape.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ import orjson
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError, with_config
 from starlette.responses import Response
-from typing_extensions import TypedDict  # before Python 3.12 pydantic takes no other
+from typing_extensions import TypedDict  # before Python 3.12 pydantic accepts no other
 
 from mnemoir.app.parts import Parts
 from mnemoir.core.clock import from_epoch, from_text
@@ -35,14 +35,14 @@ Model = TypeVar("Model", bound=BaseModel)
 Shape = TypeVar("Shape")
 
 LARGEST_ID = 2**63 - 1  # of a message
-LONGEST_QUERY = 10_000  # characters; what lies behind them tells an embedding model nothing more
+LONGEST_QUERY = 10_000  # characters; an embedding model gains nothing from further ones
 _DIGITS = re.compile(r"\d+", re.ASCII)
 _LARGEST = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """One server. `metrics` is None when switched off."""
+    """The shared state of one server. `metrics` is None when switched off."""
 
     parts: Parts
     options: ServerOptions
@@ -53,25 +53,25 @@ class Site:
     settings_change: asyncio.Lock  # a project's settings are read, changed and written back
 
     def count(self, operation: str) -> None:
-        """A memory route did its work."""
+        """Count one completed operation of a memory route."""
         if self.metrics is not None:
             self.metrics.memory_operation(operation)
 
 
 @with_config(ConfigDict(extra="forbid"))
 class JsonObject(TypedDict):
-    """A JSON object of the members that a subclass names, and no others."""
+    """A JSON object with exactly the members that a subclass names."""
 
 
 class Done(JsonObject):
-    """What was done, in words."""
+    """A completed operation, described by a message."""
 
     success: bool
     message: str
 
 
 class Answer(Response, Generic[Shape]):
-    """JSON of a `Shape`: a TypedDict or a dataclass, as it is, without a second check."""
+    """JSON of a `Shape`: a TypedDict or a dataclass, written without further validation."""
 
     media_type = "application/json"
 
@@ -80,10 +80,10 @@ class Answer(Response, Generic[Shape]):
 
 
 class Routes(APIRouter):
-    """Routes that are described as what they return: `-> Answer[Shape]` answers `Shape`; of several, the first."""
+    """Routes described by their return type: `-> Answer[Shape]` answers `Shape`; of several, the first."""
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **more: Any) -> None:
-        """Add one; of a class of responses FastAPI itself knows no shape."""
+        """Add a route with the shape of its answer, which FastAPI cannot read from a response class."""
         returned: Any = endpoint.__annotations__["return"]
         first = get_args(returned)[0] if get_origin(returned) is Union else returned
         if get_origin(first) is Answer:
@@ -92,7 +92,7 @@ class Routes(APIRouter):
 
 
 def tolerant_json(body: object) -> bytes:
-    """JSON of what orjson refuses too: half a character or a huge number of another program's file, deep nesting."""
+    """JSON of values that orjson refuses too: lone surrogates and huge numbers from imported files, deep nesting."""
     try:
         return orjson.dumps(body)
     except orjson.JSONEncodeError:
@@ -114,9 +114,9 @@ ProjectHere = Annotated[Project, Depends(_project)]
 
 
 class BodyOf(Generic[Model]):
-    """A dependency that reads the body as `model`, whatever the Content-Type; the description finds it by this class.
+    """A dependency that reads the body as `model` with any Content-Type; the description finds it by this class.
 
-    Where the body is not `required`, an empty one is an object without members.
+    Where the body is not `required`, an empty body is read as an object without members.
     """
 
     def __init__(self, model: type[Model], *, required: bool = True) -> None:
@@ -124,7 +124,7 @@ class BodyOf(Generic[Model]):
         self.required = required
 
     async def __call__(self, request: Request) -> Model:
-        """Raises Invalid, InvalidRequest and TooLarge."""
+        """Read and validate the body. Raises Invalid, InvalidRequest and TooLarge."""
         return self._read(await self._sent(request))
 
     async def _sent(self, request: Request) -> bytes:
@@ -136,15 +136,15 @@ class BodyOf(Generic[Model]):
 
 
 class LargeBodyOf(BodyOf[Model]):
-    """The same for bodies that are parsed and checked in a thread, since that takes long."""
+    """BodyOf for large bodies, which are parsed and validated in a thread because that takes long."""
 
     async def __call__(self, request: Request) -> Model:
-        """Raises Invalid, InvalidRequest and TooLarge."""
+        """Read and validate the body. Raises Invalid, InvalidRequest and TooLarge."""
         return await asyncio.to_thread(self._read, await self._sent(request))
 
 
 def checked(model: type[Model], raw: object, *place: str | int) -> Model:
-    """`raw` as `model`; raises Invalid with every misfit, placed below `place`."""
+    """`raw` validated as `model`; raises Invalid with every problem, each located below `place`."""
     try:
         return model.model_validate(raw)
     except ValidationError as exc:
@@ -152,7 +152,7 @@ def checked(model: type[Model], raw: object, *place: str | int) -> Model:
 
 
 def problems_of(errors: Any, *place: str | int) -> list[Misfit]:
-    """pydantic's misfits as clients know them, without what was sent."""
+    """pydantic's validation errors in the shape clients know, without the values that were sent."""
     return [
         {"loc": [*place, *error["loc"]], "msg": error["msg"].removeprefix("Value error, "), "type": error["type"]}
         for error in errors
@@ -160,13 +160,13 @@ def problems_of(errors: Any, *place: str | int) -> list[Misfit]:
 
 
 class Body(BaseModel):
-    """What a route accepts: types strict, unknown members ignored."""
+    """A request body: types are strict, unknown members ignored."""
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True, hide_input_in_errors=True)
 
 
 def name_of(field: str) -> BeforeValidator:
-    """A reader of the name of a user, an agent, an application or a run."""
+    """A validator for the name of a user, an agent, an application or a run."""
 
     def check(raw: object) -> str:
         try:
@@ -178,7 +178,7 @@ def name_of(field: str) -> BeforeValidator:
 
 
 def _instant(raw: object) -> datetime:
-    """Seconds since 1970, or an ISO 8601 text; no offset means UTC."""
+    """An instant, from seconds since 1970 or an ISO 8601 text; no offset means UTC."""
     seconds = isinstance(raw, (int, float)) and not isinstance(raw, bool)
     found = from_epoch(float(str(raw))) if seconds else from_text(raw)
     if found is None:
@@ -187,14 +187,14 @@ def _instant(raw: object) -> datetime:
 
 
 def not_blank(text: str) -> str:
-    """The text itself. Raises ValueError where it is only white space."""
+    """`text` itself. Raises ValueError where it is only white space."""
     if not text.strip():
         raise ValueError("must not be blank")
     return text
 
 
 def whole_number(default: int, most: int) -> Callable[[object], int]:
-    """A reader of limits: missing gives `default`, 0 and anything larger `most`; all but whole numbers is refused."""
+    """A reader of limits: missing gives `default`, 0 and anything larger `most`; only whole numbers are accepted."""
 
     def read(raw: object) -> int:
         if raw is None:
@@ -214,7 +214,7 @@ def _digits(raw: object) -> int:
 
 
 def strict_whole_number(default: int, most: int) -> Callable[[object], int]:
-    """The same for JSON, where a number in quotes is a text."""
+    """`whole_number` for JSON, where a number in quotes is a text."""
     read = whole_number(default, most)
 
     def refuse_text(raw: object) -> int:
@@ -226,7 +226,7 @@ def strict_whole_number(default: int, most: int) -> Callable[[object], int]:
 
 
 def offset_number(raw: object) -> int:
-    """How many to skip; missing means none."""
+    """The number of entries to skip; missing means 0."""
     return 0 if raw is None else _digits(raw)
 
 

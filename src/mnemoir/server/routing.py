@@ -1,8 +1,8 @@
-"""Routing: a plain path, the guard, then pages of the web UI, chat routes by one look into a table, and REST.
+"""Routing: path normalisation, the guard, then pages of the web UI, chat routes by one table lookup, and REST.
 
 No redirect is ever sent: some clients do not follow one, and a redirect may drop a body. Slashes are collapsed in
-the path as sent, so that an encoded one (`a%2Fb`) stays part of its name: a plain one ends it. A chat passes through
-here once a message; the REST application's layers would cost it more than all of our own.
+the path as sent, so that an encoded one (`a%2Fb`) stays part of its name: a plain one ends it. A chat is routed here
+once a message; the layers of the REST application would cost it more than all layers of this server.
 """
 
 import re
@@ -27,13 +27,13 @@ _ENDS_IN_SLASH = "mnemoir.ends_in_slash"
 
 
 def ends_in_slash(scope: Scope) -> bool:
-    """Whether the path as sent had a final slash: behind it, an empty name may have been meant."""
+    """True when the path as sent had a final slash: an empty name may have been meant after it."""
     return bool(scope.get(_ENDS_IN_SLASH))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routing:
-    """`posts` maps a path to what answers POST there, `deletes` some of them to what answers DELETE.
+    """The router. `posts` maps a path to the application for POST, `deletes` some of these paths to that for DELETE.
 
     All other routes are those of `rest`. HEAD is answered as GET without a body.
     """
@@ -58,7 +58,7 @@ class Routing:
         note_route(scope, route_of(asked))
 
     async def _app_for(self, scope: Scope, send: Send) -> tuple[ASGIApp, Send]:
-        """What answers this request, and how it is to send its answer. Pages of the UI need no key."""
+        """The application for this request, and the `send` for its answer. Pages of the UI need no key."""
         answer, send = self.guard.answer_browser(scope, send)
         if answer is None and scope["method"] == "GET" and (scope["path"] == ABOUT or not _is_of_api(scope)):
             answer = await self.ui.answer(scope)
@@ -78,7 +78,7 @@ class Routing:
         return not_this_method(scope, ["POST"] if delete is None else ["POST", "DELETE"])
 
     def _make_plain(self, scope: Scope) -> None:
-        """Write the path without doubled slashes, a final slash and the prefix that the server is mounted at."""
+        """Remove doubled slashes, a final slash and the server's mount prefix from the path."""
         sent = (scope.get("raw_path") or quote(scope["path"]).encode("ascii")).partition(b"?")[0]
         raw = self._plain(sent)
         scope[_ENDS_IN_SLASH] = sent.endswith(b"/")
@@ -95,7 +95,7 @@ class Routing:
 
 
 def not_this_method(scope: Scope, methods: list[str]) -> Response:
-    """The answer where `scope`'s method is not one of `methods`: the choice to OPTIONS, an error to all others."""
+    """The answer where `scope`'s method is not one of `methods`: the list of them to OPTIONS, else an error."""
     heads = ["HEAD"] if "GET" in methods else []
     allowed = [*methods, *heads, "OPTIONS"]
     if scope["method"] == "OPTIONS":
@@ -104,7 +104,7 @@ def not_this_method(scope: Scope, methods: list[str]) -> Response:
 
 
 def _is_of_api(scope: Scope) -> bool:
-    """Whether no page of the web UI can have this path."""
+    """True for a path that no page of the web UI can have."""
     return str(scope["path"]).startswith(("/api/", "/v1/"))
 
 
@@ -118,10 +118,10 @@ def _without_body(send: Send) -> Send:
 
 
 class RouteAsSent(APIRoute):
-    """Matches the path as it was sent, and decodes what it names.
+    """A route that matches the path as it was sent, and decodes the names in it.
 
-    A final slash does not matter but to DELETE. There it is what is left of an empty name, or of `.` and `..`, which
-    clients resolve before they send: less would be named than was meant, and more deleted.
+    A final slash matters to DELETE only. There it may remain from an empty name, or from `.` and `..`, which clients
+    resolve before they send: the path would then name a larger part than was meant, and all of it would be deleted.
     """
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
@@ -130,7 +130,7 @@ class RouteAsSent(APIRoute):
         return match, {**found, "path_params": {name: unquote(value) for name, value in named.items()}}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Raises InvalidRequest for a DELETE that names nothing behind its last slash."""
+        """Handle the request. Raises InvalidRequest for a DELETE without a name after its last slash."""
         if scope["method"] == "DELETE" and ends_in_slash(scope):
             raise InvalidRequest(
                 f"DELETE {scope['path'][:200]}/ names nothing behind its last slash, so nothing was deleted."
@@ -141,9 +141,9 @@ class RouteAsSent(APIRoute):
 
 
 def register_names(key: str, *taken: str) -> None:
-    """Let `{name:key}` in a path stand for any name but those `taken` by routes beside it.
+    """Register `key` so that `{name:key}` in a path matches any name but those `taken` by routes beside it.
 
-    So no method of a name ever reaches what a route is called, and `%73earch` still names a thing called `search`.
+    So no method for a name ever reaches the path of such a route, and `%73earch` still matches the name `search`.
     """
     names = rf"(?!(?:{'|'.join(taken)})(?:/|$))[^/]+"
     register_url_convertor(key, type("Names", (StringConvertor,), {"regex": names})())

@@ -1,4 +1,4 @@
-"""Serving: a socket, uvicorn with our limits, and an orderly end."""
+"""Running the server: a socket, uvicorn with this server's limits, and an orderly shutdown."""
 
 import asyncio
 import contextlib
@@ -23,11 +23,11 @@ _log = structlog.get_logger(__name__)
 _BACKLOG = 2048
 _SEND_BUFFER = 256 * 1024
 _OTHER_FILES = 128  # descriptors for the database, the models' servers and the log
-_SPARE = 1.25  # connections past the limit that are still told so (`connection.py`)
+_SPARE = 1.25  # connections over the limit that still get a refusal (`connection.py`)
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:
-    """Run `main` to its end on the fastest event loop there is."""
+    """Run `main` to its end on the fastest event loop available."""
     try:
         import uvloop
     except ImportError:  # Windows
@@ -42,10 +42,10 @@ async def serve(
     listener: socket.socket | None = None,
     on_started: Callable[[int], None] = lambda port: None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM, or until cancelled; requests under way are given `graceful_s` to end.
+    """Serve until SIGINT or SIGTERM, or until cancelled; requests under way get `graceful_s` to end.
 
-    `on_started` is told the port when connections are accepted. Raises SettingsError for an address that must not be
-    or cannot be listened on.
+    `on_started` is called with the port when connections are accepted. Raises SettingsError for an address on which
+    the server must not or cannot listen.
     """
     check_exposure(options)
     with listener or bind(options.host, options.port) as listening:
@@ -58,14 +58,14 @@ async def serve(
             log_config=None,
             access_log=False,
             server_header=False,
-            proxy_headers=False,  # X-Forwarded-* is nobody's word that we would take
+            proxy_headers=False,  # X-Forwarded-* comes from no trusted sender
             backlog=_BACKLOG,
             timeout_keep_alive=max(1, round(options.keep_alive_s)),
             timeout_graceful_shutdown=max(1, round(options.graceful_s)),
         )
         server = _Server(config, lambda: on_started(int(listening.getsockname()[1])))
         try:
-            # a task of its own: uvicorn wakes up ten times a second, and would wake all that await it here
+            # a task of its own: uvicorn wakes up ten times a second, and would wake every task that awaits it here
             await asyncio.create_task(server.serve(sockets=[listening]), name="server")
         except asyncio.CancelledError:
             await server.shutdown(sockets=[listening])  # uvicorn itself leaves connections open when cancelled
@@ -73,7 +73,7 @@ async def serve(
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A socket on that address, or SettingsError saying why not."""
+    """A socket bound to that address. Raises SettingsError with the reason for a failure."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, protocol)
@@ -81,7 +81,7 @@ def bind(host: str, port: int) -> socket.socket:
         raise SettingsError(f"Cannot listen on {host}: {exc.strerror or exc}. Check server.host.") from exc
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        # inherited by every connection; left to itself the kernel keeps up to 4 MiB for a reader that stands still
+        # inherited by every connection; by default the kernel buffers up to 4 MiB for a reader that stands still
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
         listener.bind(address)
     except OSError as exc:
@@ -94,7 +94,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, which tells when it has started and leaves the end of the process to its caller."""
+    """uvicorn with a callback for its start; it leaves the end of the process to its caller."""
 
     def __init__(self, config: uvicorn.Config, on_started: Callable[[], None]) -> None:
         super().__init__(config)
@@ -107,7 +107,7 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        # uvicorn's own raises the signal again at the end, which would kill us before the parts are closed
+        # uvicorn's own raises the signal again at the end, which would kill the process before the parts are closed
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -123,7 +123,7 @@ class _Server(uvicorn.Server):
 
 
 def _room_for(most_connections: int) -> int:
-    """How many connections the process may hold: descriptors are made available, or the number is lowered."""
+    """The number of connections the process may hold: the descriptor limit is raised, or the number lowered."""
     try:
         import resource
     except ImportError:  # Windows has no such limit

@@ -1,7 +1,7 @@
-"""The web UI: one page, its assets, and what it must know before it knows a key.
+"""The web UI: one page, its assets, and the facts it needs before it has a key.
 
-The files are built from `ui/` into `static/` beside this module. A page is served to whoever asks for HTML, without a
-key: it holds nothing but itself, and everything it shows it asks the API for.
+The files are built from `ui/` into `static/` beside this module. A page is served to every request for HTML, without
+a key: it contains no data, and loads everything it shows from the API.
 """
 
 import asyncio
@@ -25,13 +25,13 @@ from mnemoir.server.request import header, note_route
 STATIC = Path(__file__).parent / "static"
 PAGES = frozenset({"/", "/memories", "/conversations", "/runs", "/workflows", "/connect", "/status"})
 ABOUT = "/api/ui"
-NONCE = "MNEMOIR_NONCE"  # where the built page has the place for one
+NONCE = "MNEMOIR_NONCE"  # the placeholder in the built page
 _BASE = '<base href="/" />'
 _NOT_BUILT = (
     "Mnemoir is running. This installation has no web pages: in a checkout, `make ui` builds them. "
     "The API is described at /docs."
 )
-_GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")  # with q=0 it is what a client cannot read
+_GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))")  # q=0 means that the client cannot read it
 _COMPRESSED = ("text/", "application/json", "image/svg")
 _SECURITY = {
     "cross-origin-opener-policy": "same-origin",
@@ -41,7 +41,7 @@ _SECURITY = {
 
 
 class Ui:
-    """Answers what belongs to the UI. Names are looked up among those that were built."""
+    """Serves the files of the UI. Names are looked up among the built files."""
 
     def __init__(self, options: ServerOptions, static: Path = STATIC) -> None:
         self._root = options.root_path
@@ -83,7 +83,7 @@ class Ui:
         return Response(html, headers=headers | _SECURITY, media_type="text/html")
 
     async def _files(self) -> Mapping[str, "_Asset"]:
-        """All of them, read when the first is asked for: pages and assets of one build belong together."""
+        """All built files, read at the first request: pages and assets of one build belong together."""
         async with self._reading:
             if self._built is None:
                 self._built = await asyncio.to_thread(_read, self._static)
@@ -91,7 +91,7 @@ class Ui:
 
 
 def content_security(nonce: str) -> str:
-    """What a page may load and run: its own files, and style elements that carry `nonce`."""
+    """The Content-Security-Policy of a page: its own files, and style elements with `nonce`."""
     return (
         f"default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' blob:; "
         "font-src 'self'; connect-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'"
@@ -116,7 +116,7 @@ class _Asset:
     gzipped: bytes | None = None
 
     async def answer(self, accepted: str) -> Response:
-        """The file, in gzip's coding where that is accepted and makes it smaller."""
+        """The file, gzip-encoded where that is accepted and makes it smaller."""
         fresh = "public, max-age=31536000, immutable" if self.name.startswith("assets/") else "no-cache"
         headers = {"cache-control": fresh, "vary": "Accept-Encoding"} | _SECURITY
         if not _GZIP.search(accepted) or not self.type.startswith(_COMPRESSED):

@@ -1,7 +1,7 @@
-"""Chats under way: their places, their end by a client that leaves or asks for it, and their bytes on the way out.
+"""Chats under way: their limit, their cancellation by a disconnect or a request, and the streaming of their answers.
 
 Each answer has an id, by which another request can end it, and may have a key, so that the same chat sent twice runs
-once. Waiting for a slow reader is waiting in `send`, which holds back the engine and, through it, the model.
+once. A slow reader blocks `send`, which slows down the engine and, through it, the model.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ class Departure:
     """`async with Departure(receive) as departure:` cancels its body when the client disconnects.
 
     The body is then left without an exception and `happened` is True. The request body must have been read before.
-    `asked` tells that the client is still there, and had the end asked for by another request.
+    `asked` is True when the client is still connected and another request asked for the end.
     """
 
     def __init__(self, receive: Receive) -> None:
@@ -51,7 +51,7 @@ class Departure:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
         self._watch.cancel()
-        # somebody else may have cancelled the task too, and then it stays cancelled
+        # other code may have cancelled the task too, and then it stays cancelled
         return self.happened and self._task.uncancel() == 0 and kind is asyncio.CancelledError
 
     async def _wait(self) -> None:
@@ -62,9 +62,9 @@ class Departure:
 
 
 class Outflow:
-    """One streamed answer on its way out: one write a batch, and a sign of life while it is silent.
+    """One streamed answer: one write a batch, and heartbeats while it is silent.
 
-    `head` is asked for the headers when the first bytes go out, `heartbeat` for the sign of life.
+    `head` is called for the headers when the first bytes are sent, `heartbeat` for the bytes of a heartbeat.
     """
 
     def __init__(self, send: Send, *, head: Callable[[], Headers], heartbeat: Callable[[], bytes], every_s: float):
@@ -99,7 +99,7 @@ class Outflow:
             self._last = self._loop.time()
 
     def _on_timer(self) -> None:
-        # one timer an answer, moved on only when it fires: a timer an event would cost more than the event
+        # one timer an answer, rescheduled only when it fires: a timer an event would cost more than the event
         silent_s = self._loop.time() - self._last
         if silent_s >= self._every_s and not self._one_at_a_time.locked():
             self._last = self._loop.time()
@@ -109,7 +109,7 @@ class Outflow:
 
 
 class Places:
-    """Places for chats under way: a chat takes one or is refused at once, for a queue only hides the overload."""
+    """The limit on chats under way: a chat takes a place or is refused at once, since a queue only hides overload."""
 
     def __init__(self, most: int, metrics: Metrics | None) -> None:
         self._most = most
@@ -131,7 +131,7 @@ class Places:
 
 
 class UnderWay:
-    """An ASGI application for `DELETE` on a chat route, with `{"request_id": …}` as its body."""
+    """The answers under way; an ASGI application for `DELETE` on a chat route with the body `{"request_id": …}`."""
 
     def __init__(self, max_body_bytes: int) -> None:
         self._max_body_bytes = max_body_bytes
@@ -140,7 +140,7 @@ class UnderWay:
 
     @contextmanager
     def alone(self, owner: Hashable, key: str | None) -> Iterator[None]:
-        """Runs the body unless a chat of that owner and key is under way: that is a Conflict. None is no key."""
+        """Raises Conflict while a chat of that owner and key is under way, else runs the body. None is no key."""
         if key is None:
             yield
             return
@@ -156,11 +156,11 @@ class UnderWay:
             self._keys.discard(claim)
 
     def begins(self, answer_id: str, departure: Departure) -> None:
-        """An answer may now be ended by its id."""
+        """Register an answer, which may now be ended by its id."""
         self._answers[answer_id] = departure
 
     def ends(self, answer_id: str) -> None:
-        """It may not any more."""
+        """Remove an answer that has ended."""
         self._answers.pop(answer_id, None)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

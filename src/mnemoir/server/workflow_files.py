@@ -1,4 +1,4 @@
-"""`/api/workflows`: the config tree to look at. Nothing of it can be changed here, and no secret in it is shown."""
+"""`/api/workflows`: a read-only view of the config tree, without the secrets in it."""
 
 from functools import cache
 from typing import Annotated, Any

@@ -1,16 +1,16 @@
-"""Prompts that chat apps write: frames of documents around a question, and side tasks that nobody said.
+"""Prompts written by chat apps: frames of documents around a question, and side tasks of the app itself.
 
-Document frames stand around a question when documents, knowledge or web results go with it. Instructions for a tool
-that an app puts behind the question count as a frame too. The model needs the frame; memory wants the question alone,
-because a document or an instruction is not something that the person said.
+A document frame surrounds a question that is sent with documents, knowledge or web results. Instructions for a tool
+that an app appends to the question count as a frame too. The model needs the frame; memory uses the question only,
+because a document or an instruction is not a statement of the person.
 A frame counts only where its head, its documents and its tail all match one template. Documents are foreign text and
-may hold closing marks of their own, so the question begins behind the last closing mark. Where anything does not
+may hold closing marks of their own, so the question begins after the last closing mark. Where any part does not
 match, the whole message counts as typed.
 
-Side tasks are what apps ask a model for themselves, such as a title, tags, or a summary of the chat. Nothing is
-recalled for them, learned from them, or kept of them. A client says so itself in the header `X-Mnemoir-Task`; else a
-prompt is recognised by the frame of its template. Apps let users edit their templates: what fits no frame is a
-person's turn, also where it begins as a template does.
+Side tasks are requests that apps make for themselves, such as a title, tags, or a summary of the chat. Nothing is
+recalled for them, learned from them, or stored of them. A client can name one in the header `X-Mnemoir-Task`; else a
+prompt is recognised by the frame of its template. Apps let users edit their templates: a prompt that matches no frame
+is a person's turn, even if it begins like a template.
 """
 
 import re
@@ -23,7 +23,7 @@ from mnemoir.core.messages import Message, TextPart
 from mnemoir.wire.task_templates import PROMPT_HEADS, SYSTEM_HEADS, TASK_TEMPLATES, TOOL_CHOICE
 
 _QUESTION = re.compile(r"\n*(?P<question>.*)", re.DOTALL)
-# the question stands in a tag of the template, and once more behind it where the app adds it itself
+# the question is in a tag of the template, and once more after it where the app appends it itself
 _QUERY_TAG = re.compile(r"\s*<user_query>\n(?P<tagged>.*)\n</user_query>\n*(?P<question>.*)", re.DOTALL)
 _RULES_AND_QUERY_TAG = re.compile(r"\s*<rules>\n(?:(?!</rules>).)*</rules>\s*" + _QUERY_TAG.pattern, re.DOTALL)
 _LABELLED = re.compile(r"\nQuestion to answer:\n\n(?P<question>.*)", re.DOTALL)
@@ -35,7 +35,7 @@ class _FrameBefore:
     """A frame in front of the question.
 
     The message begins with the first text of `head`, the others follow in order, and the last one opens the
-    documents. `closing` ends them, and `tail` matches all that stands behind its last occurrence.
+    documents. `closing` ends them, and `tail` matches all text after its last occurrence.
     """
 
     head: Sequence[str]
@@ -61,7 +61,7 @@ class _FrameBefore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _FrameBehind:
-    """A frame behind the question: it begins with `opening`, holds `inner`, and ends the message with `closing`."""
+    """A frame after the question: it begins with `opening`, holds `inner`, and ends the message with `closing`."""
 
     opening: str
     inner: str
@@ -77,7 +77,7 @@ class _FrameBehind:
 
 
 class _FileList:
-    """Open WebUI's list of attached files: one empty tag a line, nothing of what is in them."""
+    """Open WebUI's list of attached files: one empty tag a line, without the files' contents."""
 
     HEAD = "<attached_files>\n"
     _LIST = re.compile(HEAD + r"(?:<file [^\n]*/>\n)+</attached_files>\n+")
@@ -162,14 +162,14 @@ def question_in(text: str) -> str | None:
 
 
 def typed(text: str) -> str:
-    """What a person typed of a message: no recalled memories, no document frame; trimmed."""
+    """The text of a message that a person typed: without recalled memories and document frame; trimmed."""
     said = take_down(text)
     question = question_in(said)
     return (said if question is None else question).strip()
 
 
 def without_frame(message: Message) -> Message:
-    """The user's message with its question alone; the same object where there is no frame, or no question in it."""
+    """The user's message with its question only; the same object where there is no frame, or no question in it."""
     question = question_in(message.text) if message.role == "user" else None
     if not question or not question.strip():
         return message
@@ -185,8 +185,8 @@ _INSTRUCTIONS = ("system", "developer", "systemMes")
 def named_task(value: str | None) -> str | None:
     """The task that the header `X-Mnemoir-Task` names; None where it names none.
 
-    Blank, `none`, and a placeholder that the client did not fill in name none. Raises InvalidRequest for a value that
-    can be no name.
+    Blank, `none`, and a placeholder that the client did not fill in name none. Raises InvalidRequest for another
+    value that is no valid name.
     """
     name = (value or "").strip()
     if not name or name.lower() == "none" or "{{" in name:
@@ -201,14 +201,14 @@ def named_task(value: str | None) -> str | None:
 
 
 def recognised_task(messages: Sequence[Message]) -> str | None:
-    """The side task that a request is, by the frames of known templates; None for a person's turn."""
+    """The side task of a request, recognised by the frames of known templates; None for a person's turn."""
     if not messages:
         return None
     prompt = messages[-1].text.strip()
     system = next((message.text.strip() for message in messages[:-1] if message.role in _INSTRUCTIONS), "")
     if not (prompt.startswith(PROMPT_HEADS) or system.startswith(SYSTEM_HEADS)):
         return None
-    if question_in(prompt) is not None:  # a question about documents, whatever these say
+    if question_in(prompt) is not None:  # a question about documents, whatever text these contain
         return None
     is_alone = sum(message.role not in _INSTRUCTIONS for message in messages) == 1
     found = (one.task for one in TASK_TEMPLATES if (is_alone or not one.is_alone) and one.fits(system, prompt))
@@ -216,11 +216,11 @@ def recognised_task(messages: Sequence[Message]) -> str | None:
 
 
 def is_task_prompt(text: str) -> bool:
-    """Whether a text alone, without instructions beside it, is the whole prompt of a side task."""
+    """True for a text that is the whole prompt of a side task by itself, without instructions beside it."""
     prompt = text.strip()
     return any(one.system is None and one.prompt is not None and one.prompt.fits(prompt) for one in TASK_TEMPLATES)
 
 
 def asks_for_tools(messages: Sequence[Message]) -> bool:
-    """Whether an app asks which of its tools to use."""
+    """True for an app's request to select among its tools."""
     return any(message.role == "system" and TOOL_CHOICE in message.text for message in messages)

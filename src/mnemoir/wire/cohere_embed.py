@@ -1,4 +1,4 @@
-"""Cohere's `/embed`, as its client."""
+"""The client's side of Cohere's `/embed`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,17 +11,17 @@ __all__ = ["read_reply", "write_question", "write_request"]
 
 
 def write_request(texts: Sequence[str], *, model: str) -> dict[str, Any]:
-    """What we ask for the vectors of texts that are to be found."""
+    """The request for vectors of texts that searches are to find."""
     return {"model": model, "texts": list(texts), "input_type": "search_document"}
 
 
 def write_question(texts: Sequence[str], *, model: str) -> dict[str, Any]:
-    """What we ask for the vectors of questions."""
+    """The request for vectors of questions."""
     return {**write_request(texts, model=model), "input_type": "search_query"}
 
 
 def read_reply(body: Json, *, count: int) -> Vectors:
-    """`count` vectors of either release: in a list, or in lists by type, of which `float` is read.
+    """`count` vectors in either format: a list, or lists by type, of which `float` is read.
 
     Raises ProviderInvalidOutput.
     """

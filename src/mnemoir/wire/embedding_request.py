@@ -1,4 +1,4 @@
-"""What both embedding dialects ask for, and how vectors are read from an answer."""
+"""Shared parts of the embedding dialects: reading the texts of a request and the vectors of an answer."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ def read_texts(body: Json, field: str) -> tuple[str, ...]:
 
 
 def read_tokens(body: Json, field: str) -> tuple[tuple[int, ...], ...]:
-    """One list of token numbers, or a list of such lists; () where the member holds something else.
+    """One list of token numbers, or a list of such lists; () for a member of another type.
 
     Raises InvalidRequest for a list that begins with token numbers and is not made of them.
     """
@@ -51,7 +51,7 @@ def read_vectors(rows: object, count: int) -> Vectors:
 
 
 def read_exact_vectors(rows: object, count: int) -> ExactVectors:
-    """`count` rows of one length, as they came. Raises ProviderInvalidOutput for a number beyond float32."""
+    """`count` rows of one length, unchanged. Raises ProviderInvalidOutput for a number beyond float32."""
     vectors = _read_rows(rows, count, np.float64).astype(np.float64, copy=False)
     with np.errstate(over="ignore"):
         usable = np.isfinite(vectors.astype(np.float32)).all()

@@ -1,8 +1,8 @@
-"""What of a client's request goes on to a model, and the names of what does not.
+"""Forwarding of a client's request to a model, and the names of the members that are dropped.
 
-A proxy changes what it means to change and nothing else: members that Mnemoir does not use go on to a server of the
-same protocol as they came. To another protocol they are translated where it has a member of that meaning. Whatever
-is left is named, so that the answer can say what was dropped.
+A proxy must change only what it means to change: members that Mnemoir does not use are forwarded unchanged to a
+server of the same protocol. For another protocol they are translated where it has a member of that meaning. The
+remaining members are named, so that the answer can list what was dropped.
 """
 
 import re
@@ -28,37 +28,37 @@ _SPOKEN: Mapping[str, Route] = {
     "ollama-chat": "ollama-chat",
     "ollama-generate": "ollama-chat",
 }
-"""The protocol that a provider's server speaks."""
+"""The protocol of a provider's server."""
 _RAW_SPOKEN: Mapping[str, Route] = {"openai-chat": "openai-completions", "ollama": "ollama-generate"}
 _FORMS = frozenset({"type", "text", "content", "refusal"})
 _AS_THE_SERVER_LIKES = Sampling()
 _NAMELESS = ("openai-responses", "ollama", "ollama-chat")
 _ROUTES: Mapping[str, str] = {"openai-chat": "openai-chat", "ollama": "ollama-chat", "ollama-chat": "ollama-chat"}
-"""The protocol of chats that a provider speaks, where members of messages can go on by it."""
+"""The chat protocol of a provider, where it can carry members of messages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forwarding:
-    """How much goes on: everything, the members known to be harmless, or nothing; and as what Ollama's plain `think`
-    goes to OpenAI's protocols."""
+    """The amount that is forwarded: everything, the members known to be harmless, or nothing; and the member that
+    replaces Ollama's plain `think` in OpenAI's protocols."""
 
     forward: Forward = "all"
     think_as: ThinkAs = "none"
 
     @property
     def forwards(self) -> bool:
-        """Whether anything goes on at all that Mnemoir does not use."""
+        """True when any members that Mnemoir does not use are forwarded."""
         return self.forward != "none"
 
 
 def takes_raw(request: ModelRequest, provider: str, forwarding: Forwarding) -> bool:
-    """Whether a raw request can go to this provider's server as it came."""
+    """True when a raw request can be sent unchanged to this provider's server."""
     route = _RAW_SPOKEN.get(provider)
     return request.extra is not None and request.extra.route == route and forwarding.forwards
 
 
 def plain(request: ModelRequest) -> ModelRequest:
-    """A raw request as messages, for a model that cannot get it as it came; what only it could say is dropped.
+    """A raw request as messages, for a model that cannot receive it raw; members of raw requests only are dropped.
 
     Raises NotSupported for a prompt that is not one text.
     """
@@ -74,7 +74,7 @@ def plain(request: ModelRequest) -> ModelRequest:
 
 
 def prepared(request: ModelRequest, provider: str, forwarding: Forwarding) -> tuple[ModelRequest, Sequence[str]]:
-    """The request as this provider's server is to get it, and the names of the client's members that it will not get.
+    """The request for this provider's server, and the names of the client's members that are left out.
 
     `provider` is a `ChatModel.provider`. Names of options and of members of messages are paths: `options.num_ctx`.
     """
@@ -92,7 +92,7 @@ def prepared(request: ModelRequest, provider: str, forwarding: Forwarding) -> tu
 
 
 def without_extra(message: Message) -> Message:
-    """The message without members that Mnemoir does not read; the very same one where there are none."""
+    """The message without members that Mnemoir does not read; the same object where there are none."""
     if not _has_extra(message):
         return message
     parts = [part if isinstance(part, OpaquePart) else replace(part, extra=None) for part in message.parts]
@@ -103,7 +103,7 @@ def without_extra(message: Message) -> Message:
 def _has_extra(message: Message) -> bool:
     if message.extra is not None:
         return True
-    for part in message.parts:  # a loop, for a history may have hundreds of messages
+    for part in message.parts:  # a loop, since a history may have hundreds of messages
         if part.extra is not None and not isinstance(part, OpaquePart):
             return True
     return any(call.extra is not None for call in message.tool_calls) if message.tool_calls else False
@@ -112,7 +112,7 @@ def _has_extra(message: Message) -> bool:
 def bounded_names(names: Sequence[str]) -> str:
     """The names for a header or a log line: at most 20 of them and 1 kB, then how many more there are.
 
-    A character that a header must not hold becomes `_`, and a name ends after 64 characters.
+    A character that is not allowed in a header becomes `_`, and a name is cut after 64 characters.
     """
     shown: list[str] = []
     for name in names[:_MOST_NAMES]:
@@ -125,7 +125,7 @@ def bounded_names(names: Sequence[str]) -> str:
 
 
 def _with_think(request: ModelRequest, provider: str, think_as: ThinkAs, dropped: list[str]) -> ModelRequest:
-    """A plain `think` as one of OpenAI's protocols says it; named as dropped where it cannot."""
+    """The request with a plain `think` as a member of OpenAI's protocols; added to `dropped` where there is none."""
     if think_as == "reasoning_effort" and provider.startswith("openai"):
         return replace(request, think=None, reasoning_effort="medium" if request.think else "none")
     if think_as == "chat_template_kwargs" and provider == "openai-chat":
@@ -138,11 +138,11 @@ def _with_think(request: ModelRequest, provider: str, think_as: ThinkAs, dropped
     return replace(request, think=None)
 
 
-# --- what a protocol has no place for: each function goes with a `write_request`, and changes with it
+# --- members that a protocol cannot express: each function belongs to a `write_request`, and changes with it
 
 
 def lost(request: ModelRequest, provider: str, *, forwards: bool) -> Iterator[str]:
-    """Names as OpenAI's chat protocol spells them, paths for those of messages; `provider` as in `ChatModel`."""
+    """Lost members, named as in OpenAI's chat protocol, paths for those of messages; `provider` as in ChatModel."""
     losing = _LOSING.get(provider)
     if losing is not None:
         yield from losing(request)
@@ -150,11 +150,11 @@ def lost(request: ModelRequest, provider: str, *, forwards: bool) -> Iterator[st
 
 
 def lost_of_messages(messages: Sequence[Message], provider: str, *, forwards: bool) -> Iterator[str]:
-    """The same of the messages alone. Where nothing is forwarded, all that Mnemoir does not read of them is lost."""
+    """Lost members of messages only. Where nothing is forwarded, all members that Mnemoir does not read are lost."""
     if provider in _NAMELESS and any(one.name is not None and one.role != "tool" for one in messages):
         yield "messages.name"
     route = _ROUTES.get(provider) if forwards else None
-    for message in messages:  # nearly none has more than Mnemoir reads, and a history may have hundreds
+    for message in messages:  # nearly none has members that Mnemoir does not read, and a history may have hundreds
         if message.extra is not None:
             yield from _untold(message.extra, route, "messages.")
         for part in message.parts:
@@ -166,7 +166,7 @@ def lost_of_messages(messages: Sequence[Message], provider: str, *, forwards: bo
 
 
 def given_names(request: ModelRequest) -> Iterator[str]:
-    """The names of all members that say how the model is to answer, and of the client's own."""
+    """The names of all members that control the model's answer, and of the client's own members."""
     yield from _given(request, "temperature", "top_p", "max_tokens", "seed", "presence_penalty", "frequency_penalty")
     if request.sampling.stop:
         yield "stop"
@@ -179,7 +179,7 @@ def given_names(request: ModelRequest) -> Iterator[str]:
 
 
 def _lost_by_openai(request: ModelRequest) -> Iterator[str]:
-    """The reasoning models of OpenAI refuse what others are steered by."""
+    """Sampling members that OpenAI's reasoning models refuse."""
     if is_reasoning_model(request.model):
         yield from _given(request, "temperature", "top_p")
 
@@ -199,7 +199,7 @@ def _lost_by_ollama(request: ModelRequest) -> Iterator[str]:
 
 
 def _lost_by_the_offline_model(request: ModelRequest) -> Iterator[str]:
-    """The offline model reads the messages and nothing else."""
+    """All members of a request: the offline model reads the messages only."""
     yield from given_names(request)
     yield from _tools(request)
 
@@ -213,7 +213,7 @@ def _lost_by_completions(request: ModelRequest) -> Iterator[str]:
 
 
 def _lost_by_koboldcpp(request: ModelRequest) -> Iterator[str]:
-    """Only the options of a config tree say there how to answer."""
+    """All members of a request: there only the options of a config tree control the answer."""
     yield from given_names(replace(request, reasoning_effort=None))
     yield from _lost_by_completions(request)
 
@@ -233,7 +233,7 @@ def _given(request: ModelRequest, *names: str) -> Sequence[str]:
 
 
 def _untold(extra: Extra, route: str | None, at: str) -> Iterator[str]:
-    """Members that came by another protocol than `route`, but for those that only tell how a text was written."""
+    """Members received by another protocol than `route`, except those that only describe the form of a text."""
     if extra.route != route:
         yield from (at + name for name in names_in(extra.members) if name not in _FORMS)
 

@@ -1,4 +1,4 @@
-"""Answers of a fixed shape: what the dialects call structured output, `response_format` or `format`."""
+"""Structured output: answers of a fixed shape, `response_format` or `format` in the dialects."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ ANY_OBJECT = JsonSchema(name="json_object", schema={"type": "object"})
 
 
 def read_response_format(value: object, field: str) -> JsonSchema | None:
-    """OpenAI's `response_format` of a chat request."""
+    """Read OpenAI's `response_format` of a chat request."""
     if value is None:
         return None
     body = members.as_object(value, field)
@@ -36,7 +36,7 @@ def read_response_format(value: object, field: str) -> JsonSchema | None:
 
 
 def write_response_format(output: JsonSchema) -> Mapping[str, Any]:
-    """The same, for a chat request of ours: as the client wrote it, where it came by this protocol."""
+    """The `response_format` of a chat request to a model: as the client wrote it, where it came by this protocol."""
     if as_sent := members_for(output.extra, "openai-chat"):
         return as_sent
     if output == ANY_OBJECT:
@@ -45,7 +45,7 @@ def write_response_format(output: JsonSchema) -> Mapping[str, Any]:
 
 
 def named_schema(output: JsonSchema) -> dict[str, Any]:
-    """Name and schema, and what was said of `strict` and the description."""
+    """The name and the schema, with `strict` and the description where they were given."""
     named: dict[str, Any] = {"name": output.name, "schema": dict(output.schema)}
     if output.strict is not None:
         named["strict"] = output.strict
@@ -53,10 +53,10 @@ def named_schema(output: JsonSchema) -> dict[str, Any]:
 
 
 def is_closed(schema: Mapping[str, Any]) -> bool:
-    """Whether strict mode takes the schema: every object closed, every property required.
+    """True when strict mode accepts the schema: every object closed, every property required.
 
-    Ollama's `format` always binds the model, so it becomes `strict` at OpenAI's servers where they take it. Walks
-    without recursion, because a client decides how deep it nests. Source: OpenAI's guide to structured outputs.
+    Ollama's `format` always binds the model, so it becomes `strict` at OpenAI's servers where they accept it. Walks
+    without recursion, because a client chooses the depth of nesting. Source: OpenAI's guide to structured outputs.
     """
     waiting: list[object] = [schema]
     while waiting:

@@ -1,6 +1,6 @@
-"""KoboldCpp's own protocol, the client's side: one prompt, one text, whole and streamed.
+"""The client's side of KoboldCpp's own protocol: one prompt, one text, whole and streamed.
 
-It names no model, for a server holds just one, and counts no tokens in its stream. A stream has no end of its own
+It names no model, since a server holds just one, and counts no tokens in its stream. A stream has no end marker
 either: the end of the body is the end of the answer.
 """
 
@@ -18,7 +18,7 @@ from mnemoir.wire.text_completion import prompt_of
 
 
 def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
-    """What we ask. The path tells whether to stream, and how words are picked stands in the options alone."""
+    """The request body. The path selects streaming, and sampling is controlled by the options only."""
     body = {"prompt": prompt_of(request), **(request.options or {})}
     images = [write_base64(part) for part in request.messages[0].parts if isinstance(part, ImagePart)]
     return {**body, "images": images} if images else body
@@ -43,8 +43,8 @@ def read_reply(body: Json) -> Reply:
 class StreamReader:
     """A model's answer from its server-sent events; `finished` once the body has ended.
 
-    Only events named `message` count. A name holds for all events until the next one, which is not what the standard
-    says, so the lines are read here one by one. A line that cannot be read is passed over and counted.
+    Only events named `message` count. A name applies to all events until the next name, unlike in the standard, so
+    the lines are read here one by one. A line that cannot be read is skipped and counted.
     """
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class StreamReader:
         return self._events(self._lines.feed(data))
 
     def end(self) -> list[ModelEvent]:
-        """The body has ended, and with it the answer."""
+        """End the answer, as the body has ended."""
         events = self._events(self._lines.end())
         self.finished = True
         return [*events, Finished(reason=upstream.finish_reason(self._reason, has_calls=False))]

@@ -1,7 +1,7 @@
-"""The markers that tell roles apart in a prompt: `[Beg_Sys]`, `[Beg_User]`, `[Beg_Assistant]`, `[Beg_SysMes]`.
+"""The markers of roles in a prompt: `[Beg_Sys]`, `[Beg_User]`, `[Beg_Assistant]`, `[Beg_SysMes]`.
 
-A turn runs from its marker to the next one, or to the end of the text. Apps that only know text completion send
-them, with an instruct template made for WilmerAI's format.
+A turn runs from its marker to the next one, or to the end of the text. Apps that only support text completion
+send them, with an instruct template made for WilmerAI's format.
 """
 
 import re
@@ -17,14 +17,14 @@ _ROLES: Mapping[str, Role] = {"Sys": "system", "User": "user", "Assistant": "ass
 def read_marked(text: str) -> tuple[Message, ...] | None:
     """The turns of a marked prompt, trimmed; None for a text without any of the four markers.
 
-    The first `[Beg_Sys]` is the system prompt, each later one a system message within the talk. What stands before
-    the first marker is left out, and so is a turn of a word that is none of the four. A turn may be empty.
+    The first `[Beg_Sys]` is the system prompt, each later one a system message within the conversation. Text before
+    the first marker is left out, and so is a turn whose marker is none of the four. A turn may be empty.
     """
     return tuple(_messages(_turns(text))) or None
 
 
 def _turns(text: str) -> Iterator[tuple[str, str]]:
-    """Each marker's word, with what follows it."""
+    """Each marker's word, with the text after it."""
     for marker, following in pairwise([*_MARKER.finditer(text), None]):
         if marker is not None:
             yield marker[1], text[marker.end() : following.start() if following else len(text)].strip()

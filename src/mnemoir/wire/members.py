@@ -1,11 +1,11 @@
-"""Members of a JSON body, read with a check: the value in the type asked for, or InvalidRequest naming the field.
+"""Checked readers for members of a JSON body: the value in the wanted type, or InvalidRequest naming the field.
 
 `field` is the path for people and programs, as in `messages[2].content`. A member that is absent or null gives the
 default.
 
-Members that Mnemoir does not use are kept as they came, and written to the same protocol again. A proxy that rebuilds
+Members that Mnemoir does not use are kept unchanged, and written to the same protocol again. A proxy that rebuilds
 bodies from the members it knows loses all others. Here the others are collected, within limits, so that the writer of
-the same protocol can put them back. They never replace a member that Mnemoir writes itself.
+the same protocol can add them again. They never replace a member that Mnemoir writes itself.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,19 +18,19 @@ Json = Mapping[str, Any]  # JSON is open by nature
 
 
 def refuse(field: str, wanted: str, got: object) -> NoReturn:
-    """Say what `field` must be and what it is."""
+    """Raise InvalidRequest with the wanted and the actual kind of `field`."""
     raise InvalidRequest(f"{field} must be {wanted}, it is {kind_of(got)}.", field=field)
 
 
 def kind_of(value: object) -> str:
-    """What JSON calls a value of this type."""
+    """The JSON name of the value's type."""
     names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", type(None): "null or missing"}
     return names.get(type(value), "a number")
 
 
 def as_object(value: object, field: str) -> Json:
     """`value`, if it is a JSON object."""
-    if not isinstance(value, dict | Mapping):  # dict first: to ask an abstract class takes four times as long
+    if not isinstance(value, dict | Mapping):  # dict first: checking an abstract class takes four times as long
         refuse(field, "an object", value)
     return value
 
@@ -52,7 +52,7 @@ def as_list(value: object, field: str) -> Sequence[Any]:
 
 
 def objects(value: object, field: str) -> Iterator[tuple[Json, str]]:
-    """Each object of a list, with its own field path."""
+    """Each object of a list, with its field path."""
     for n, item in enumerate(as_list(value, field)):
         where = f"{field}[{n}]"
         yield as_object(item, where), where
@@ -121,7 +121,7 @@ LONGEST_NAME = 256  # characters
 _BEYOND_64_BITS = 2.0**63
 
 OWN_MEMBERS = frozenset({"memoryEnabled", "history", "parent_id", "user", "store", "metadata"})
-"""Members of a request that mean something to Mnemoir itself. They are used here, and sent to no model."""
+"""Members of a request that are addressed to Mnemoir itself. They are used here, and sent to no model."""
 
 
 def extra_of(body: Json, known: frozenset[str], route: Route) -> Extra | None:
@@ -131,17 +131,17 @@ def extra_of(body: Json, known: frozenset[str], route: Route) -> Extra | None:
 
 
 def unread(body: Json, known: frozenset[str]) -> Json | None:
-    """The members themselves, without the protocol they came by."""
-    if known.issuperset(body):  # nearly always, and this is asked of every piece of a stream
+    """The members whose names are not `known`, without the protocol they came by; None where there are none."""
+    if known.issuperset(body):  # nearly always, and this runs for every piece of a stream
         return None
     return {name: value for name, value in body.items() if name not in known}
 
 
 def asked_extra(body: Json, known: frozenset[str], route: Route, at: str = "") -> Extra | None:
-    """The same of a request; `at` is the path of `body`, "" for the whole of it.
+    """The members of a request whose names are not `known`; `at` is the path of `body`, "" for the whole of it.
 
     Raises InvalidRequest for more than MOST_MEMBERS members, a name of more than LONGEST_NAME characters, or a whole
-    number beyond 64 bits, which no JSON library here would write as it came.
+    number beyond 64 bits, which no JSON library here would write unchanged.
     """
     members = unread(body, known)
     if members is None:
@@ -151,7 +151,7 @@ def asked_extra(body: Json, known: frozenset[str], route: Route, at: str = "") -
 
 
 def within(extra: Extra | None, name: str, inner: Extra | None) -> Extra | None:
-    """`extra` with the members of an inner object, which stand in it under `name`."""
+    """`extra` with the members of an inner object, stored under `name`."""
     if inner is None:
         return extra
     return Extra(route=inner.route, members={**members_for(extra, inner.route), name: inner.members})
@@ -204,5 +204,5 @@ def _numbers(value: object) -> Iterator[float]:
 
 
 def _is_beyond_64_bits(number: float) -> bool:
-    """Whether the JSON reader may have rounded a whole number: those beyond 64 bits become floats."""
+    """True when the JSON reader may have rounded a whole number: those beyond 64 bits become floats."""
     return abs(number) >= _BEYOND_64_BITS and number.is_integer()

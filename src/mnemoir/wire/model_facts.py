@@ -1,7 +1,7 @@
-"""What a model's server says of its models: what they can do, how much they read, how large they are.
+"""Facts that a model's server reports of its models: capabilities, context length, and size.
 
-An Ollama tells all of it at `/api/show` and `/api/tags`. Servers of OpenAI's protocol share no words for it; the
-cards of their `/models` are read for the names that are in use.
+An Ollama reports all of them at `/api/show` and `/api/tags`. Servers of OpenAI's protocol share no names for them;
+the cards of their `/models` are read for the names that are in use.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,16 +12,16 @@ from mnemoir.wire import upstream
 from mnemoir.wire.members import Json
 
 _CONTEXT = ("context_length", "context_window", "max_model_len", "max_context_length", "n_ctx", "n_ctx_train")
-_INSIDE = ("meta", "top_provider")  # objects of a card that may hold the same
+_INSIDE = ("meta", "top_provider")  # objects of a card that may hold the same members
 _LONGEST = 64 * 1024  # characters of a template
 _DETAILS = ("format", "family", "parameter_size", "quantization_level")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFacts:
-    """`capabilities` are in Ollama's words, None where the server does not tell. `size_bytes` is that of its files.
+    """`capabilities` have Ollama's names, None where the server reports none. `size_bytes` is that of the files.
 
-    `parameters` and `template` are texts of an Ollama's model file, `details` what it says of the files.
+    `parameters` and `template` are texts of an Ollama's model file, `details` its facts about the files.
     """
 
     capabilities: Sequence[str] | None = None
@@ -33,7 +33,7 @@ class ModelFacts:
 
 
 def read_shown(body: Json) -> ModelFacts:
-    """The answer of an Ollama's `/api/show`, all but the size."""
+    """The facts in an answer of Ollama's `/api/show`: all but the size."""
     told = upstream.member(body, "capabilities")
     return ModelFacts(
         capabilities=_texts(told) if isinstance(told, list) else None,
@@ -45,13 +45,13 @@ def read_shown(body: Json) -> ModelFacts:
 
 
 def read_size(tags: Json, model: str) -> int | None:
-    """The size in bytes of a model among those of an Ollama's `/api/tags`."""
+    """The size in bytes of a model listed in an answer of Ollama's `/api/tags`."""
     entry = _entry(tags.get("models"), "name", {model, f"{model}:latest"})
     return upstream.count(entry.get("size")) or None
 
 
 def read_card(models: Json, model: str) -> ModelFacts:
-    """What `/models` of a server of OpenAI's protocol says of a model."""
+    """The facts of a model in an answer of `/models` by a server of OpenAI's protocol."""
     card = _entry(models.get("data"), "id", {model})
     inside = [upstream.member(card, name) for name in _INSIDE]
     contexts = (upstream.count(upstream.member(place, name)) for place in (card, *inside) for name in _CONTEXT)
@@ -66,7 +66,7 @@ def read_card(models: Json, model: str) -> ModelFacts:
 
 
 def _abilities(card: Json) -> dict[str, bool]:
-    """What a card says that its model can or cannot do; names it says nothing of are missing."""
+    """The abilities that a card affirms or denies of its model; those it does not mention are missing."""
     able: dict[str, bool] = {}
     kinds = upstream.member(card.get("architecture"), "input_modalities") or card.get("input_modalities")
     if isinstance(kinds, list):
@@ -92,7 +92,7 @@ def _context_of_shown(info: object) -> int | None:
 
 
 def _entry(listed: object, key: str, names: set[str]) -> dict[str, Any]:
-    """The entry of one of these names; empty where there is none."""
+    """The entry with one of these names; empty where there is none."""
     entries = listed if isinstance(listed, list) else []
     return next((one for one in entries if isinstance(one, dict) and str(one.get(key)) in names), {})
 

@@ -1,4 +1,4 @@
-"""JSON lines as they arrive: network reads in, complete lines out, without line ends. Blank lines are nothing."""
+"""Incremental reader of JSON lines: network reads in, complete lines out, without line ends or blank lines."""
 
 from mnemoir.core.errors import ProviderInvalidOutput
 

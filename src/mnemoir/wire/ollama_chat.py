@@ -1,6 +1,6 @@
 """Ollama's `/api/chat`: requests, replies and streams, read and written.
 
-Ollama names a tool message by its tool; newer releases also by the call. Both are written, either is read.
+Ollama identifies a tool message by its tool; newer releases also by the call. Both are written, either is read.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ _OF_MESSAGES = frozenset({"role", "content", "images", "tool_name", "tool_calls"
 
 
 def read_request(body: Json) -> ChatRequest:
-    """What a client asks of us; of an empty list of messages, to load the model. Unknown members are kept in `extra`.
+    """Read a client's request; without messages it loads the model. Unknown members are kept in `extra`.
 
     Raises InvalidRequest naming the field.
     """
@@ -48,7 +48,7 @@ def read_request(body: Json) -> ChatRequest:
         raise InvalidRequest("model is missing; name the model to ask.", field="model")
     given = body.get("messages")
     if given is None and body.get("keep_alive") is not None:
-        given = []  # some clients leave an empty list out
+        given = []  # some clients omit an empty list
     messages = tuple(_read_message(item, at) for item, at in members.objects(given, "messages"))
     request = ModelRequest(
         messages=_with_call_ids(messages),
@@ -71,7 +71,7 @@ def read_request(body: Json) -> ChatRequest:
 
 
 def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
-    """What we ask of an Ollama. Speakers' names, the choice of a tool and tools of free text have no place there."""
+    """The request to an Ollama. It cannot express speakers' names, the choice of a tool and tools of free text."""
     names = {call.id: call.name for message in request.messages for call in message.tool_calls}
     body = ollama_options.write_model(request)
     body["messages"] = [_write_message(message, names) for message in request.messages]
@@ -95,7 +95,7 @@ def _read_message(body: Json, at: str) -> Message:
 
 
 def _with_call_ids(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Tool messages that name only their tool are given the id of the earliest call of it not yet answered."""
+    """Give tool messages that name only their tool the id of the earliest call of it not yet answered."""
     waiting: list[tuple[str, str]] = []  # (tool, call id)
     done: list[Message] = []
     for message in messages:
@@ -131,9 +131,9 @@ def _write_message(message: Message, names: Mapping[str, str]) -> dict[str, Any]
 
 
 def write_reply(reply: Reply, *, model: str, reply_id: str, created: int, took_ns: int = 0) -> bytes:
-    """Our answer; `created` is in seconds since 1970, `took_ns` how long it took, 0 when nobody knows.
+    """The answer's body; `created` is in seconds since 1970, `took_ns` the duration, 0 when it is unknown.
 
-    Raises ProviderInvalidOutput for a tool call that Ollama's protocol has no place for.
+    Raises ProviderInvalidOutput for a tool call that Ollama's protocol cannot express.
     """
     value: dict[str, Any] = {"text": reply.words, "thinking": reply.thinking}
     if reply.tool_calls:
@@ -168,14 +168,14 @@ def _parts(body: Json) -> tuple[object, object, object]:
 
 
 class StreamWriter(LineWriter):
-    """Our answer as JSON lines. Ollama's last line always tells the usage, so `include_usage` changes nothing."""
+    """Writes an answer as JSON lines. Ollama's last line always has the usage, so `include_usage` has no effect."""
 
     def __init__(self, model: str, reply_id: str, created: int, include_usage: bool = True) -> None:
         super().__init__(model, reply_id, created, _around)
 
 
 class StreamReader(LineReader):
-    """A model's answer from its JSON lines."""
+    """Reads a model's answer from its JSON lines."""
 
     def __init__(self, *, tolerant: bool = False) -> None:
         super().__init__(_parts, tolerant=tolerant)

@@ -1,4 +1,4 @@
-"""Ollama's `/api/embed`, both ways, and the older `/api/embeddings` of one prompt for clients that still use it."""
+"""Ollama's `/api/embed`, read and written, and the older `/api/embeddings` of one prompt, for clients that use it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -34,7 +34,7 @@ _OF_ANSWERS = frozenset({"model", "embeddings", "error"})
 
 
 def read_request(body: Json) -> EmbeddingRequest:
-    """What a client asks of `/api/embed`. Raises InvalidRequest naming the field; unknown members go to `extra`."""
+    """Read a request to `/api/embed`. Raises InvalidRequest naming the field; unknown members go to `extra`."""
     body = members.as_object(body, "body")
     return EmbeddingRequest(
         model=members.text(body, "model") or "",
@@ -46,7 +46,7 @@ def read_request(body: Json) -> EmbeddingRequest:
 
 
 def read_prompt_request(body: Json) -> EmbeddingRequest:
-    """What a client asks of `/api/embeddings`."""
+    """Read a request to `/api/embeddings`."""
     body = members.as_object(body, "body")
     prompt = members.as_text(body.get("prompt"), "prompt")
     return EmbeddingRequest(
@@ -58,17 +58,17 @@ def read_prompt_request(body: Json) -> EmbeddingRequest:
 
 
 def write_request(texts: Sequence[str], *, model: str) -> dict[str, Any]:
-    """What we ask for vectors of our own; a text over the model's window is cut there."""
+    """The request for Mnemoir's own vectors; the Ollama cuts a text that exceeds the model's window."""
     return {"model": model, "input": list(texts), "truncate": True}
 
 
 def write_prompt(texts: Sequence[str], *, model: str) -> dict[str, Any]:
-    """What we ask of `/api/embeddings`, for the one text in `texts`."""
+    """The request to `/api/embeddings` for the one text in `texts`."""
     return {"model": model, "prompt": texts[0]}
 
 
 def write_client_request(request: EmbeddingRequest, *, model: str) -> dict[str, Any]:
-    """What we ask for a client: its texts as it sent them, and what else goes on."""
+    """The request for a client: its texts as it sent them, with the members that are forwarded."""
     body: dict[str, Any] = {"model": model, "input": as_sent(request)}
     if request.dimension is not None:
         body["dimensions"] = request.dimension
@@ -76,7 +76,7 @@ def write_client_request(request: EmbeddingRequest, *, model: str) -> dict[str, 
 
 
 def write_reply(reply: EmbeddingReply, *, model: str, took_ns: int = 0) -> bytes:
-    """Our answer to `/api/embed`; the durations are those of an Ollama that was asked, else the time it took here."""
+    """The answer of `/api/embed`; the durations are those of the Ollama behind it, else the time it took here."""
     ours = {"total_duration": took_ns, "load_duration": 0, "prompt_eval_count": reply.tokens or 0}
     rows = np.ascontiguousarray(reply.vectors)
     body = {**ours, **members_for(reply.extra, ROUTE), "model": model, "embeddings": rows}
@@ -84,7 +84,7 @@ def write_reply(reply: EmbeddingReply, *, model: str, took_ns: int = 0) -> bytes
 
 
 def write_prompt_reply(reply: EmbeddingReply) -> bytes:
-    """Our answer to `/api/embeddings`: the first row."""
+    """The answer of `/api/embeddings`: the first row."""
     return orjson.dumps({"embedding": np.ascontiguousarray(reply.vectors[0])}, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
@@ -99,7 +99,7 @@ def read_prompt_reply(body: Json, *, count: int) -> Vectors:
 
 
 def read_client_reply(body: Json, *, count: int) -> EmbeddingReply:
-    """The same with all that a client is to get of the answer, vectors as they came."""
+    """The answer with all members for the client, vectors unchanged. Raises like `read_reply`."""
     counted = body.get("prompt_eval_count")
     return EmbeddingReply(
         vectors=read_exact_vectors(_rows(body), count),

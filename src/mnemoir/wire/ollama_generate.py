@@ -31,7 +31,7 @@ __all__ = [
 ROUTE: Route = "ollama-generate"
 _OWN = ("suffix", "template", "raw", "context")
 """Members that only this route has: a request with one of them is raw."""
-_UNSET: tuple[object, ...] = (None, False, "", [])  # what clients send for a member that they do not use
+_UNSET: tuple[object, ...] = (None, False, "", [])  # values that clients send for an unused member
 _OF_REQUESTS = frozenset({"prompt", "system", *_OWN})
 _OF_RAW_REQUESTS = frozenset[str]()
 _NAMES = {**ollama_options.NAMES, "messages.content.image_url": "images"}
@@ -43,9 +43,9 @@ _SPEAKERS = {"user": "User", "assistant": "Assistant", "tool": "Tool"}
 
 
 def read_request(body: Json) -> ChatRequest:
-    """What a client asks of us: `system` and `prompt` become a system and a user message.
+    """Read a client's request: `system` and `prompt` become a system and a user message.
 
-    Where markers in them tell roles apart, they become the turns behind those. A request that only this route can
+    Where they hold markers of roles, they become the turns after the markers. A request that only this route can
     express is raw, and so is one without a prompt, or with a blank one and a `keep_alive`: it loads the model. Raises
     InvalidRequest naming the field; unknown members are kept in `extra`.
     """
@@ -88,9 +88,9 @@ def _read_loading(body: Json, prompt: str) -> Loading | None:
 
 
 def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
-    """What we ask of an Ollama. A conversation of several turns is written out with its speakers.
+    """The request to an Ollama. A conversation of several turns is written out with its speakers.
 
-    With options given, the prompt is the text of the one message, and the model's own template is left aside.
+    With options given, the prompt is the text of the one message, and the model's own template is not used.
     """
     if request.options is not None:
         return _exactly(request, stream=stream)
@@ -127,7 +127,7 @@ def _read_pictures(body: Json) -> tuple[ImagePart, ...]:
 
 
 def _with_pictures(messages: tuple[Message, ...], pictures: Sequence[ImagePart]) -> tuple[Message, ...]:
-    """The pictures go to the last user message, or to an empty one at the end."""
+    """Attach the pictures to the last user message, or to an empty one added at the end."""
     if not pictures:
         return messages
     place = next((n for n in reversed(range(len(messages))) if messages[n].role == "user"), None)
@@ -152,9 +152,9 @@ def _write_prompt(turns: list[Message]) -> str:
 
 
 def write_reply(reply: Reply, *, model: str, reply_id: str, created: int, took_ns: int = 0) -> bytes:
-    """Our answer; `created` is in seconds since 1970, `took_ns` how long it took, 0 when nobody knows.
+    """The answer's body; `created` is in seconds since 1970, `took_ns` the duration, 0 when it is unknown.
 
-    Some apps read it as a text completion of OpenAI's, so it is that too.
+    Some apps read it as a text completion of OpenAI's, so it has those members too.
     """
     said = _around({"text": reply.words, "thinking": reply.thinking})
     completion = {
@@ -188,14 +188,14 @@ def _parts(body: Json) -> tuple[object, object, object]:
 
 
 class StreamWriter(LineWriter):
-    """Our answer as JSON lines; pieces of tool calls have no place here and are left out."""
+    """Writes an answer as JSON lines; the protocol has no tool calls, so their pieces are left out."""
 
     def __init__(self, model: str, reply_id: str, created: int, include_usage: bool = True) -> None:
         super().__init__(model, reply_id, created, _around)
 
 
 class StreamReader(LineReader):
-    """A model's answer from its JSON lines."""
+    """Reads a model's answer from its JSON lines."""
 
     def __init__(self, *, tolerant: bool = False) -> None:
         super().__init__(_parts, tolerant=tolerant)

@@ -1,6 +1,6 @@
-"""What Ollama's chat and generate share: options, the closing counts, whole answers and errors.
+"""Shared parts of Ollama's chat and generate: options, the closing counts, whole answers and errors.
 
-The two routes differ in where a piece of text stands: `message.content` or `response`.
+The two routes differ in the member that holds a piece of text: `message.content` or `response`.
 """
 
 import re
@@ -17,7 +17,7 @@ from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, me
 from mnemoir.wire.ollama_tool_calls import read_upstream_calls
 
 ROUTE: Route = "ollama-chat"
-"""What `/api/chat` and `/api/generate` both have: unknown members of either go to the chat route of an Ollama."""
+"""The route of both `/api/chat` and `/api/generate`: unknown members of either go to the chat route of an Ollama."""
 SHARED = OWN_MEMBERS | {"model", "stream", "options", "format", "think", "images"}
 _BESIDE_OPTIONS = ("think", "stream")
 _OPTIONS = frozenset({"temperature", "top_p", "num_predict", "stop", "seed", "presence_penalty", "frequency_penalty"})
@@ -27,7 +27,7 @@ _OF_ANSWERS = frozenset(
     {"model", "created_at", "message", "response", "thinking", "done", "done_reason", "error"}
     | {"prompt_eval_count", "eval_count", *_DURATIONS}
 )
-_REASONS = (None, "stop", "length")  # the others, such as `load`, have no word here and come back as they are
+_REASONS = (None, "stop", "length")  # others, such as `load`, have no FinishReason and are kept unchanged
 _NO_TIME = re.compile(r"[+-]?(0|((0+(\.0*)?|\.0+)(ns|us|µs|μs|ms|s|m|h))+)")  # durations as Go writes them
 NAMES: Mapping[str, str] = {
     "max_tokens": "options.num_predict",
@@ -36,22 +36,22 @@ NAMES: Mapping[str, str] = {
     "response_format": "format",
     "messages.content.image_url": "messages.images",
 }
-"""Members of requests, from how OpenAI's chat spells them to how this protocol does."""
+"""Members of requests: their names in OpenAI's chat protocol, and in this protocol."""
 
 
 # --- requests
 
 
 def read_stream(body: Json) -> bool:
-    """Whether to stream; Ollama's default is yes. Some clients send the word as a string."""
+    """True when the answer is to be streamed, Ollama's default. Some clients send the value as a string."""
     value = body.get("stream")
     return value.lower() == "true" if isinstance(value, str) else members.boolean(body, "stream", default=True)
 
 
 def read_extra(body: Json, known: frozenset[str], route: Route = ROUTE) -> Extra | None:
-    """The members of a request that are not used; `options` among them holds the options that are not.
+    """The members of a request that Mnemoir does not use; `options` among them holds the unused options.
 
-    A `num_predict` that sets no limit (-1, -2) is no number of tokens, so it is one of those.
+    A `num_predict` that sets no limit (-1, -2) is no number of tokens, so it is one of these.
     """
     extra = asked_extra(body, known | SHARED, route)
     given = members.as_object(body.get("options") or {}, "options")
@@ -62,7 +62,7 @@ def read_extra(body: Json, known: frozenset[str], route: Route = ROUTE) -> Extra
 
 
 def read_sampling(body: Json) -> Sampling:
-    """`options`, as far as Mnemoir knows them."""
+    """Read the `options` that Mnemoir uses."""
     options = members.as_object(body.get("options") or {}, "options")
     limit = members.integer(options, "num_predict", at="options.")
     return Sampling(
@@ -77,7 +77,7 @@ def read_sampling(body: Json) -> Sampling:
 
 
 def read_loading(body: Json) -> Loading:
-    """What a request without a question asks for: a `keep_alive` of no time frees the model, all else loads it."""
+    """The action of a request without a question: a `keep_alive` of zero unloads the model, any other loads it."""
     value = body.get("keep_alive")
     if isinstance(value, str):
         return "unload" if _NO_TIME.fullmatch(value) else "load"
@@ -85,7 +85,7 @@ def read_loading(body: Json) -> Loading:
 
 
 def write_model(request: ModelRequest) -> dict[str, Any]:
-    """The name of the model; an empty one is sent only where a config tree says so."""
+    """The name of the model; an empty one is sent only where a config tree sets it."""
     named = request.model if request.options is None else request.model is not None
     return {"model": request.model} if named else {}
 
@@ -93,7 +93,7 @@ def write_model(request: ModelRequest) -> dict[str, Any]:
 def write_options(request: ModelRequest) -> dict[str, Any]:
     """`options`, `format`, `think` and the client's own members, as far as the request sets them.
 
-    Of a config tree's request the given options, and below them what a client was allowed to add.
+    For a config tree's request: its options, which override the members that a client was allowed to add.
     """
     route: Route = request.extra.route if request.raw and request.extra is not None else ROUTE
     extra = members_for(request.extra, route)
@@ -119,19 +119,19 @@ def _written(request: ModelRequest) -> dict[str, Any]:
     if request.think is not None:
         body["think"] = request.think
     elif request.reasoning_effort is not None:
-        # Ollama has no such steps, and a model that cannot think refuses all but false
+        # Ollama has no such levels, and a model that cannot think refuses all values but false
         body["think"] = False if request.reasoning_effort in ("minimal", "none") else request.reasoning_effort
     return body
 
 
 def _exactly(given: Json) -> dict[str, Any]:
-    """`think` stands beside the options, and so does `stream`, which the route writes as it was called."""
+    """`options` as given, and `think` beside them; `stream` is beside them too, written by the route itself."""
     beside = {"think": given["think"]} if "think" in given else {}
     return {"options": {name: value for name, value in given.items() if name not in _BESIDE_OPTIONS}, **beside}
 
 
 def read_format(body: Json) -> JsonSchema | None:
-    """`format`: nothing, `json`, or a schema."""
+    """Read `format`: nothing, `json`, or a schema."""
     value = body.get("format")
     if value is None or value == "":
         return None
@@ -142,13 +142,13 @@ def read_format(body: Json) -> JsonSchema | None:
 
 
 def read_effort(body: Json) -> str | None:
-    """The level that `think` asks for; None where it is a plain yes or no, which `read_think` gives."""
+    """The level in `think`; None where it is a boolean, which `read_think` returns."""
     value = body.get("think")
     return None if value is None or isinstance(value, bool) else members.as_text(value, "think")
 
 
 def read_think(body: Json) -> bool | None:
-    """Whether to think; None where `think` is missing or a level."""
+    """The boolean `think`; None where it is missing or a level."""
     value = body.get("think")
     return value if isinstance(value, bool) else None
 
@@ -157,16 +157,16 @@ def read_think(body: Json) -> bool | None:
 
 
 def head(*, model: str, reply_id: str, created: int) -> dict[str, Any]:
-    """What every object of an answer carries; `created` is in seconds since 1970."""
+    """The members of every object of an answer; `created` is in seconds since 1970."""
     moment = from_epoch(created)
     return {"model": model, "created_at": to_text(moment) if moment else "", "request_id": reply_id}
 
 
 def closing(reason: FinishReason, usage: Usage, *, took_ns: int, until_first_ns: int = 0) -> dict[str, Any]:
-    """The members that end an answer: those of an Ollama behind as it sent them, else what was measured here.
+    """The members that end an answer: those of the Ollama behind it unchanged, else the values measured here.
 
-    An answer that came all at once has no time until its first word that could be told from the rest: all of it
-    counts as writing then, for clients divide by it. Ollama says `stop` after tool calls.
+    An answer that came all at once has no separate time until its first word: the whole duration then counts as
+    generation, because clients divide by that. Ollama gives `stop` after tool calls.
     """
     reading_ns = until_first_ns if until_first_ns < took_ns else 0
     measured = {
@@ -188,7 +188,7 @@ def write_error(exc: MnemoirError) -> dict[str, Any]:
 
 
 def read_usage(body: Json) -> Usage:
-    """The counts of a closing object; what else it tells of the end, such as durations, is kept as it came."""
+    """The counts of a closing object; its other members about the end, such as durations, are kept unchanged."""
     ending = {name: body[name] for name in _DURATIONS if name in body}
     if body.get("done_reason") not in _REASONS:
         ending["done_reason"] = body["done_reason"]
@@ -222,7 +222,7 @@ def read_reply_body(body: Json, *, text: object, thinking: object, tool_calls: o
 
 
 def passed_of(body: Json) -> Passed | None:
-    """The members of an answer, or of a line of it, that are not read."""
+    """The members of an answer, or of a line of it, that Mnemoir does not read."""
     message = body.get("message")
     answer = unread(body, _OF_ANSWERS)
     within = unread(message, _OF_MESSAGES) if isinstance(message, Mapping) else None
@@ -230,7 +230,7 @@ def passed_of(body: Json) -> Passed | None:
 
 
 def with_passed(line: dict[str, Any], passed: Passed | None) -> dict[str, Any]:
-    """A line of our answer with the members that its model's server sent and that are not read."""
+    """A line of an answer with the unread members sent by the model's server."""
     if passed is None or passed.route != ROUTE:
         return line
     if passed.message and "message" in line:

@@ -1,8 +1,8 @@
-"""The shapes of what Ollama's protocols answer, as this server writes them."""
+"""The shapes of the answers of Ollama's protocols, as this server writes them."""
 
 from typing import Any, Literal, NotRequired
 
-from typing_extensions import TypedDict  # before Python 3.12 pydantic takes no other
+from typing_extensions import TypedDict  # before Python 3.12 pydantic accepts no other
 
 from mnemoir.wire.openai_shapes import CompletionUsage, TextChoice
 
@@ -67,7 +67,7 @@ class OllamaEmbedding(TypedDict):
 
 
 class OllamaDetails(TypedDict):
-    """What Ollama's clients look for in a model."""
+    """The details of a model that Ollama's clients read."""
 
     parent_model: str
     format: str
@@ -78,7 +78,7 @@ class OllamaDetails(TypedDict):
 
 
 class OllamaTag(TypedDict):
-    """A name that `model` may have."""
+    """A valid value of `model`."""
 
     name: str
     model: str
@@ -89,13 +89,13 @@ class OllamaTag(TypedDict):
 
 
 class OllamaTags(TypedDict):
-    """All names that `model` may have."""
+    """All valid values of `model`."""
 
     models: list[OllamaTag]
 
 
 class OllamaLoaded(OllamaTag):
-    """The same, as if it were loaded for ever."""
+    """A valid value of `model`, listed as loaded for ever."""
 
     expires_at: str
     size_vram: int
@@ -103,13 +103,13 @@ class OllamaLoaded(OllamaTag):
 
 
 class OllamaLoadedModels(TypedDict):
-    """All names, as if they were loaded."""
+    """All valid values of `model`, listed as loaded."""
 
     models: list[OllamaLoaded]
 
 
 class OllamaShown(TypedDict):
-    """One model."""
+    """The description of one model."""
 
     license: str
     modelfile: str
@@ -122,6 +122,6 @@ class OllamaShown(TypedDict):
 
 
 class OllamaVersion(TypedDict):
-    """The version of the protocol."""
+    """The version of Ollama's protocol."""
 
     version: str

@@ -1,6 +1,6 @@
 """Ollama's streamed answers: JSON lines, written and read.
 
-Chat and generate differ in where a piece of text stands; `around` and `parts` tell where.
+Chat and generate differ in the member that holds a piece of text; `around` writes it, `parts` reads it.
 """
 
 import time
@@ -31,10 +31,10 @@ from mnemoir.wire.ollama_tool_calls import read_upstream_calls, write_answered_c
 
 
 class LineWriter:
-    """Our answer as JSON lines. `around` wraps a value of `text`, `thinking` or `tool_calls` in the route's shape.
+    """Writes an answer as JSON lines. `around` wraps a value of `text`, `thinking` or `tool_calls` for the route.
 
-    Pieces of tool calls are gathered and sent whole before the end, as Ollama does. Durations are measured from the
-    making of the writer.
+    Pieces of tool calls are collected and sent whole before the end, as Ollama does. Durations are measured from the
+    creation of the writer.
     """
 
     def __init__(self, model: str, reply_id: str, created: int, around: Callable[[Json], Json]) -> None:
@@ -50,9 +50,9 @@ class LineWriter:
         self._waiting: Passed | None = None  # members for the next line
 
     def events(self, batch: Sequence[Event]) -> bytes:
-        """All of the batch in one write; b"" when nothing in it is for the client.
+        """The bytes of the whole batch; b"" when it has no event for the client.
 
-        Raises ProviderInvalidOutput, at the end, for a tool call that Ollama's protocol has no place for.
+        Raises ProviderInvalidOutput, at the end, for a tool call that Ollama's protocol cannot express.
         """
         out: list[bytes] = []
         for event in batch:
@@ -69,7 +69,7 @@ class LineWriter:
         return orjson.dumps(write_error(exc)) + b"\n"
 
     def heartbeat(self) -> bytes:
-        """A piece of nothing, to keep proxies from closing a silent connection."""
+        """An empty piece, to keep proxies from closing a silent connection."""
         return self._before_text + b'""' + self._after_text
 
     def _other(self, event: Event, out: list[bytes]) -> None:
@@ -111,10 +111,10 @@ class LineWriter:
 
 
 class LineReader:
-    """A model's answer from its JSON lines; `finished` once Finished was given.
+    """Reads a model's answer from its JSON lines; `finished` is True once Finished was returned.
 
-    `parts` takes (text, thinking, tool calls) out of one object, wherever the route keeps them. A line that is not
-    JSON, or has another shape, is an error; a `tolerant` reader passes over it instead, and counts it in
+    `parts` reads (text, thinking, tool calls) from one object, by the members of the route. A line that is not
+    JSON, or has another shape, is an error; a `tolerant` reader skips it instead, and counts it in
     `passed_over`.
     """
 
@@ -133,7 +133,7 @@ class LineReader:
         return self._events(self._lines.feed(data))
 
     def end(self) -> list[ModelEvent]:
-        """The body has ended: what was still held back. Raises ProviderUnavailable for an answer cut short."""
+        """The events held back until the end of the body. Raises ProviderUnavailable for an answer cut short."""
         events = self._events(self._lines.end())
         if not self.finished:
             raise upstream.ended_early()

@@ -1,7 +1,7 @@
-"""Calls of tools as Ollama spells them, both ways.
+"""Tool calls in Ollama's format, read and written.
 
-Its arguments are a JSON object, where OpenAI's are text. A text that is no such object has no place in this protocol:
-putting it under a name of ours would call the tool with a parameter that it does not have. So it is an error that
+Their arguments are a JSON object, where OpenAI's are text. This protocol cannot express a text that is no object:
+sent under an invented name, it would call the tool with a parameter that it does not have. So it is an error that
 names the call.
 """
 
@@ -21,7 +21,7 @@ _OF_FUNCTIONS = frozenset({"index", "name", "arguments"})
 
 
 def read_tool_calls(value: object, field: str) -> tuple[ToolCall, ...]:
-    """Whole calls. A call without an id gets one by its place. Raises InvalidRequest naming the field."""
+    """Read whole calls. A call without an id gets one by its place. Raises InvalidRequest naming the field."""
     calls: list[ToolCall] = []
     for body, at in members.objects(value or [], field):
         function = members.as_object(body.get("function"), f"{at}.function")
@@ -36,7 +36,7 @@ def read_tool_calls(value: object, field: str) -> tuple[ToolCall, ...]:
 
 
 def read_upstream_calls(value: object) -> tuple[ToolCall, ...]:
-    """Tool calls of an answer, where a wrong shape is the server's fault."""
+    """Read the tool calls of an answer, where a wrong shape is the server's fault."""
     try:
         return read_tool_calls(value, "tool_calls")
     except InvalidRequest as exc:
@@ -44,7 +44,7 @@ def read_upstream_calls(value: object) -> tuple[ToolCall, ...]:
 
 
 def write_asked_calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
-    """Earlier calls, as a model is shown them. Raises InvalidRequest for arguments that are no JSON object."""
+    """Earlier calls, for a request to a model. Raises InvalidRequest for arguments that are no JSON object."""
     broken = next((call for call in calls if _object(call.arguments) is None), None)
     if broken is not None:
         raise InvalidRequest(
@@ -75,7 +75,7 @@ def _written(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
 
 
 def _read_arguments(value: object, field: str) -> str:
-    """The text of an object, which some servers and clients send as a text already."""
+    """The arguments as text; some servers and clients send them as text already."""
     if isinstance(value, str):
         if _object(value) is None:
             raise InvalidRequest(f"{field} must be an object, it is a string that holds none.", field=field)
@@ -84,14 +84,14 @@ def _read_arguments(value: object, field: str) -> str:
 
 
 def _extra(body: Json, function: Json, at: str) -> Extra | None:
-    """Members that are not read; those of the function stand in its object, as they came."""
+    """Members that Mnemoir does not read; those of the function are kept in its object, unchanged."""
     of_call = asked_extra(body, _OF_CALLS, _ROUTE, f"{at}.")
     of_function = asked_extra(function, _OF_FUNCTIONS, _ROUTE, f"{at}.function.")
     return within(of_call, "function", of_function)
 
 
 def _object(text: str) -> dict[str, Any] | None:
-    """The object that a call's arguments are; an empty text is one without members. None for anything else."""
+    """The object in a call's arguments; an empty text is one without members. None for any other text."""
     try:
         value = orjson.loads(text or "{}")
     except orjson.JSONDecodeError:

@@ -1,8 +1,8 @@
-"""OpenAI's chat completions: requests, read and written; their answers stand in `openai_chat_answers`.
+"""OpenAI's chat completions: requests, read and written; their answers are in `openai_chat_answers`.
 
-Older clients send `functions` and `function_call`, as the protocol named tools before there were tools, keep calls as
-`function_call` of an assistant message, and answer them with messages of the role `function`. Model servers of today
-want tools. So a request is translated before it is read, and its answer is translated when it is written. The old
+Older clients send `functions` and `function_call`, the protocol's former names of tools, keep calls as
+`function_call` of an assistant message, and answer them with messages of the role `function`. Current model servers
+require tools. So a request is translated before it is read, and its answer is translated when it is written. The old
 protocol has one call in an answer: further ones are left out.
 """
 
@@ -44,7 +44,7 @@ SAMPLING = frozenset(
     {"temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "seed", "n"}
     | {"presence_penalty", "frequency_penalty"}
 )
-"""Members that say which words to pick."""
+"""Members that control sampling."""
 _AS_THE_SERVER_LIKES = Sampling()
 
 _OF_REQUESTS = (
@@ -55,11 +55,11 @@ _OF_REQUESTS = (
 _OF_STREAM_OPTIONS = frozenset({"include_usage"})
 _FUNCTIONS = "functions"
 _FUNCTION_NAMES: Mapping[str, str] = {"tools": _FUNCTIONS, "tool_choice": FUNCTION_CALL}
-"""What a client of functions calls the members that tools have."""
+"""Members of tools, with their names in requests of clients of functions."""
 
 
 def read_request(body: Json) -> ChatRequest:
-    """What a client asks of us. Raises InvalidRequest naming the field; unknown members are kept in `extra`."""
+    """Read a client's request. Raises InvalidRequest naming the field; unknown members are kept in `extra`."""
     body, function_calls, dropped = with_tools(members.as_object(body, "body"))
     options = members.as_object(body.get("stream_options") or {}, "stream_options")
     of_options = asked_extra(options, _OF_STREAM_OPTIONS, ROUTE, "stream_options.")
@@ -93,13 +93,13 @@ def read_request(body: Json) -> ChatRequest:
 
 
 def _names(body: Json, function_calls: bool) -> dict[str, str]:
-    """Members that have an older or newer name too, by the one that the client used."""
+    """Members with an older or newer name, mapped to the name that the client used."""
     names = {"max_tokens": "max_completion_tokens"} if body.get("max_completion_tokens") is not None else {}
     return {**names, **_FUNCTION_NAMES} if function_calls else names
 
 
 def read_choices(body: Json) -> int:
-    """How many answers are wanted. Raises InvalidRequest for none, and NotSupported for more than MOST_CHOICES."""
+    """The number of answers wanted. Raises InvalidRequest for none, and NotSupported for more than MOST_CHOICES."""
     wanted = members.integer(body, "n", least=1) or 1
     if wanted > MOST_CHOICES:
         raise NotSupported(f"n must be at most {MOST_CHOICES}, it is {wanted}.", field="n")
@@ -107,7 +107,7 @@ def read_choices(body: Json) -> int:
 
 
 def read_sampling(body: Json) -> Sampling:
-    """The members a client set; the newer name of the limit goes before the older one."""
+    """The sampling members a client set; the newer name of the limit takes precedence over the older one."""
     limit = members.integer(body, "max_completion_tokens", least=1)
     return Sampling(
         temperature=members.number(body, "temperature"),
@@ -121,10 +121,10 @@ def read_sampling(body: Json) -> Sampling:
 
 
 def with_tools(body: Json) -> tuple[Json, bool, tuple[str, ...]]:
-    """A request of tools, whether its answer must speak of functions, and the names of members that were dropped.
+    """A request with tools; True if its answer must use functions; and the names of members that were dropped.
 
-    The very same body where nothing is to be translated. Where a request has tools, its functions are dropped and the
-    answer speaks of tools. Raises InvalidRequest naming the field.
+    The same body where no translation is needed. Where a request has tools, its functions are dropped and the
+    answer uses tools. Raises InvalidRequest naming the field.
     """
     sent = body.get("messages")
     if isinstance(sent, list) and any(map(_is_of_functions, sent)):
@@ -155,7 +155,7 @@ def _is_of_functions(message: object) -> bool:
 
 
 def _with_tool_messages(sent: list[Any]) -> Iterator[Any]:
-    """The messages with tool calls and their answers. A call gets its id by its place, an answer that of its call."""
+    """The messages with tool calls and answers. A call's id is made from its place; an answer gets its call's id."""
     open_calls: dict[str, str] = {}  # function → the id of its newest call without an answer
     for n, message in enumerate(sent):
         if not _is_of_functions(message):
@@ -173,10 +173,10 @@ def _with_tool_messages(sent: list[Any]) -> Iterator[Any]:
 
 
 def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
-    """What we ask of a model's server; a request without a model leaves the member out.
+    """The request to a model's server; without a model the member is left out.
 
-    Of a config tree's request nothing but its options, the messages, the model, the tools, and what a client was
-    allowed to add is written.
+    Of a config tree's request only its options, the messages, the model, the tools, and the members that a client was
+    allowed to add are written.
     """
     body: dict[str, Any] = {"model": request.model} if _names_model(request) else {}
     body["messages"] = [write_message(message) for message in request.messages]
@@ -197,7 +197,7 @@ def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
 
 
 def _names_model(request: ModelRequest) -> bool:
-    """Whether the model's name is sent: an empty one only where a config tree says so."""
+    """True when the model's name is sent: an empty one only where a config tree sets it."""
     return bool(request.model) if request.options is None else request.model is not None
 
 
@@ -207,8 +207,8 @@ def _write_tools(request: ModelRequest) -> dict[str, Any]:
 
 
 def write_sampling(sampling: Sampling, *, reasoning: bool = False) -> dict[str, Any]:
-    """Older servers know only `max_tokens`, the reasoning models only the other name, and no temperature."""
-    if sampling == _AS_THE_SERVER_LIKES:  # as nearly all chats leave it
+    """Sampling members. Older servers know `max_tokens`, reasoning models only the other name and no temperature."""
+    if sampling == _AS_THE_SERVER_LIKES:  # the case of nearly all chats
         return {}
     given: dict[str, Any] = {
         "max_completion_tokens" if reasoning else "max_tokens": sampling.max_tokens,

@@ -1,7 +1,7 @@
 """The answers of OpenAI's chat completions, whole or streamed, read and written.
 
-Reasoning travels as `reasoning_content`, which is not OpenAI's own word but what compatible servers agreed on. Some
-call it `reasoning`: that is passed on beside it, for clients that look for it there.
+Reasoning is sent as `reasoning_content`, a name that is not OpenAI's but common among compatible servers. Some
+call it `reasoning`: that is forwarded beside it, for clients that read it there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from mnemoir.wire.openai_stream import ChunkReader, ChunkWriter, head, passed_of
 from mnemoir.wire.openai_usage import read_usage, write_usage
 
 FUNCTION_CALL = "function_call"
-"""What a client of functions calls a tool call, the choice of a tool, and an answer that ends with a call."""
+"""The name of a tool call, the choice of a tool, and an answer that ends with a call, for clients of functions."""
 
 _OF_ANSWERS = frozenset({"role", "content", "refusal", "tool_calls", "reasoning_content"})
 
@@ -27,12 +27,12 @@ _OF_ANSWERS = frozenset({"role", "content", "refusal", "tool_calls", "reasoning_
 
 
 def write_reply(reply: Reply, *, model: str, reply_id: str, created: int) -> bytes:
-    """Our answer; `created` is in seconds since 1970."""
+    """The answer's body; `created` is in seconds since 1970."""
     return orjson.dumps(_reply_body(reply, model, reply_id, created))
 
 
 def write_function_reply(reply: Reply, *, model: str, reply_id: str, created: int) -> bytes:
-    """The same for a client that sent `functions`."""
+    """`write_reply` for a client that sent `functions`."""
     body = _reply_body(reply, model, reply_id, created)
     return orjson.dumps({**body, "choices": [of_function_call(choice) for choice in body["choices"]]})
 
@@ -83,7 +83,7 @@ def read_reply(body: Json) -> Reply:
 
 
 def _reply_text(content: object) -> str | None:
-    """The text of a message; some servers answer in parts."""
+    """The text of a message; some servers send it in parts."""
     if isinstance(content, list):
         return "".join(upstream.text_or_none(upstream.member(part, "text"), "a part") or "" for part in content)
     return upstream.text_or_none(content, "content")
@@ -105,7 +105,7 @@ def _read_reply_calls(value: object) -> tuple[Any, ...]:
 
 
 def without_further_calls(batch: Sequence[Event]) -> Sequence[Event]:
-    """The events without the calls behind the first one, so that what is kept is what the client sees."""
+    """The events without the calls after the first one, so that the stored answer equals the one the client gets."""
     return [event for event in batch if not (isinstance(event, ToolCallPart) and event.index)]
 
 
@@ -131,7 +131,7 @@ def _with_reason(choice: Json) -> Json:
 
 
 class StreamWriter(ChunkWriter):
-    """Our answer as server-sent events; the first delta tells the role."""
+    """Writes an answer as server-sent events; the first delta has the role."""
 
     route = ROUTE
 
@@ -155,7 +155,7 @@ class StreamWriter(ChunkWriter):
 
 
 class FunctionStreamWriter(StreamWriter):
-    """The same for a client that sent `functions`."""
+    """`StreamWriter` for a client that sent `functions`."""
 
     def _chunk(self, choice: Json) -> bytes:
         return super()._chunk(of_function_call(choice))
@@ -166,7 +166,7 @@ def _choice_of(delta: Json, reason: FinishReason | None = None) -> dict[str, Any
 
 
 class StreamReader(ChunkReader):
-    """A model's answer from its server-sent events."""
+    """Reads a model's answer from its server-sent events."""
 
     route = ROUTE
 
@@ -204,7 +204,7 @@ class StreamReader(ChunkReader):
             events += [self._call_part(part) for part in calls]
 
     def _call_part(self, part: object) -> ToolCallPart:
-        """A piece of a call. Servers that leave the index out mean a new call where there is an id."""
+        """Read a piece of a call. A piece without an index begins a new call where it has an id."""
         custom = upstream.member(part, "type") == "custom" or upstream.member(part, "custom") is not None
         called = upstream.member(part, "custom" if custom else "function")
         call_id, name = upstream.member(part, "id"), upstream.member(called, "name")

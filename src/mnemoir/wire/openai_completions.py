@@ -1,7 +1,7 @@
 """OpenAI's text completions: requests, replies and streams, read and written.
 
-A prompt may carry the turns of a conversation behind markers; then its request holds them as messages. The protocol
-has no place for reasoning, tools or pictures: they are left out of what is written.
+A prompt may hold the turns of a conversation after markers; then its request holds them as messages. The protocol
+cannot express reasoning, tools or pictures: they are left out when it is written.
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ _OWN: Mapping[str, tuple[object, ...]] = {
     "best_of": (None, 1),
     "logprobs": (None,),
 }
-"""Members that only this protocol has, with the values that ask for nothing."""
+"""Members that only this protocol has, with the values that have no effect."""
 _OF_STREAM_OPTIONS = frozenset({"include_usage"})
 _OF_REQUESTS = OWN_MEMBERS | SAMPLING | {"model", "prompt", "stream", "stream_options"}
 
@@ -45,7 +45,7 @@ _OF_REQUESTS = OWN_MEMBERS | SAMPLING | {"model", "prompt", "stream", "stream_op
 
 
 def read_request(body: Json) -> ChatRequest:
-    """What a client asks of us: a raw request where only this protocol can express it. See `ModelRequest.raw`.
+    """Read a client's request: a raw one where only this protocol can express it. See `ModelRequest.raw`.
 
     Raises InvalidRequest naming the field; unknown members are kept in `extra`.
     """
@@ -80,7 +80,7 @@ def read_request(body: Json) -> ChatRequest:
 
 
 def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
-    """What we ask of a model's server: the prompt is the text of the one message, of a raw request as it was sent."""
+    """The request to a model's server: the prompt is the text of the one message, of a raw request as it was sent."""
     body: dict[str, Any] = {} if request.raw else {"prompt": prompt_of(request)}
     named = {} if request.model is None else {"model": request.model}
     body |= write_sampling(request.sampling)
@@ -95,7 +95,7 @@ def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
 
 
 def _read_prompt(value: object) -> tuple[str, bool]:
-    """The prompt as text, and whether it is one text: several prompts are joined, for traces, and tokens are none."""
+    """The prompt as text, and True if it is one text: several prompts are joined for traces, tokens left out."""
     if value is None:
         return "", True
     if isinstance(value, str):
@@ -119,7 +119,7 @@ def _are_tokens(value: object) -> bool:
 
 
 def write_reply(reply: Reply, *, model: str, reply_id: str, created: int) -> bytes:
-    """Our answer; `created` is in seconds since 1970."""
+    """The answer's body; `created` is in seconds since 1970."""
     common: dict[str, Any] = {**head(model, reply_id, created, "text_completion")}
     choice: dict[str, Any] = {**write_choice(reply.words, reply.reason)}
     if reply.passed is not None and reply.passed.route == ROUTE:
@@ -130,7 +130,7 @@ def write_reply(reply: Reply, *, model: str, reply_id: str, created: int) -> byt
 
 
 def _text_choice(choice: Json) -> Json:
-    """A further choice, or a piece of one: of a model that was asked by chat it holds a message or a delta."""
+    """A further choice, or a piece of one, as text: that of a chat model holds a message or a delta."""
     said = choice.get("message", choice.get("delta"))
     if not isinstance(said, Mapping):
         return choice
@@ -160,7 +160,7 @@ def read_reply(body: Json) -> Reply:
 
 
 class StreamWriter(ChunkWriter):
-    """Our answer as server-sent events."""
+    """Writes an answer as server-sent events."""
 
     route = ROUTE
 
@@ -178,7 +178,7 @@ class StreamWriter(ChunkWriter):
 
 
 class StreamReader(ChunkReader):
-    """A model's answer from its server-sent events."""
+    """Reads a model's answer from its server-sent events."""
 
     route = ROUTE
 

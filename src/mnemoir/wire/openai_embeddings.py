@@ -1,4 +1,4 @@
-"""OpenAI's embeddings, both ways. Its own client asks for base64: float32, little endian."""
+"""OpenAI's embeddings, read and written. Its own client requests base64: float32, little endian."""
 
 import base64
 import binascii
@@ -39,7 +39,7 @@ _OF_ANSWERS = frozenset({"object", "data", "model", "error"})
 
 
 def read_request(body: Json) -> EmbeddingRequest:
-    """What a client asks of us. Raises InvalidRequest naming the field; unknown members are kept in `extra`."""
+    """Read a client's request. Raises InvalidRequest naming the field; unknown members are kept in `extra`."""
     body = members.as_object(body, "body")
     encoding = members.text(body, "encoding_format") or "float"
     if encoding not in ("float", "base64"):
@@ -57,12 +57,12 @@ def read_request(body: Json) -> EmbeddingRequest:
 
 
 def write_request(texts: Sequence[str], *, model: str) -> dict[str, Any]:
-    """What we ask for vectors of our own; plain numbers, because many compatible servers know nothing else."""
+    """The request for Mnemoir's own vectors; plain numbers, because many compatible servers know no other format."""
     return {"model": model, "input": list(texts), "encoding_format": "float"}
 
 
 def write_client_request(request: EmbeddingRequest, *, model: str) -> dict[str, Any]:
-    """What we ask for a client: its texts or tokens as it sent them, and what else goes on."""
+    """The request for a client: its texts or tokens as it sent them, with the members that are forwarded."""
     body: dict[str, Any] = {"model": model, "input": as_sent(request), "encoding_format": "float"}
     if request.dimension is not None:
         body["dimensions"] = request.dimension
@@ -70,7 +70,7 @@ def write_client_request(request: EmbeddingRequest, *, model: str) -> dict[str, 
 
 
 def write_reply(reply: EmbeddingReply, *, request: EmbeddingRequest, model: str) -> bytes:
-    """Our answer; the usage is that of the model's server where it speaks this protocol."""
+    """The answer's body; the usage is that of the model's server where it speaks this protocol."""
     if request.encoding == "base64":
         rows = np.ascontiguousarray(reply.vectors, dtype="<f4")
         written = [base64.b64encode(row.tobytes()).decode() for row in rows]
@@ -89,7 +89,7 @@ def read_reply(body: Json, *, count: int) -> Vectors:
 
 
 def read_client_reply(body: Json, *, count: int) -> EmbeddingReply:
-    """The same with all that a client is to get of the answer, vectors as they came."""
+    """The answer with all members for the client, vectors unchanged. Raises like `read_reply`."""
     counted = upstream.member(body.get("usage"), "prompt_tokens")
     return EmbeddingReply(
         vectors=read_exact_vectors(_rows(body), count),
@@ -111,7 +111,7 @@ def _rows(body: Json) -> list[object]:
 
 
 def _row(value: object) -> object:
-    """The numbers of one vector, from base64 if need be."""
+    """The numbers of one vector, decoded where they are base64."""
     if not isinstance(value, str):
         return value
     try:

@@ -1,4 +1,4 @@
-"""What OpenAI's model families take: the reasoning models refuse what the others are steered by."""
+"""Parameters that OpenAI's model families accept: the reasoning models refuse the sampling members of the others."""
 
 from mnemoir.core.messages import ModelRequest
 
@@ -6,9 +6,9 @@ _REASONING = ("gpt-5", "o1", "o3", "o4")
 
 
 def is_reasoning_model(model: str | None) -> bool:
-    """Whether `model` refuses temperature and top_p, and calls its limit `max_completion_tokens`.
+    """True when `model` refuses temperature and top_p, and names its limit `max_completion_tokens`.
 
-    A vendor in front, as in `openai/gpt-5-mini`, does not count.
+    A vendor prefix, as in `openai/gpt-5-mini`, is ignored.
     """
     return (model or "").rpartition("/")[2].startswith(_REASONING)
 
@@ -16,8 +16,8 @@ def is_reasoning_model(model: str | None) -> bool:
 def effort_of(request: ModelRequest) -> str | None:
     """The reasoning effort to send; None leaves it to the model.
 
-    A client's level goes out as it is. Memory's own calls want no reasoning, which only the models known to take
-    `minimal` are told: others refuse the whole request for it.
+    A client's level is sent unchanged. Memory's own calls need no reasoning; `minimal` is sent only to models known
+    to accept it: others refuse the whole request for it.
     """
     if request.reasoning_effort is not None:
         return request.reasoning_effort

@@ -1,4 +1,4 @@
-"""Messages as OpenAI's chat protocol spells them, both ways."""
+"""Messages in OpenAI's chat protocol, read and written."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,18 +15,18 @@ from mnemoir.wire.pictures import check_address, read_picture
 ROUTE: Route = "openai-chat"
 _ROLES: tuple[str, ...] = tuple(role for role in get_args(Role) if role != "systemMes")
 _OF_MESSAGES = frozenset({"role", "content", "name", "tool_calls", "tool_call_id"})
-_OF_EMPTY_MESSAGES = _OF_MESSAGES - {"content"}  # null, "" and [] all say nothing; which of them is kept
+_OF_EMPTY_MESSAGES = _OF_MESSAGES - {"content"}  # null, "" and [] are all empty; the one that was sent is kept
 _OF_TEXTS = frozenset({"type", "text"})
 _OF_IMAGES = frozenset({"type", "image_url"})
 _OF_IMAGE_URLS = frozenset({"url", "detail"})
 _OF_CALLS = frozenset({"id", "type", "function", "custom", "index"})
 _OF_CALLED = frozenset({"name", "arguments", "input"})
-_LISTED = Extra(route=ROUTE, members={"type": "text"})  # of a text that was sent as a list of one part
-_OPAQUE = ("input_audio", "file", "video_url", "audio_url", "input_video")  # of OpenAI, and of servers like vLLM
+_LISTED = Extra(route=ROUTE, members={"type": "text"})  # for a text that was sent as a list of one part
+_OPAQUE = ("input_audio", "file", "video_url", "audio_url", "input_video")  # from OpenAI, and from servers like vLLM
 
 
 def read_messages(value: object) -> tuple[Message, ...]:
-    """The `messages` of a request; at least one."""
+    """Read the `messages` of a request; at least one."""
     messages = tuple(_read_message(body, at) for body, at in members.objects(value, "messages"))
     if not messages:
         raise InvalidRequest("messages is empty; send at least one message.", field="messages")
@@ -34,7 +34,7 @@ def read_messages(value: object) -> tuple[Message, ...]:
 
 
 def read_role(body: Json, at: str) -> Role:
-    """The role of a message, one that we know."""
+    """The role of a message. Raises InvalidRequest for an unknown one."""
     role = body.get("role")
     if role not in _ROLES:
         raise InvalidRequest(f"{at}.role must be one of {', '.join(_ROLES)}.", field=f"{at}.role")
@@ -42,7 +42,7 @@ def read_role(body: Json, at: str) -> Role:
 
 
 def write_message(message: Message) -> dict[str, Any]:
-    """One message of a request of ours."""
+    """One message of a request to a model."""
     role = "system" if message.role == "systemMes" else message.role
     extra = members_for(message.extra, ROUTE)
     body: dict[str, Any] = {"role": role, "content": _write_content(message, extra)}
@@ -56,7 +56,7 @@ def write_message(message: Message) -> dict[str, Any]:
 
 
 def write_tool_calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
-    """Whole tool calls, of a message or a reply."""
+    """Whole tool calls as JSON, of a message or a reply."""
     return [_write_call(call) for call in calls]
 
 
@@ -69,7 +69,7 @@ def _write_call(call: ToolCall) -> dict[str, Any]:
 
 
 def extra_of_call(body: Json) -> Extra | None:
-    """The members of a call in an answer, and of the function or tool in it, that are not read."""
+    """The members of a call in an answer, and of its function or tool, that Mnemoir does not read."""
     kind = "custom" if upstream.member(body, "custom") is not None else "function"
     called = body.get(kind)
     inner = extra_of(called, _OF_CALLED, ROUTE) if isinstance(called, dict) else None
@@ -77,7 +77,7 @@ def extra_of_call(body: Json) -> Extra | None:
 
 
 def read_tool_calls(value: object, field: str) -> tuple[ToolCall, ...]:
-    """Whole tool calls; a call without an id gets one by its place, arguments given as an object become text."""
+    """Read whole tool calls; a call without an id gets one by its place, arguments given as an object become text."""
     if value is None:
         return ()
     calls: list[ToolCall] = []
@@ -110,7 +110,7 @@ def _read_message(body: Json, at: str) -> Message:
     if "content" not in body and role != "assistant":
         raise InvalidRequest(f"{at}.content is missing; send text, or a list of parts.", field=f"{at}.content")
     parts = _read_content(body.get("content"), f"{at}.content")
-    if parts and len(body) == 2:  # a role and words, as nearly every message of a history is
+    if parts and len(body) == 2:  # a role and text, as in nearly every message of a history
         return Message(role=role, parts=parts)
     known = _OF_MESSAGES if parts or body.get("content") == _nothing(body.get("tool_calls")) else _OF_EMPTY_MESSAGES
     return Message(
@@ -124,7 +124,7 @@ def _read_message(body: Json, at: str) -> Message:
 
 
 def _read_refusal(body: Json, at: str) -> tuple[TextPart, ...]:
-    """What the model refused with, as the text of its turn, for those who know no refusals."""
+    """The model's refusal as the text of its turn, for consumers that do not support refusals."""
     refusal = members.text(body, "refusal", at=f"{at}.")
     return (TextPart(text=refusal),) if refusal else ()
 
@@ -167,7 +167,7 @@ def _read_part(body: Json, at: str) -> Part:
 
 
 def _read_opaque(kind: str, body: Json, at: str) -> OpaquePart:
-    """A part to pass on as it is. An address in it must be one of the web, as for pictures."""
+    """A part to forward unchanged. An address in it must be one of the web, as for pictures."""
     url = upstream.member(body.get(kind), "url")
     if url is not None:
         check_address(members.as_text(url, f"{at}.{kind}.url"), f"{at}.{kind}.url")
@@ -188,7 +188,7 @@ def _read_image(value: object, at: str) -> ImagePart:
 
 
 def _read_image_source(body: Json, at: str) -> ImagePart:
-    """A picture in Anthropic's words, which several chat interfaces send to every server."""
+    """A picture in Anthropic's format, which several chat interfaces send to every server."""
     if body.get("type") == "url":
         return read_picture(body.get("url"), f"{at}.url")
     media_type = members.text(body, "media_type", at=f"{at}.") or "image/png"
@@ -196,7 +196,7 @@ def _read_image_source(body: Json, at: str) -> ImagePart:
 
 
 def _write_content(message: Message, extra: Json) -> Any:
-    """Text, a list of parts, or what the client sent where it said nothing."""
+    """Text, a list of parts, or for an empty message the client's own value."""
     parts = message.parts
     if "content" in extra and message.text == (extra.get("refusal") or ""):
         return extra["content"]
@@ -208,7 +208,7 @@ def _write_content(message: Message, extra: Json) -> Any:
 
 
 def _nothing(calls: object) -> str | None:
-    """The content of a message that says nothing, as most programs write it."""
+    """The content of an empty message, as most programs write it."""
     return None if calls else ""
 
 

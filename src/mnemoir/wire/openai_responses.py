@@ -1,8 +1,8 @@
-"""OpenAI's Responses API, the client's side: what we ask, and the answer whole and streamed.
+"""The client's side of OpenAI's Responses API: the request, and the answer whole and streamed.
 
-`store: false` keeps the user's words out of the provider's store. The constant policy, which is the system messages
-in front of everything else, travels in `instructions`, so that prompt caches hold; later ones stay in their place. An
-output list starts with whatever the model did first, often a `reasoning` item: only items we know are looked at.
+`store: false` keeps the user's text out of the provider's store. The constant policy, which is the system messages
+before all other messages, is sent in `instructions`, so that prompt caches hold; later ones stay in their place. An
+output list starts with the model's first step, often a `reasoning` item: only items of known types are read.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -30,16 +30,16 @@ from mnemoir.wire.sse import SseReader
 ROUTE: Route = "openai-responses"
 _INSTRUCTING = ("system", "developer", "systemMes")
 _CALLS: Mapping[object, str] = {"function_call": "arguments", "custom_tool_call": "input"}
-"""Items that call a tool, and where they hold what it is called with."""
+"""Items that call a tool, with the member that holds the arguments."""
 
 
 # --- requests
 
 
 def write_request(request: ModelRequest, *, stream: bool) -> dict[str, Any]:
-    """What we ask. The protocol has no stop texts, seed or penalties, and no names of speakers: they stay behind.
+    """The request body. The protocol has no stop texts, seed, penalties or names of speakers: they are left out.
 
-    A call of a tool that takes free text is answered by an output of that kind too.
+    A call of a tool that takes free text is answered by an output of the same kind.
     """
     body: dict[str, Any] = {"model": request.model} if request.model else {}
     messages = request.messages
@@ -191,7 +191,7 @@ def _reason(body: Json, *, has_calls: bool) -> FinishReason:
     if body.get("status") == "completed":
         return "tool_calls" if has_calls else "stop"
     why = upstream.member(body.get("incomplete_details"), "reason")
-    return "content_filter" if why == "content_filter" else "length"  # whatever cut it, it is not complete
+    return "content_filter" if why == "content_filter" else "length"  # incomplete, for any other reason
 
 
 def _usage(body: Json) -> Usage:
@@ -211,22 +211,22 @@ def _usage(body: Json) -> Usage:
 
 
 class StreamReader:
-    """The answer from its server-sent events; `finished` once Finished was given."""
+    """Reads an answer from its server-sent events; `finished` is True once Finished was returned."""
 
     def __init__(self) -> None:
         self.finished = False
-        self.passed_over = 0  # what cannot be read is an error in this protocol
+        self.passed_over = 0  # an unreadable event is an error in this protocol
         self._sse = SseReader()
         self._refusal_begun = False
-        self._calls: dict[object, int] = {}  # output_index → our index
-        self._argued: set[int] = set()  # calls whose arguments came piecewise
+        self._calls: dict[object, int] = {}  # output_index → index of the call
+        self._argued: set[int] = set()  # calls whose arguments came in pieces
 
     def feed(self, data: bytes) -> list[ModelEvent]:
         """The events that `data` completes. Raises ProviderError for an event that is an error, or not JSON."""
         return self._events(self._sse.feed(data))
 
     def end(self) -> list[ModelEvent]:
-        """The body has ended: what was still held back. Raises ProviderUnavailable for an answer cut short."""
+        """The events held back until the end of the body. Raises ProviderUnavailable for an answer cut short."""
         events = self._events(self._sse.end())
         if not self.finished:
             raise upstream.ended_early()
@@ -254,7 +254,7 @@ class StreamReader:
             yield Thinking(text)
 
     def _refusal(self, event: Json) -> Iterator[ModelEvent]:
-        """A server that sends no pieces sends the whole refusal at its end."""
+        """Read a whole refusal, which servers that send no pieces send at its end."""
         text = upstream.text_or_none(event.get("delta"), "a delta")
         if event.get("type") == "response.refusal.done" and not self._refusal_begun:
             text = _refusal_of(event)
@@ -278,7 +278,7 @@ class StreamReader:
             yield ToolCallPart(index=index, arguments=text, custom=custom)
 
     def _item_done(self, event: Json) -> Iterator[ModelEvent]:
-        """A server that sends no pieces sends the whole call here."""
+        """Read a finished call, which servers that send no pieces send whole."""
         if upstream.member(event.get("item"), "type") not in _CALLS:
             return
         if event.get("output_index") not in self._calls:
@@ -300,7 +300,7 @@ class StreamReader:
         raise upstream.error_in_body(upstream.member(event.get("response"), "error") or event)
 
     def _error(self, event: Json) -> Iterator[ModelEvent]:
-        """`type` is the event's own here, so only code and message speak of the error."""
+        """Read an error; `type` is that of the event here, so only code and message describe the error."""
         raise upstream.error_in_body(
             event.get("error") or {name: event.get(name) for name in ("code", "message") if event.get(name)}
         )

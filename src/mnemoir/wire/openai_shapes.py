@@ -1,24 +1,24 @@
-"""The shapes of what OpenAI's protocols answer, as this server writes them.
+"""The shapes of the answers of OpenAI's protocols, as this server writes them.
 
-A model's server of the same protocol may add members; they go on to the client.
+A model's server of the same protocol may add members; they are forwarded to the client.
 """
 
 from typing import Any, Literal, NotRequired
 
-from typing_extensions import TypedDict  # before Python 3.12 pydantic takes no other
+from typing_extensions import TypedDict  # before Python 3.12 pydantic accepts no other
 
 EndReason = Literal["stop", "length", "tool_calls", "function_call", "content_filter"]
 
 
 class ToolFunction(TypedDict):
-    """What is called; `arguments` are JSON as text."""
+    """The function that is called; `arguments` are JSON as text."""
 
     name: str
     arguments: str
 
 
 class ToolCall(TypedDict):
-    """A call that a model asks for."""
+    """A tool call requested by the model."""
 
     id: str
     type: Literal["function"]
@@ -26,13 +26,13 @@ class ToolCall(TypedDict):
 
 
 class CachedTokens(TypedDict):
-    """Of the prompt's tokens."""
+    """Details of the prompt's tokens."""
 
     cached_tokens: int
 
 
 class CompletionUsage(TypedDict):
-    """Tokens of all model calls of the answer."""
+    """Token counts of all model calls for the answer."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -61,7 +61,7 @@ class ChatChoice(TypedDict):
 
 
 class Head(TypedDict):
-    """What every object of an answer carries; `created` is in seconds since 1970."""
+    """The members of every object of an answer; `created` is in seconds since 1970."""
 
     id: str
     object: str
@@ -85,7 +85,7 @@ class DeltaFunction(TypedDict):
 
 
 class DeltaToolCall(TypedDict):
-    """A piece of a call of that index."""
+    """A piece of the call with this index."""
 
     index: int
     id: NotRequired[str]
@@ -94,7 +94,7 @@ class DeltaToolCall(TypedDict):
 
 
 class Delta(TypedDict, total=False):
-    """What is new in a chunk."""
+    """The new parts of the message in a chunk."""
 
     role: Literal["assistant"]
     content: str
@@ -105,7 +105,7 @@ class Delta(TypedDict, total=False):
 
 
 class ChunkChoice(TypedDict):
-    """One answer, as far as this chunk goes."""
+    """The part of one answer in a chunk."""
 
     index: int
     delta: Delta
@@ -114,7 +114,7 @@ class ChunkChoice(TypedDict):
 
 
 class ChatCompletionChunk(Head):
-    """One `data:` line of a streamed answer. `usage` is asked for by `stream_options`, and then in the last one."""
+    """One `data:` line of a streamed answer. `usage` is requested by `stream_options`, and is in the last one."""
 
     choices: list[ChunkChoice]
     usage: NotRequired[CompletionUsage | None]
@@ -137,7 +137,7 @@ class TextCompletion(Head):
 
 
 class ModelCard(TypedDict):
-    """A name that `model` may have."""
+    """A valid value of `model`."""
 
     id: str
     object: Literal["model"]
@@ -146,7 +146,7 @@ class ModelCard(TypedDict):
 
 
 class ModelList(TypedDict):
-    """All names that `model` may have."""
+    """All valid values of `model`."""
 
     object: Literal["list"]
     data: list[ModelCard]
@@ -161,7 +161,7 @@ class EmbeddingRow(TypedDict):
 
 
 class EmbeddingUsage(TypedDict):
-    """Tokens that were read."""
+    """The number of tokens in the texts."""
 
     prompt_tokens: int
     total_tokens: int
@@ -177,7 +177,7 @@ class EmbeddingList(TypedDict):
 
 
 class OpenAIErrorBody(TypedDict):
-    """An error as OpenAI's clients read it; `param` is the member at fault."""
+    """An error as OpenAI's clients read it; `param` is the invalid member."""
 
     message: str
     type: str

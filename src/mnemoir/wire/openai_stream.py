@@ -1,7 +1,7 @@
-"""What the streams of OpenAI's chat and text completions share: chunks, their end, usage and errors, both ways.
+"""Shared parts of the streams of OpenAI's chat and text completions: chunks, their end, usage and errors, both ways.
 
-The two differ in what a choice holds: a delta or a text. The writer splices a piece of text between bytes made once
-per answer; the reader decodes each event once.
+The two differ in the content of a choice: a delta or a text. The writer splices a piece of text between bytes made
+once per answer; the reader decodes each event once.
 """
 
 from abc import ABC, abstractmethod
@@ -28,7 +28,7 @@ _OF_PLAIN_CHOICES = _OF_CHOICES | {"logprobs"}
 
 
 def head(model: str, reply_id: str, created: int, kind: str) -> Head:
-    """What every object of an answer carries; `created` is in seconds since 1970."""
+    """The members of every object of an answer; `created` is in seconds since 1970."""
     return {
         "id": reply_id,
         "object": kind,
@@ -39,7 +39,7 @@ def head(model: str, reply_id: str, created: int, kind: str) -> Head:
 
 
 def passed_of(body: Json, choice: Json, message: Json, known: frozenset[str], route: Route) -> Passed | None:
-    """The members of a whole answer that are not read; `known` are those of the message that are."""
+    """The members of a whole answer that are not read; `known` are those of the message that are read."""
     answer, beside, within = unread(body, _OF_ANSWERS), _unread_beside(choice), unread(message, known)
     if answer is None and beside is None and within is None:
         return None
@@ -47,14 +47,14 @@ def passed_of(body: Json, choice: Json, message: Json, known: frozenset[str], ro
 
 
 def _unread_beside(choice: Json) -> Json | None:
-    """The members of a choice that are not read; `logprobs` of null, which most servers write, is none."""
+    """The members of a choice that are not read; a `logprobs` of null, which most servers write, is left out."""
     if choice.get("logprobs") is None:
         return None if _OF_PLAIN_CHOICES.issuperset(choice) else unread(choice, _OF_PLAIN_CHOICES)
     return unread(choice, _OF_CHOICES)
 
 
 def write_error(exc: MnemoirError) -> dict[Literal["error"], OpenAIErrorBody]:
-    """An error as OpenAI's clients read it, under the names that the model's server gave it, where it gave any."""
+    """An error as OpenAI's clients read it, with the names given by the model's server, if any."""
     kind, code, param = "server_error", exc.code, None
     if isinstance(exc, InvalidRequest):
         kind, param = "invalid_request_error", exc.field
@@ -64,7 +64,7 @@ def write_error(exc: MnemoirError) -> dict[Literal["error"], OpenAIErrorBody]:
 
 
 class ChunkWriter(ABC):
-    """Our answer as server-sent events. Usage of several model calls is summed."""
+    """Writes an answer as server-sent events. Usage of several model calls is summed."""
 
     route: Route
 
@@ -78,7 +78,7 @@ class ChunkWriter(ABC):
         self._begin_with(head)
 
     def events(self, batch: Sequence[Event]) -> bytes:
-        """All of the batch in one write; b"" when nothing in it is for the client."""
+        """The bytes of the whole batch; b"" when it has no event for the client."""
         out: list[bytes] = []
         for event in batch:
             if event.__class__ is Text and self._waiting is None:
@@ -110,20 +110,20 @@ class ChunkWriter(ABC):
         """The choice that holds a piece of text, or the one that ends the answer."""
 
     def _opening(self) -> bytes:
-        """What goes before everything else."""
+        """The bytes at the beginning of the answer."""
         return b""
 
     def _other(self, event: Event) -> dict[str, Any] | None:
-        """The choice of any other event; None for one the client has no place for."""
+        """The choice of any other event; None for one the protocol cannot express."""
         return None
 
     def _begin_with(self, head: Head | Json) -> None:
-        """Make the bytes around each piece of text."""
+        """Build the bytes around each piece of text."""
         self._head = b"data: " + orjson.dumps(head)[:-1]
         self._before_text, self._after_text = self._chunk(self._choice(_MARK)).rsplit(orjson.dumps(_MARK), 1)
 
     def _take(self, passed: Passed, out: list[bytes]) -> None:
-        """Keep members for the piece they belong to; those that wait already make a piece of their own."""
+        """Keep members for the piece they belong to; members already waiting are sent as a piece of their own."""
         if passed.route != self.route:
             return
         if self._waiting is not None:
@@ -160,13 +160,13 @@ class ChunkWriter(ABC):
 
 
 class ChunkReader(ABC):
-    """A model's answer from its server-sent events; `finished` once Finished was given.
+    """Reads a model's answer from its server-sent events; `finished` is True once Finished was returned.
 
-    Members that are not read come as Passed, in front of the event of their chunk, and choices beside the first one
-    as Alternative.
+    Members that are not read are returned as Passed, before the event of their chunk, and choices beside the first
+    one as Alternative.
 
     Finished waits for the usage, which comes after the finish reason. An event that is not JSON, or has another
-    shape, is an error; a `tolerant` reader passes over it instead, and counts it in `passed_over`.
+    shape, is an error; a `tolerant` reader skips it instead, and counts it in `passed_over`.
     """
 
     route: Route
@@ -185,7 +185,7 @@ class ChunkReader(ABC):
         return self._events(self._sse.feed(data))
 
     def end(self) -> list[ModelEvent]:
-        """The body has ended: what was still held back. Raises ProviderUnavailable for an answer cut short."""
+        """The events held back until the end of the body. Raises ProviderUnavailable for an answer cut short."""
         events = self._events(self._sse.end())
         if not self.finished:
             if not self._reason:
@@ -195,12 +195,12 @@ class ChunkReader(ABC):
 
     @property
     def _has_calls(self) -> bool:
-        """Whether the answer calls a tool."""
+        """True when the answer calls a tool."""
         return False
 
     @abstractmethod
     def _read_content(self, choice: dict[str, Any], events: list[ModelEvent]) -> Json | None:
-        """Add the events of what a choice holds; the members of its delta that are not read, where there are any."""
+        """Append the events of a choice to `events`; return the members of its delta that are not read, if any."""
 
     def _events(self, frames: Sequence[bytes]) -> list[ModelEvent]:
         events: list[ModelEvent] = []

@@ -1,4 +1,4 @@
-"""Token counts as OpenAI's chat and text completions spell them, both ways."""
+"""Token counts in OpenAI's chat and text completions, read and written."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ _CACHED = frozenset({"cached_tokens"})
 
 
 def read_usage(value: object) -> Usage:
-    """The counts of an answer; what is missing, or no number, counts as 0."""
+    """The counts of an answer; a missing value, or one that is no number, is 0."""
     prompt, answer = (upstream.member(value, f"{kind}_tokens_details") for kind in ("prompt", "completion"))
     return Usage(
         input_tokens=upstream.count(upstream.member(value, "prompt_tokens")),
@@ -25,9 +25,9 @@ def read_usage(value: object) -> Usage:
 
 
 def write_usage(usage: Usage) -> dict[str, Any]:
-    """The counts and their sum, with what else the model's server gave where it speaks this protocol.
+    """The counts and their sum, with the other members of the model's server where it speaks this protocol.
 
-    Some servers count more than these two into their sum.
+    Some servers include more than these two counts in their sum.
     """
     written: dict[str, Any] = {
         "prompt_tokens": usage.input_tokens,
@@ -44,7 +44,7 @@ def write_usage(usage: Usage) -> dict[str, Any]:
 
 
 def _details(value: object) -> Extra | None:
-    """What a usage object holds beside what is read of it; None for nothing."""
+    """The members of a usage object that are not read; None where there are none."""
     if not isinstance(value, Mapping):
         return None
     total = value.get("total_tokens")

@@ -1,7 +1,7 @@
-"""Which members of a client's request go on to a model's server, and the names of those that do not.
+"""Selection of the members of a client's request that are forwarded to a model's server, and the names of the others.
 
-Members that Mnemoir does not use go on to a server of the same protocol as they came: all of them, or those known
-to be harmless. To another protocol they are translated where it has a member of that meaning.
+Members that Mnemoir does not use are forwarded unchanged to a server of the same protocol: all of them, or those
+known to be harmless. For another protocol they are translated where it has a member of that meaning.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ NEVER_SENT = frozenset(
     {"api_key", "api_base", "base_url", "extra_headers", "headers", "organization", "fallbacks", "model_list"}
     | {"user_config", "chat_template"}
 )
-"""Members by which gateways let a client choose where a request goes, or what is made of it."""
+"""Members of gateways by which a client chooses the target of a request, or how it is changed."""
 
 _LISTED: Mapping[Route, frozenset[str]] = {
     "openai-chat": frozenset(
@@ -47,7 +47,7 @@ _PROMPTS: Mapping[Route, frozenset[str]] = {
     "openai-completions": frozenset({"prompt"}),
     "ollama-generate": frozenset({"prompt", "system"}),
 }
-"""Members of a raw request that go on in any case: where it cannot stay raw, as messages."""
+"""Members of a raw request that are always forwarded: as messages where it cannot stay raw."""
 
 _AS_RESPONSES = (
     *("parallel_tool_calls", "service_tier", "safety_identifier", "moderation"),
@@ -66,12 +66,12 @@ _TRANSLATED: Mapping[tuple[Route, Route], Mapping[str, str]] = {
         "keep_alive": "keep_alive",
     },
 }
-"""From one protocol to another: a member, and the place of the member of that meaning."""
+"""Translations between protocols: a member, and the place of the member of the same meaning."""
 _OBJECTS = frozenset({"options", "stream_options", "image_url", "function", "custom"})
 
 
 def passed_on(extra: Extra, route: Route | None, forward: Forward) -> tuple[Extra | None, Sequence[str]]:
-    """The members that a server of `route` gets, and the names of all others."""
+    """The members forwarded to a server of `route`, and the names of all others."""
     passed = {name: value for name, value in extra.members.items() if _is_allowed(name, extra.route, forward)}
     if extra.route == route:
         going: Json = passed
@@ -86,15 +86,15 @@ def passed_on(extra: Extra, route: Route | None, forward: Forward) -> tuple[Extr
 
 
 def names_left(left: Extra) -> Iterator[str]:
-    """The names of members that do not go on, but for a prompt, which goes on in any case."""
+    """The names of members that are not forwarded, except a prompt, which is always forwarded."""
     prompts = _PROMPTS.get(left.route, frozenset())
     return (name for name in names_in(left.members) if name not in prompts)
 
 
 def names_in(members: Mapping[str, Any]) -> Iterator[str]:
-    """Each member that says something; of an object that is known to hold settings, each of those: `options.num_ctx`.
+    """Each member that is not null; of an object known to hold settings, each of these: `options.num_ctx`.
 
-    A null says nothing.
+    Null counts as not given.
     """
     for name, value in members.items():
         if name in _OBJECTS and isinstance(value, Mapping) and value:

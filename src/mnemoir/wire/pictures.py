@@ -1,6 +1,6 @@
-"""Pictures as clients send them: a data URL, a link, or bare base64. None is ever fetched or looked into here.
+"""Pictures in clients' requests: a data URL, a link, or bare base64. None is ever fetched or decoded here.
 
-A link goes on to the model's server as it is. Anything else that is an address, a path on this machine above all, is
+A link is forwarded unchanged to the model's server. Any other address, a path on this machine above all, is
 refused: no request may make a server read its own files.
 """
 
@@ -22,7 +22,7 @@ _MEDIA_TYPES: Mapping[str, str] = {
 
 
 def read_picture(value: object, field: str, *, detail: str | None = None) -> ImagePart:
-    """A picture from its address, or from base64, its kind then told by its first bytes, JPEG if they say nothing."""
+    """A picture from its address, or from base64; its type is then read from its first bytes, JPEG if unknown."""
     given = members.as_text(value, field)
     if given[:8].lower().startswith(_ADDRESSES):
         return ImagePart(url=given, detail=detail)
@@ -33,7 +33,7 @@ def read_picture(value: object, field: str, *, detail: str | None = None) -> Ima
 
 
 def check_address(url: str, field: str) -> None:
-    """Raises InvalidRequest unless `url` is a data URL or an address of the web."""
+    """Raise InvalidRequest unless `url` is a data URL or an address of the web."""
     if not url[:8].lower().startswith(_ADDRESSES):
         raise InvalidRequest(f"{field} must be a data: URL or an http(s) URL.", field=field)
 
@@ -49,7 +49,7 @@ def write_base64(image: ImagePart) -> str:
 
 
 def unpassable(part: OpaquePart, protocol: str) -> NotSupported:
-    """The error for a part that the model's protocol has no place for."""
+    """The error for a part that the model's protocol cannot express."""
     return NotSupported(
         f"A part of type {part.kind} can only be passed to a server of OpenAI's chat protocol, and this model is "
         f"asked by {protocol}. Leave the part out, or set llm.provider to openai-chat.",

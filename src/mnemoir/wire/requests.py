@@ -1,4 +1,4 @@
-"""Requests to models by the name of their protocol, for those who have a request and no client."""
+"""Writers of requests to models by the name of their protocol, for callers without a client."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol

@@ -1,8 +1,8 @@
-"""The name a client has for a conversation, what of it a model is to be shown, and where a message belongs.
+"""The members of a chat's conversation: its session id, the history to show a model, and the parent of its messages.
 
-All of it is read off the body of any protocol.
+All of them are read from the body of any protocol.
 
-No protocol has a field for the name, so clients use fields of their own; which ones are looked at is a setting.
+No protocol has a field for the session id, so clients use fields of their own; a setting lists those to read.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,9 +19,9 @@ _LARGEST_ID = 2**63 - 1
 
 
 def shown_history(body: Json) -> History | None:
-    """The member `history`: whether a model is shown what the client sent, or what the server has stored of it.
+    """The member `history`: the choice between the history the client sent and the one the server has stored.
 
-    None where there is none, or one of another type, which is another program's. Raises InvalidRequest for a text
+    None where it is missing or of another type, which belongs to another program. Raises InvalidRequest for a text
     that is neither of the two.
     """
     asked = body.get("history")
@@ -33,16 +33,16 @@ def shown_history(body: Json) -> History | None:
 
 
 def asks_to_store(body: Json) -> bool | None:
-    """The member `store` of OpenAI's protocols: whether the chat is to be kept; None where it does not say."""
+    """The member `store` of OpenAI's protocols: True to store the chat, False not to; None where it is missing."""
     asked = body.get("store")
     return asked if isinstance(asked, bool) else None
 
 
 def parent_message(body: Json) -> int | None:
-    """The member `parent_id`: the stored message that what is new stands behind, 0 for the beginning.
+    """The member `parent_id`: the stored message that new messages follow, 0 for the beginning.
 
-    None where there is none, or one of another type, which is another program's. Raises InvalidRequest for a number
-    that can be no message.
+    None where it is missing or of another type, which belongs to another program. Raises InvalidRequest for a number
+    that is no valid message id.
     """
     given = body.get("parent_id")
     if isinstance(given, bool) or not isinstance(given, int | float):
@@ -58,7 +58,7 @@ def session_name(body: Json, fields: Sequence[str]) -> tuple[str, str] | None:
     """The first of these fields that holds more than blanks, and its value; None when none does.
 
     A dot leads into an object: `metadata.session_id`. Where there is no object the field counts as missing. Raises
-    InvalidRequest for a value that is neither a string nor a whole number; fields behind the first are not looked at.
+    InvalidRequest for a value that is neither a string nor a whole number; fields after the first are not read.
     """
     for field in fields:
         value = _value_at(body, field)
@@ -68,13 +68,13 @@ def session_name(body: Json, fields: Sequence[str]) -> tuple[str, str] | None:
 
 
 def without_session(chat: ChatRequest, fields: Sequence[str]) -> ChatRequest:
-    """The chat without those fields among the members that go on to a model."""
+    """The chat without those fields among the members that are forwarded to a model."""
     extra = without_fields(chat.request.extra, fields)
     return chat if extra is chat.request.extra else replace(chat, request=replace(chat.request, extra=extra))
 
 
 def without_fields(extra: Extra | None, fields: Sequence[str]) -> Extra | None:
-    """The members without those fields: the very same object where none is there, None where nothing is left."""
+    """The members without those fields: the same object where none is present, None where no member is left."""
     if extra is None:
         return None
     members: Json = extra.members
@@ -86,7 +86,7 @@ def without_fields(extra: Extra | None, fields: Sequence[str]) -> Extra | None:
 
 
 def _without(body: Json, path: Sequence[str]) -> Json:
-    """The very same object where there is nothing at the path; an object that becomes empty goes, too."""
+    """`body` without the member at `path`: the same object where there is none; emptied objects are removed too."""
     name, *deeper = path
     if name not in body:
         return body

@@ -1,8 +1,8 @@
-"""Server-sent events as they arrive: network reads in, the data of each complete event out.
+"""Incremental reader of server-sent events: network reads in, the data of each complete event out.
 
-Source: WHATWG HTML, "server-sent events". Line ends are LF or CRLF; a lone CR, which the standard allows too, no
-model server sends, and waiting to see whether an LF follows would hold events back. Of the fields only `data`
-counts here: every dialect repeats the event's name inside its JSON.
+Source: WHATWG HTML, "server-sent events". Line ends are LF or CRLF. The standard allows a lone CR too, but no model
+server sends it, and waiting for a possible LF would delay events. Only the field `data` counts here: every dialect
+repeats the event's name inside its JSON.
 """
 
 from mnemoir.core.errors import ProviderInvalidOutput
@@ -15,8 +15,8 @@ class SseReader:
 
     def __init__(self, most_bytes: int = MOST_EVENT_BYTES) -> None:
         self._most_bytes = most_bytes
-        self._rest = bytearray()  # the line under way
-        self._data: list[bytes] = []  # data lines of the event under way
+        self._rest = bytearray()  # the unfinished line
+        self._data: list[bytes] = []  # data lines of the unfinished event
         self._size = 0
 
     def feed(self, data: bytes) -> list[bytes]:
@@ -33,7 +33,7 @@ class SseReader:
         return events
 
     def end(self) -> list[bytes]:
-        """The event that the end of the body cut short of its blank line, if there is one."""
+        """The last event, if the body ended without the blank line after it."""
         return self.feed(b"\n\n") if self._rest or self._data else []
 
     def _lines(self, data: bytes) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""Stop texts for protocols that have none: the answer ends before the first of them, as a model's server ends it."""
+"""Stop texts for protocols without them: the answer ends before the first stop text, as at a model's server."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,9 +7,9 @@ from mnemoir.core.events import Finished, ModelEvent, Reply, Text
 
 
 class StopTexts:
-    """Cuts a stream of events at the first stop text. `met` is True once one came; nothing is to be read after it.
+    """Cuts a stream of events at the first stop text. `met` is True once one came; no event after it counts.
 
-    A piece of text that may be the beginning of a stop text is held back until the next one decides.
+    A piece of text that may be the beginning of a stop text is held back until the next piece decides.
     """
 
     def __init__(self, stops: Sequence[str]) -> None:
@@ -18,7 +18,7 @@ class StopTexts:
         self._held = ""
 
     def events(self, batch: Sequence[ModelEvent]) -> list[ModelEvent]:
-        """The batch as the client is to get it; it may be empty."""
+        """The events of the batch for the client; may be empty."""
         out: list[ModelEvent] = []
         for event in batch:
             if isinstance(event, Text):
@@ -46,7 +46,7 @@ class StopTexts:
 
 
 def cut(reply: Reply, stops: Sequence[str]) -> Reply:
-    """A whole reply, cut at the first stop text. Calls of tools behind it are left out with the rest."""
+    """A whole reply, cut at the first stop text. Tool calls after it are left out with the rest."""
     end = _first_of(reply.text, [stop for stop in stops if stop])
     return reply if end is None else replace(reply, text=reply.text[:end], reason="stop", tool_calls=())
 
@@ -56,7 +56,7 @@ def _first_of(text: str, stops: Sequence[str]) -> int | None:
 
 
 def _open_end(text: str, stops: Sequence[str]) -> int:
-    """How many characters at the end of `text` may be the beginning of a stop text."""
+    """The number of characters at the end of `text` that may be the beginning of a stop text."""
     longest = max((len(stop) for stop in stops), default=1) - 1
     for size in range(min(longest, len(text)), 0, -1):
         if any(stop.startswith(text[-size:]) for stop in stops):

@@ -1,13 +1,13 @@
-"""The prompts with which chat apps ask a model for something themselves, as frames.
+"""Templates of the side tasks that chat apps send to a model themselves, as frames.
 
-A frame holds the few words by which a prompt is recognised: how it begins, its sections in their order, and how it
-ends. The names of tasks are those that Open WebUI gives its own, where it has such a task.
+A frame holds the few words by which a prompt is recognised: its beginning, its sections in their order, and its
+end. The names of tasks are Open WebUI's, where it has such a task.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# how Open WebUI asks which tools to use, as long as nobody has changed its prompt
+# Open WebUI's default prompt for the selection of tools
 TOOL_CHOICE = (
     "Your task is to choose and return the correct tool(s) from the list of available tools based on the query"
 )
@@ -22,7 +22,7 @@ class Shape:
     end: str = ""
 
     def fits(self, text: str) -> bool:
-        """Whether the whole text has this frame."""
+        """True when the whole text has this frame."""
         if not text.startswith(self.head) or not text.endswith(self.end):
             return False
         at, last = len(self.head), len(text) - len(self.end)
@@ -38,7 +38,7 @@ class Shape:
 class TaskTemplate:
     """One task of an app: the frames of its instructions, of its last message, or of both.
 
-    One that `is_alone` is the only message beside its instructions; before the others stands the chat they are about.
+    With `is_alone` it is the only message beside its instructions; else the chat it is about precedes it.
     """
 
     task: str
@@ -47,14 +47,14 @@ class TaskTemplate:
     is_alone: bool = True
 
     def fits(self, system: str, prompt: str) -> bool:
-        """Whether instructions and last message, both trimmed, are those of this task."""
+        """True when instructions and last message, both trimmed, are those of this task."""
         if self.system is not None and not self.system.fits(system):
             return False
         return self.prompt is None or self.prompt.fits(prompt)
 
 
 def _about_the_chat(task: str, answer: str) -> TaskTemplate:
-    """A task of Open WebUI: the chat stands at its end, and the answer is an object with this member."""
+    """A task of Open WebUI: the chat is at its end, and the answer is an object with this member."""
     marks = ("\n### Output:\n", f'"{answer}":', "\n### Chat History:\n<chat_history>\n")
     return TaskTemplate(task=task, prompt=Shape(head="### Task:\n", marks=marks, end="\n</chat_history>"))
 
@@ -106,7 +106,7 @@ _OPEN_WEBUI = (
             head="You are a sub-agent working on a specific task assigned by the lead agent.",
             marks=("\nFocus exclusively on your assigned task.",),
         ),
-        is_alone=False,  # its calls of tools stand behind
+        is_alone=False,  # its tool calls follow
     ),
     TaskTemplate(
         task="emoji_generation",
@@ -241,7 +241,7 @@ _LOBECHAT = (
     TaskTemplate(
         task="emoji_generation",
         system=Shape(head="You are an emoji expert who selects", marks=("\n- Output ONLY a single emoji",)),
-        is_alone=False,  # examples stand in front
+        is_alone=False,  # examples precede it
     ),
     TaskTemplate(
         task="translation",
@@ -302,6 +302,6 @@ _AIDER = (
 
 TASK_TEMPLATES = (*_OPEN_WEBUI, *_SILLYTAVERN, *_LIBRECHAT, *_LOBECHAT, *_CONTINUE, *_AIDER)
 
-# no task begins otherwise: nearly every chat is known to be none by these alone
+# no task has another beginning: these alone rule out nearly every chat
 PROMPT_HEADS = tuple({one.prompt.head for one in TASK_TEMPLATES if one.prompt is not None and one.system is None})
 SYSTEM_HEADS = tuple({one.system.head for one in TASK_TEMPLATES if one.system is not None})

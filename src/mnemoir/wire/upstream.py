@@ -1,8 +1,8 @@
-"""What a model's server sent, read with suspicion: its JSON, its counts, its errors.
+"""Defensive readers for answers of a model's server: its JSON, its counts, its errors.
 
-Servers that call themselves compatible differ most in how they fail. Whatever the shape, the message they gave is
-kept, cut to a bearable length, and the failure lands in one of our classes. The names they gave the error stay with
-it, because clients decide by them. `is_passing` tells whether asking again may help.
+Compatible servers differ most in the shape of their errors. From any shape the message is kept, cut to a limited
+length, and the failure becomes one of Mnemoir's error classes. The server's type and code of the error stay with
+it, because clients decide by them. `is_passing` is True when a retry may help.
 """
 
 import re
@@ -31,7 +31,7 @@ _REASONS: Mapping[str, FinishReason] = {
     "function_call": "tool_calls",
     "content_filter": "content_filter",
 }
-_NAME = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9_.:\-\[\]]{1,64}", re.ASCII)  # a number alone repeats the status
+_NAME = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9_.:\-\[\]]{1,64}", re.ASCII)  # a bare number repeats the status
 _AUTH_KINDS = {"invalid_api_key", "authentication_error", "invalid_authentication"}
 _QUOTA_KINDS = {"insufficient_quota", "billing_hard_limit_reached", "quota_exceeded"}
 _STATUS_OF_KIND = {
@@ -52,13 +52,13 @@ _STATUS_OF_KIND = {
 
 
 class QuotaExhausted(ProviderRefused):
-    """429 of the kind that waiting does not cure: the account has no credit left."""
+    """A 429 that no waiting resolves: the account has no credit left."""
 
     code = "llm_rate_limited"
 
 
 def decode(data: bytes) -> dict[str, Any]:
-    """One JSON object; ProviderInvalidOutput for anything else."""
+    """Decode one JSON object. Raises ProviderInvalidOutput for anything else."""
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as exc:
@@ -69,12 +69,12 @@ def decode(data: bytes) -> dict[str, Any]:
 
 
 def excerpt(data: bytes) -> str:
-    """The beginning of what was sent, fit for a message."""
+    """The beginning of the data that was sent, short enough for a message."""
     return repr(data[:120].decode("utf-8", "replace"))
 
 
 def unusable(what: str) -> ProviderInvalidOutput:
-    """The error for a reply that lacks what an answer must have."""
+    """The error for a reply that lacks a required part of an answer."""
     return ProviderInvalidOutput(f"The model's server sent an answer with {what}.")
 
 
@@ -88,7 +88,7 @@ def count(value: object) -> int:
 
 
 def text_or_none(value: object, what: str) -> str | None:
-    """A string, or nothing; ProviderInvalidOutput naming `what` for another type."""
+    """A string or None. Raises ProviderInvalidOutput naming `what` for another type."""
     if value is None or isinstance(value, str):
         return value
     raise unusable(f"{what} that is not text")
@@ -100,7 +100,7 @@ def member(value: object, name: str) -> Any:
 
 
 def finish_reason(value: object, *, has_calls: bool) -> FinishReason:
-    """The reason in our words. `stop` after tool calls means that the calls are the answer."""
+    """The FinishReason for a server's value. `stop` after tool calls means that the calls are the answer."""
     reason = _REASONS.get(value, "stop") if isinstance(value, str) else "stop"
     return "tool_calls" if has_calls and reason == "stop" else reason
 
@@ -113,7 +113,7 @@ def refusal(
     retry_after_s: float | None = None,
     names: UpstreamNames = NO_NAMES,
 ) -> ProviderError:
-    """Our error for an HTTP status of 400 and up."""
+    """The error for an HTTP status of 400 and up."""
     if status >= 500:
         return ProviderUnavailable(message, status=status, retry_after_s=retry_after_s, names=names)
     if status == 429:
@@ -124,7 +124,7 @@ def refusal(
 
 
 def error_in_body(body: object, *, status: int | None = None, retry_after_s: float | None = None) -> ProviderError:
-    """Our error for an error object, in any of the shapes in use. Without `status`, its code or type decides."""
+    """The error for an error object, in any of the shapes in use. Without `status`, its code or type decides."""
     error = member(body, "error") or body
     kinds = [kind for kind in (_kind(error, name) for name in ("code", "type", "status")) if kind]
     if status is None:
@@ -137,7 +137,7 @@ def error_in_body(body: object, *, status: int | None = None, retry_after_s: flo
 
 
 def is_passing(error: ProviderError) -> bool:
-    """Whether the same request may succeed a little later."""
+    """True when the same request may succeed a little later."""
     if isinstance(error, QuotaExhausted):
         return False
     if isinstance(error, ProviderUnavailable):
@@ -151,7 +151,7 @@ def ended_early() -> ProviderUnavailable:
 
 
 def _names(error: object) -> UpstreamNames:
-    """The names in an error object that are short and of plain letters; all others are left out."""
+    """The names in an error object that are short and of plain characters; all others are left out."""
     given = {name: member(error, name) for name in ("code", "type", "param")}
     return UpstreamNames(
         **{name: text for name, text in given.items() if isinstance(text, str) and _NAME.fullmatch(text)}
@@ -170,7 +170,7 @@ def _status(kind: str) -> int | None:
 
 
 def _message(error: object) -> str:
-    """The server's own words; the whole object as text when it has none."""
+    """The server's own message; the whole object as text when it has none."""
     said = next((m for name in ("message", "detail", "error") if isinstance(m := member(error, name), str)), None)
     if said is None:
         said = error if isinstance(error, str) else orjson.dumps(error, default=str).decode()

@@ -1,4 +1,4 @@
-"""What is asked of conversations: listed, begun, changed, searched, exported and forgotten; and of files in them."""
+"""Routes of conversations: list, create, change, search, export and forget them; and routes of their files."""
 
 from mnemoir.server.conversations import (
     attachments,

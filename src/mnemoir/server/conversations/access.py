@@ -1,7 +1,7 @@
-"""Whose conversations a request is about, and which of them.
+"""The owner of the conversations a request is about, and the lookup of one of them.
 
-Each user's lie in a folder of their own, so an id of another user is as unknown as one that nobody has. Looking for
-what is not there makes no folder.
+Each user's conversations lie in a folder of their own, so another user's id is answered like an id that does not
+exist. A lookup creates no folder.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ OwnerHere = Annotated[Owner, Depends(_owner)]
 
 
 def owner_in_body(request: Request, scope: Owner, user: str | None) -> Owner:
-    """The owner that a body may name in place of the query. Raises InvalidRequest where the two differ."""
+    """The owner named by the body or else by the query. Raises InvalidRequest where the two differ."""
     if user is None or user == scope.user:
         return scope
     if "user_id" in request.query_params:
@@ -47,7 +47,7 @@ def owner_in_body(request: Request, scope: Owner, user: str | None) -> Owner:
 
 @asynccontextmanager
 async def opened(site: Site, scope: Owner) -> AsyncIterator[OwnConversations | None]:
-    """The owner's conversations until the context ends; None where there never were any."""
+    """The owner's conversations, open until the context ends; None for an owner that never had any."""
     if not await site.parts.conversations.exist(scope):
         yield None
         return
@@ -57,7 +57,7 @@ async def opened(site: Site, scope: Owner) -> AsyncIterator[OwnConversations | N
 
 @asynccontextmanager
 async def holding(site: Site, scope: Owner, id: str) -> AsyncIterator[OwnConversations]:
-    """The owner's conversations, one of that id among them. Raises NotFound."""
+    """The owner's conversations, when one of them has this id. Raises NotFound."""
     async with opened(site, scope) as own:
         if own is None or await asyncio.to_thread(own.log.get_session, id) is None:
             raise not_found(id)

@@ -1,4 +1,4 @@
-"""Conversations and messages as JSON. Messages are OpenAI's in shape."""
+"""Conversations and messages as JSON. Messages have OpenAI's shape."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, NotRequired
@@ -14,11 +14,11 @@ from mnemoir.server.rest import JsonObject
 
 _PREVIEW = 80  # characters
 _PREVIEW_AMONG = 8  # messages
-_READ_AT_ONCE = 50  # conversations, for each message may have megabytes
+_READ_AT_ONCE = 50  # conversations, because each message may have megabytes
 
 
 class ConversationAnswer(JsonObject):
-    """A conversation. `head` is the message its thread ends with; windows begin behind `context_after`."""
+    """A conversation. `head` is the last message of its thread; windows begin after the message `context_after`."""
 
     id: str
     title: str | None
@@ -42,7 +42,7 @@ class TextPartAnswer(JsonObject):
 
 
 class MediaUrl(JsonObject):
-    """Where a picture, sound or film is: on the web, or `mnemoir:attachments/{conversation}/{name}`."""
+    """The URL of a picture, sound or film: on the web, or `mnemoir:attachments/{conversation}/{name}`."""
 
     url: str
     detail: NotRequired[str]
@@ -90,14 +90,14 @@ ContentAnswer = str | list[PartAnswer] | None
 
 
 class FunctionAnswer(JsonObject):
-    """The name of a tool, and what it is called with: JSON, or whatever the model wrote."""
+    """The name of a tool and its arguments: JSON, or the model's text where it wrote something else."""
 
     name: str
     arguments: str
 
 
 class ToolCallAnswer(JsonObject):
-    """A call of a tool that a model asked for."""
+    """A tool call requested by a model."""
 
     id: str
     type: Literal["function"]
@@ -105,10 +105,10 @@ class ToolCallAnswer(JsonObject):
 
 
 class MessageAnswer(JsonObject):
-    """A stored message. `parent_id` is null at the beginning; `on_thread` tells whether it leads to the head.
+    """A stored message. `parent_id` is null at the beginning; `on_thread` is true where it leads to the head.
 
-    `uid` names it anywhere, in exports too. `siblings` are the ids of all that stands behind its parent, itself among
-    it.
+    `uid` is its globally unique id, kept in exports. `siblings` are the ids of all children of its parent, its own
+    included.
     """
 
     id: int
@@ -130,7 +130,7 @@ class MessageAnswer(JsonObject):
 
 
 class SentMessage(JsonObject):
-    """A message as a model is sent it; members that are null are left out."""
+    """A message as it is sent to a model; members that are null are left out."""
 
     role: Role
     content: ContentAnswer
@@ -140,7 +140,7 @@ class SentMessage(JsonObject):
 
 
 def conversations_json(log: Log, records: Sequence[SessionRecord], user: str) -> list[ConversationAnswer]:
-    """Conversations, each with the number of messages of its thread and its first words. Blocks."""
+    """Conversations, each with the number of messages in its thread and its first words. Blocks."""
     told: list[ConversationAnswer] = []
     for start in range(0, len(records), _READ_AT_ONCE):
         some = records[start : start + _READ_AT_ONCE]
@@ -150,7 +150,7 @@ def conversations_json(log: Log, records: Sequence[SessionRecord], user: str) ->
 
 
 def first_words(log: Log, ids: Sequence[str]) -> dict[str, str]:
-    """The beginning of each conversation by its id; "" where its first messages hold none of the user. Blocks."""
+    """The beginning of each conversation by its id; "" where its first messages include none of the user. Blocks."""
     begun = log.beginnings(ids, _PREVIEW_AMONG)
     return {id: _preview(first) for id, (_, first) in begun.items()}
 
@@ -174,7 +174,7 @@ def _conversation_json(record: SessionRecord, user: str, count: int, first: Sequ
 
 
 def message_json(stored: StoredMessage, siblings: Sequence[int]) -> MessageAnswer:
-    """A stored message. Files whose bytes were put away are given as links."""
+    """A stored message. Files stored as attachments are given as links."""
     message = stored.message
     return {
         "id": stored.id,
@@ -197,7 +197,7 @@ def message_json(stored: StoredMessage, siblings: Sequence[int]) -> MessageAnswe
 
 
 def sent_json(message: Message) -> SentMessage:
-    """A message as a model is sent it: OpenAI's members alone."""
+    """A message as it is sent to a model: OpenAI's members only."""
     told: SentMessage = {"role": message.role, "content": _content_json(message.content)}
     if calls := _calls_json(message):
         told["tool_calls"] = calls

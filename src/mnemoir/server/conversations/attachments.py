@@ -1,7 +1,7 @@
 """`/api/conversations/{id}/attachments`: the files that were sent with messages: a list, and the bytes of one.
 
-What a file is, its own bytes say, and never its sender. Only pictures are shown in a browser, and nothing in any file
-is ever run there: what somebody sent may be made to attack who looks at it.
+The type of a file is read from its own bytes, never from its sender. A browser shows pictures only and runs nothing
+in any file, because a sent file may be made to attack the person who opens it.
 """
 
 import asyncio

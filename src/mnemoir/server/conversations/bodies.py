@@ -1,4 +1,4 @@
-"""Conversations as JSON, both ways: what the routes accept, and what they answer. Messages are OpenAI's in shape."""
+"""The request bodies of the conversation routes. Messages have OpenAI's shape."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -57,12 +57,12 @@ class ConversationBody(Body):
     messages: MessageBodies | None = None
 
     def metadata(self, user: str) -> SessionMetadata:
-        """What is noted about the new conversation."""
+        """The metadata of the new conversation."""
         return SessionMetadata(user=user, title=self.title, tags=self.tags or [], custom=self.custom or {})
 
 
 class ConversationChange(Body):
-    """`PATCH /api/conversations/{id}`, any subset. `keep` keeps it from being pruned."""
+    """`PATCH /api/conversations/{id}`, any subset. `keep` protects the conversation from pruning."""
 
     title: Title | None = None
     system_prompt: Prompt | None = None
@@ -72,7 +72,7 @@ class ConversationChange(Body):
     clear_context: bool | None = None
 
     def applied_to(self, noted: SessionMetadata) -> SessionMetadata:
-        """What is noted afterwards. A `keep` that was set stays, whatever else `custom` becomes."""
+        """The metadata with this change applied. A `keep` that was set stays when `custom` is replaced."""
         given = self.model_fields_set
         kept = {"keep": noted.custom["keep"]} if "keep" in noted.custom else {}
         custom = {**kept, **(self.custom or {})} if "custom" in given else dict(noted.custom)
@@ -87,9 +87,9 @@ class ConversationChange(Body):
 
 
 class HeadBody(Body):
-    """`PUT /api/conversations/{id}/head`: the message that the thread is to end with.
+    """`PUT /api/conversations/{id}/head`: the new last message of the thread.
 
-    With `to_newest` it goes on from there, to the newest end of the branches behind that message.
+    With `to_newest` the thread continues to the newest end of the branches after that message.
     """
 
     message_id: MessageId
@@ -97,7 +97,7 @@ class HeadBody(Body):
 
 
 class BranchBody(Body):
-    """`POST /api/conversations/{id}/branch`: a copy of the thread up to and with that message."""
+    """`POST /api/conversations/{id}/branch`: a copy of the thread up to and including that message."""
 
     message_id: MessageId
     id: NewId | None = None
@@ -105,7 +105,7 @@ class BranchBody(Body):
 
 
 class MessagesBody(Body):
-    """`POST /api/conversations/{id}/messages`. They go behind `parent_id`: 0 is the beginning, none the head."""
+    """`POST /api/conversations/{id}/messages`. They follow `parent_id`: 0 is the beginning, none the head."""
 
     messages: Annotated[MessageBodies, Field(min_length=1)]
     parent_id: Annotated[int, Field(ge=ROOT, le=LARGEST_ID)] | None = None
@@ -118,7 +118,7 @@ class PinBody(Body):
 
 
 class PruneBody(Body):
-    """`POST /api/conversations/prune`: those last used more than `days` days ago."""
+    """`POST /api/conversations/prune`: conversations last used more than `days` days ago."""
 
     user_id: UserId | None = None
     days: Annotated[int, Field(ge=0, le=_MOST_DAYS)]
@@ -126,7 +126,7 @@ class PruneBody(Body):
 
 
 class CleanupBody(Body):
-    """`POST /api/conversations/node-memory/cleanup`; without days only those of conversations that are gone."""
+    """`POST /api/conversations/node-memory/cleanup`; without days only that of deleted conversations."""
 
     user_id: UserId | None = None
     older_than_days: Annotated[int, Field(ge=0, le=_MOST_DAYS)] | None = None
@@ -134,7 +134,7 @@ class CleanupBody(Body):
 
 
 def read_messages(given: Sequence[Mapping[str, Any]]) -> list[Message]:
-    """Messages in OpenAI's shape as conversations hold them. Raises InvalidRequest, naming the member."""
+    """Convert messages in OpenAI's shape for storage. Raises InvalidRequest, naming the member."""
     try:
         return [from_model(message) for message in openai_messages.read_messages(list(given))]
     except NotSupported as exc:

@@ -1,4 +1,4 @@
-"""`/api/conversations/{id}/branches`: its tree in short, a line for each run of messages without a choice in it."""
+"""`/api/conversations/{id}/branches`: an outline of its tree, one entry for each run of messages without a fork."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -20,15 +20,16 @@ router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=
 _LIST = "branches"
 _MOST_LISTED = 1000
 _FIRST_WORDS = 100  # characters
-_AT_ONCE = 32  # messages, for each may have megabytes
+_AT_ONCE = 32  # messages, because each may have megabytes
 
 Limit = Annotated[int, BeforeValidator(whole_number(100, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")]
 
 
 class BranchAnswer(JsonObject):
-    """Messages one behind the other, from where a branch begins to the next choice or its end.
+    """Consecutive messages, from the beginning of a branch to the next fork or its end.
 
-    `of` tells how many begin at the same place, `place` which of them this is, from 1. `text` are the first words.
+    `of` is the number of branches that begin at the same fork, `place` the rank of this one, from 1. `text` holds the
+    first words.
     """
 
     first_id: int
@@ -44,7 +45,7 @@ class BranchAnswer(JsonObject):
 
 
 class BranchPage(JsonObject):
-    """The tree in short, each branch behind the one that it hangs on; `next` is the cursor of the following page."""
+    """An outline of the tree, each branch after its parent branch; `next` is the cursor of the following page."""
 
     results: list[BranchAnswer]
     total: int

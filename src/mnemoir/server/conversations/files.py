@@ -1,4 +1,4 @@
-"""`/api/files`: a user's files in a project: those the project is kept in, and those sent in all conversations."""
+"""`/api/files`: a user's files in a project: those that store the project, and those sent in all conversations."""
 
 import asyncio
 from typing import Annotated
@@ -23,7 +23,7 @@ router = Routes(prefix=_FILES, tags=["files"])
 
 INERT = {
     "content-security-policy": "sandbox; default-src 'none'",
-    "cache-control": "no-store",  # a browser keeps no copy of what may be forgotten
+    "cache-control": "no-store",  # a browser keeps no copy of a file that may be forgotten
 }
 _MOST_LISTED = 200
 _LIST = "attachments"
@@ -56,7 +56,7 @@ class AttachmentsAnswer(JsonObject):
 
 
 class ProjectFileAnswer(JsonObject):
-    """A file that the project is kept in, as far as it is this user's."""
+    """A file that stores the project, as far as it belongs to this user."""
 
     name: str
     link: str
@@ -66,7 +66,7 @@ class ProjectFileAnswer(JsonObject):
 
 
 class FilesAnswer(JsonObject):
-    """`GET /api/files`. `project` comes with the first page, and is empty where no project is kept in files."""
+    """`GET /api/files`. `project` comes with the first page, and is empty where projects are not stored in files."""
 
     project: list[ProjectFileAnswer]
     attachments: list[AttachmentAnswer]
@@ -110,7 +110,7 @@ async def project_file(site: SiteHere, scope: OwnerHere, name: str) -> Response:
 
 
 def message_before(cursor: str | None) -> int | None:
-    """The message in front of which a page begins; None for the first one. Raises InvalidCursor."""
+    """The message before which a page begins; None for the first page. Raises InvalidCursor."""
     if cursor is None:
         return None
     (place,) = read_cursor(cursor, _LIST, int)
@@ -122,7 +122,7 @@ def message_before(cursor: str | None) -> int | None:
 def attachments_page(
     own: OwnConversations, limit: int, before: int | None, id: str | None = None
 ) -> tuple[list[SentFile], str | None]:
-    """Files of so many messages, of one conversation or of all, and the cursor of the next page. Blocks."""
+    """Files of `limit` messages, in one conversation or in all, and the cursor of the next page. Blocks."""
     found = own.log.messages_with_files(limit + 1, before=before, session_id=id)
     page = found[:limit]
     following = write_cursor(_LIST, page[-1].id) if len(found) > limit else None

@@ -1,4 +1,4 @@
-"""`/api/conversations/{id}/messages`: the thread and the tree, added to, and pinned."""
+"""`/api/conversations/{id}/messages`: list the thread or the tree, append messages, and pin them."""
 
 import asyncio
 from collections.abc import Sequence
@@ -41,8 +41,8 @@ Around = Annotated[
 class MessagePage(JsonObject):
     """Messages, oldest first; `next` is the cursor of the following page.
 
-    Of a thread that page is in front of this one, and `newer` is the cursor of the page behind it. `offset` tells how
-    many messages of the thread stand in front of these; null where they begin off the thread.
+    In a thread that page precedes this one, and `newer` is the cursor of the page after it. `offset` is the number of
+    messages of the thread before these; null where they begin off the thread.
     """
 
     results: list[MessageAnswer]
@@ -59,7 +59,7 @@ class AddedMessages(JsonObject):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
-    """A page as it was asked for."""
+    """The parameters of a requested page."""
 
     view: View
     limit: int
@@ -127,7 +127,7 @@ def _page(log: Log, id: str, asked: _Asked) -> Page:
 
 
 def _told(own: OwnConversations, id: str, messages: Sequence[StoredMessage]) -> list[MessageAnswer]:
-    """Each with what stands behind its parent, itself among it, so that a branch can be chosen without the tree."""
+    """Each message with all children of its parent, so that a client can choose a branch without the tree."""
     parents = {stored.parent_id or ROOT for stored in messages}
     children = own.log.children(id, sorted(parents))
     return [message_json(stored, children[stored.parent_id or ROOT]) for stored in messages]

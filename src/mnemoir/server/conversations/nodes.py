@@ -1,4 +1,4 @@
-"""`/api/conversations/{id}/node-memory`: what nodes of workflows remember of a conversation, read and cleared."""
+"""`/api/conversations/{id}/node-memory`: the memory that workflow nodes hold of a conversation, read and cleared."""
 
 import asyncio
 from collections.abc import Sequence
@@ -27,14 +27,14 @@ from mnemoir.workflows.history_store import COUNTER
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 
 _LAST = 2  # records in the list
-_OF_WORKFLOW = 3  # folder, workflow, title: how a node without an id of its own is called
+_OF_WORKFLOW = 3  # folder, workflow, title: the name of a node without an id of its own
 
 
 NodeProblem = Literal["damaged", "newer"]
 
 
 class NodeRecordAnswer(JsonObject):
-    """A message that the node sent or got in a turn; `turn` is the id of its run."""
+    """A message that the node sent or received in a turn; `turn` is the id of its run."""
 
     turn: str
     role: str
@@ -45,9 +45,9 @@ class NodeRecordAnswer(JsonObject):
 
 
 class NodeMemoryAnswer(JsonObject):
-    """The memory of a node. `workflow` and `node` are what it is called by; null for an id too long to be kept.
+    """The memory of a node. `workflow` and `node` are its names; null for an id too long to be stored.
 
-    A `problem` says that its bytes cannot be read, or that a later version wrote them.
+    A `problem` reports that its bytes cannot be read, or that a later version wrote them.
     """
 
     id: Annotated[str, Field(description="names it in the routes below")]
@@ -65,20 +65,20 @@ class NodeMemoryAnswer(JsonObject):
 
 
 class NodeMemories(JsonObject):
-    """The node memories of a conversation, last written first."""
+    """The node memories of a conversation, latest write first."""
 
     results: list[NodeMemoryAnswer]
 
 
 class NodeRecords(JsonObject):
-    """What a node remembers, oldest first."""
+    """The records of a node's memory, oldest first."""
 
     results: list[NodeRecordAnswer]
     problem: NodeProblem | None
 
 
 class ClearedAnswer(Done):
-    """How many objects of node memory were removed."""
+    """The number of node memory objects that were removed."""
 
     deleted: int
 
@@ -144,7 +144,7 @@ def _node_json(listed: ListedNode, found: ReadNode) -> NodeMemoryAnswer:
 
 
 def _names(node: str | None) -> tuple[str | None, str | None]:
-    """Its workflow and what it is called there. A node with an id of its own belongs to no workflow in particular."""
+    """The node's workflow and its name there. A node with an id of its own belongs to no particular workflow."""
     steps = (node or "").split("/", _OF_WORKFLOW - 1)
     return (steps[1], steps[2]) if len(steps) == _OF_WORKFLOW else (None, node)
 

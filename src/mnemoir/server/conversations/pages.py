@@ -1,6 +1,6 @@
-"""Pages of messages: of a way through a conversation in both directions, and of its tree by id.
+"""Pages of messages: of a path through a conversation in both directions, and of its tree by id.
 
-A way goes on from whichever message its page ends with, so a page belongs to the branch that it was begun on, also
+A path continues from the message that its page ends with, so later pages stay on the branch of the first page, also
 when the head has moved since.
 """
 
@@ -13,15 +13,15 @@ from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.rest import LARGEST_ID
 
 _OLDER, _NEWER, _TREE = "thread", "newer", "tree"
-_AT_ONCE = 64  # messages, for each may have megabytes
-_PAGE_CHARACTERS = 8 * 1024 * 1024  # a page ends behind the message that is over it
+_AT_ONCE = 64  # messages, because each may have megabytes
+_PAGE_CHARACTERS = 8 * 1024 * 1024  # a page ends after the message that exceeds it
 
-Read = Callable[[int, int], list[StoredMessage]]  # so many, behind that id; 0 for the first
+Read = Callable[[int, int], list[StoredMessage]]  # (count, after this id); id 0 for the first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """Messages, oldest first; the cursors of the pages that follow in the one direction and in the other."""
+    """Messages, oldest first, and the cursors of the following pages: `next`, and `newer` in the other direction."""
 
     messages: Sequence[StoredMessage]
     next: str | None
@@ -29,20 +29,20 @@ class Page:
 
 
 def tree_page(log: Log, id: str, limit: int, cursor: str | None) -> Page:
-    """Of all branches, by id. Raises InvalidCursor."""
+    """A page of all branches, by id. Raises InvalidCursor."""
     last = 0 if cursor is None else _place(cursor, _TREE)
     found, goes_on = _read(lambda count, after: log.message_tree(id, count, after=after), limit, last)
     return Page(messages=found, next=write_cursor(_TREE, found[-1].id) if goes_on else None)
 
 
 def newest_page(log: Log, id: str, limit: int) -> Page:
-    """The end of the thread."""
+    """The last page of the thread."""
     found, goes_on = _read(lambda count, before: log.thread_messages(id, count, before=before or None), limit, 0)
     return Page(messages=found[::-1], next=_cursor(_OLDER, found[-1:]) if goes_on else None)
 
 
 def following_page(log: Log, id: str, limit: int, cursor: str) -> Page:
-    """What is in front of the page that the cursor is from, or behind it. Raises InvalidCursor."""
+    """The page before or after the page that the cursor is from. Raises InvalidCursor."""
     try:
         last = _place(cursor, _OLDER)
     except InvalidCursor:
@@ -58,7 +58,7 @@ def following_page(log: Log, id: str, limit: int, cursor: str) -> Page:
 
 
 def page_around(log: Log, id: str, limit: int, message_id: int) -> Page:
-    """A message in the middle of what is in front of it and behind it; for ROOT the beginning of the thread.
+    """The page with a message in the middle of its neighbours; for ROOT the beginning of the thread.
 
     Raises MessageNotFoundError.
     """
@@ -85,12 +85,12 @@ def _behind(log: Log, id: str, limit: int, message_id: int) -> tuple[list[Stored
 
 
 def _read(read: Read, limit: int, last: int) -> tuple[list[StoredMessage], bool]:
-    """At most `limit`, fewer where they are large; and whether there may be more."""
+    """At most `limit` messages, fewer where they are large; and True when there may be more."""
     found: list[StoredMessage] = []
     characters = 0
     while len(found) <= limit and characters < _PAGE_CHARACTERS:
         more = read(min(limit + 1 - len(found), _AT_ONCE), last)
-        if not more:  # a damaged message is left out, so fewer than asked for is not the end
+        if not more:  # a damaged message is left out, so fewer than requested is not the end
             return found, False
         found += more
         last = more[-1].id

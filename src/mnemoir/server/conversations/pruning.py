@@ -1,6 +1,6 @@
-"""`/api/conversations/prune` and `/node-memory/cleanup`: the end of what was not used for long.
+"""`/api/conversations/prune` and `/node-memory/cleanup`: delete conversations and node memory not used for long.
 
-Facts that were learned from a pruned conversation stay: memory outlives the talk. Forgetting takes them too.
+Facts learned from a pruned conversation stay, since memory outlives conversations. Forgetting deletes them too.
 """
 
 import asyncio
@@ -19,13 +19,13 @@ router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteA
 
 
 class PrunedAnswer(Done):
-    """The conversations that were removed, or would be."""
+    """The conversations that were removed, or would be removed in a dry run."""
 
     ids: list[str]
 
 
 class CleanupAnswer(Done):
-    """The node memories that were removed, or would be: objects, and their bytes."""
+    """The node memories that were removed, or would be in a dry run: the number of objects, and their bytes."""
 
     deleted: int
     kept: int

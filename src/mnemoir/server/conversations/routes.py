@@ -1,7 +1,7 @@
-"""`/api/conversations`: each user's conversations are listed, begun, changed, branched and forgotten.
+"""`/api/conversations`: list, create, change, branch and forget each user's conversations.
 
-An id may hold any printable characters; slashes too, when they are encoded (`a%2Fb`). What changes a conversation is
-on the disk before it is answered.
+An id may hold any printable characters; slashes too, when they are encoded (`a%2Fb`). A change of a conversation is
+durable before its answer is sent.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteA
 _MOST_LISTED = 200
 _LIST = "conversations"
 _FLUSH_S = 60.0
-_changing = KeyedLock()  # what is noted about a conversation is read, changed and written back
+_changing = KeyedLock()  # a conversation's metadata is read, changed and written back
 
 Limit = Annotated[int, BeforeValidator(whole_number(50, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")]
 Called = Annotated[
@@ -65,14 +65,14 @@ class ConversationPage(JsonObject):
 
 
 class FlushAnswer(JsonObject):
-    """All vectors and summaries are made."""
+    """All pending vectors and summaries are finished."""
 
     id: str
     messages: int
 
 
 class ForgottenAnswer(Done):
-    """A conversation that was forgotten, and how much there was."""
+    """A conversation that was forgotten, and the counts of what was deleted."""
 
     messages: int
     memories: int
@@ -86,7 +86,7 @@ class AllForgottenAnswer(ForgottenAnswer):
 
 
 class ConversationExists(Conflict):
-    """The user has a conversation of that id."""
+    """The user already has a conversation with this id."""
 
     code = "conversation_exists"
 
@@ -120,7 +120,7 @@ async def create(
 
 @router.delete("", summary="Forget all conversations of a user, and all that was made of them")
 async def delete_all(site: SiteHere, scope: OwnerHere, user: UserQuery = None) -> Answer[AllForgottenAnswer]:
-    if user is None:  # a missing filter never means everybody's, nor anybody's in particular
+    if user is None:  # a missing filter never means all users, nor a default one
         raise InvalidRequest(
             "user_id is missing: say whose conversations to delete.", code="missing_user_id", field="user_id"
         )
@@ -221,7 +221,7 @@ def _shown(own: OwnConversations, user: str, id: str, status: int = 200) -> Answ
 def _created(
     own: OwnConversations, user: str, body: ConversationBody, messages: list[Message]
 ) -> Answer[ConversationAnswer]:
-    """Whole or not at all."""
+    """Create a conversation with its messages, completely or not at all."""
     manager, id = own.manager, body.id or str(uuid.uuid4())
     try:
         manager.create_session(body.system_prompt or "", body.metadata(user), id)

@@ -1,4 +1,4 @@
-"""`/api/conversations/search`: what was said, found by words, by meaning or by both, in all branches."""
+"""`/api/conversations/search`: find messages by words, by meaning or by both, in all branches."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,6 +1,7 @@
-"""Which conversations are called so: by the title, or where there is none by the first words.
+"""Search of conversations by title, or by the first words where there is no title.
 
-Only so many are looked at for one page. So one that finds few ends early, and the next goes on behind it.
+The number of conversations examined for one page is limited. A page with few hits ends early; the next one continues
+after it.
 """
 
 from datetime import datetime
@@ -16,14 +17,14 @@ Place = tuple[datetime, str]  # of a conversation in the list
 
 
 def place_of(record: SessionRecord) -> Place:
-    """Where it stands in the list."""
+    """The conversation's position in the list."""
     return record.updated_at, record.id
 
 
 def page_called(log: Log, words: str, limit: int, before: Place | None) -> tuple[list[SessionRecord], Place | None]:
-    """Those called by all of the words, newest activity first, and behind which the next page begins. Blocks.
+    """Conversations whose name holds all the words, newest activity first; and the place to continue after. Blocks.
 
-    Case does not count.
+    Case is ignored.
     """
     wanted, called, looked_at = words.casefold().split(), list[SessionRecord](), 0
     while page := log.sessions_page(_AT_ONCE, before=before):

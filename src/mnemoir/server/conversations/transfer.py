@@ -1,7 +1,7 @@
-"""Conversations out and in again.
+"""Export and import of conversations.
 
-An export is written while it is read, so a long conversation takes no more memory than a short one. An import is
-checked whole before the first conversation of it is stored.
+An export is sent while it is read, so a long conversation takes no more RAM than a short one. An import is
+checked completely before its first conversation is stored.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ _MEDIA_TYPES = {
     "chatml": "text/plain",
 }
 _NAMES = {"jsonl": "jsonl", "json": "json", "markdown": "md", "chatml": "txt"}
-_WITH_FILES = ("jsonl", "json")  # the others are for reading
+_WITH_FILES = ("jsonl", "json")  # the other formats are for human readers
 _FILE: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -75,7 +75,7 @@ async def export_one(site: SiteHere, scope: OwnerHere, id: str, format: ExportFo
 
 
 class ConversationsImported(Done):
-    """What an import stored, or would store; `skipped` tells why of each that was left out."""
+    """The conversations an import stored, or would store; `skipped` gives the reason for each that was left out."""
 
     conversations: int
     messages: int
@@ -104,7 +104,7 @@ async def import_file(
             attachments=Attachments(own.node_parts.objects),
         )
 
-    # one after the other: of a file that is sent twice at once, the second finds what the first has stored
+    # one after the other: of a file that is sent twice at once, the second import finds what the first has stored
     async with site.parts.conversations.deciding(scope, _IMPORTS), site.parts.conversations.of(scope) as own:
         report = await asyncio.to_thread(store, own)
     verb = "Would import" if dry_run else "Imported"
@@ -125,7 +125,7 @@ def _download(pieces: AsyncIterator[bytes], format: ExportFormat) -> Response:
 
 
 async def _streamed(site: Site, scope: Owner, pieces_of: Pieces) -> AsyncIterator[bytes]:
-    """In pieces of some size: each is made in a thread, and going there for each line would cost more than it."""
+    """Stream an export in larger pieces: each is made in a thread, and one switch a line would cost more than it."""
     async with site.parts.conversations.of(scope) as own:
         pieces = pieces_of(own)
         while piece := await asyncio.to_thread(_piece, pieces):

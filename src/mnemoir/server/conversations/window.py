@@ -1,4 +1,4 @@
-"""`/api/conversations/{id}/window`: what a model would be shown, and what became of the messages of the thread."""
+"""`/api/conversations/{id}/window`: the messages a model would receive, and the state of those of the thread."""
 
 import asyncio
 from typing import Annotated
@@ -25,7 +25,7 @@ from mnemoir.server.routing import RouteAsSent
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 
 _MOST_TOKENS = 1_000_000
-_LONGEST_QUESTION = 10_000  # characters; what lies behind them tells an embedding model nothing more
+_LONGEST_QUESTION = 10_000  # characters; an embedding model gains nothing from further ones
 
 Tokens = Annotated[int | None, Query(ge=1, le=_MOST_TOKENS, description="else as the server's settings say")]
 Chosen = Annotated[StrategyName | None, Query(description="else as the server's settings say")]
@@ -37,9 +37,9 @@ class WindowPartAnswer(JsonObject):
     """A message that the window holds, or a stretch of the thread that it does not hold.
 
     `kept`: of the recent part. `retained`: older, and held because it is important or pinned. `summary`, `note`:
-    stands for no message, and has a text. `summarised`: in the summary alone. `dropped`: in nothing. `cleared`: in
-    front of where the context was begun anew. A stretch is told by its first and last message; its `tokens`
-    are an estimate. With `hybrid` a `summarised` and a `dropped` part may tell of the same one: those dropped are its
+    stands for no message, and has a text. `summarised`: in the summary only. `dropped`: in nothing. `cleared`: before
+    the place where the context was restarted. A stretch is given by its first and last message; its `tokens` are an
+    estimate. With `hybrid` a `summarised` and a `dropped` part may cover the same stretch: those dropped are its
     system messages, those pinned, and those with an importance of 0.6 or more.
     """
 
@@ -53,7 +53,7 @@ class WindowPartAnswer(JsonObject):
 
 
 class WindowSummary(JsonObject):
-    """The stored summary that the window shows, shortened where it had to be."""
+    """The stored summary in the window, shortened where it had to be."""
 
     text: str
     upto_message_id: int
@@ -63,7 +63,7 @@ class WindowSummary(JsonObject):
 
 
 class RecalledAnswer(JsonObject):
-    """What would be recalled for a question: the line that a model is shown, best first."""
+    """A memory that would be recalled for a question: the line that a model receives; best first."""
 
     role: Role
     text: str
@@ -71,9 +71,9 @@ class RecalledAnswer(JsonObject):
 
 
 class WindowAnswer(JsonObject):
-    """What a model would be shown, and what became of the thread, from its oldest message to the newest.
+    """The window a model would receive, and the state of the thread, from its oldest message to the newest.
 
-    `recalls` tells whether chats recall anything at all, as the settings say; `recalled` is null without a question.
+    `recalls` is true where the settings let chats recall memories; `recalled` is null without a question.
     """
 
     strategy: StrategyName
@@ -130,7 +130,7 @@ async def window(
 async def _recalled(
     own: OwnConversations, question: str | None, limits: RetrievalLimits, parts: WindowParts
 ) -> list[RecalledAnswer] | None:
-    """As a chat recalls it; None without a question."""
+    """The memories a chat would recall for the question; None without a question."""
     if question is None or not question.strip():
         return None
     found = await recalled_for(question[:_LONGEST_QUESTION], own.manager, Reader(), limits, parts.messages)
@@ -138,7 +138,7 @@ async def _recalled(
 
 
 def _shown(own: OwnConversations, parts: WindowParts) -> list[SentMessage]:
-    """The messages with their attachments, which are read from files."""
+    """The messages a model would receive, with their attachments read from files."""
     return [sent_json(message) for message in Attachments(own.node_parts.objects).bring_back(list(parts.messages))]
 
 

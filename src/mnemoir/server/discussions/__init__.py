@@ -1,4 +1,4 @@
-"""What is remembered of discussions, and making it anew."""
+"""Routes of discussion memories: read, search, export, import, forget and rebuild them."""
 
 from mnemoir.server.discussions import routes
 

@@ -1,4 +1,4 @@
-"""What is remembered of discussions, as JSON."""
+"""The memories of discussions as JSON."""
 
 from collections.abc import Sequence
 from typing import Any, NotRequired
@@ -18,7 +18,7 @@ _FORMAT, _VERSION = "mnemoir-discussion", 1
 
 
 class SaidAnswer(JsonObject):
-    """A message word for word; `uid` names it where the conversation is kept."""
+    """A message verbatim; `uid` is its id in the stored conversation."""
 
     role: str
     content: str
@@ -26,9 +26,9 @@ class SaidAnswer(JsonObject):
 
 
 class ChunkSummaryAnswer(JsonObject):
-    """What a model wrote about a chunk. `stale_since` is there where its text is no longer in the conversation.
+    """A model's summary of a chunk. `stale_since` is present where its text is no longer in the conversation.
 
-    `source` is there where it was asked for; `messages` is how many the chunk has, null where that is not known.
+    `source` is present on request; `messages` is the number of messages in the chunk, null where that is not known.
     """
 
     id: str
@@ -43,7 +43,7 @@ class ChunkSummaryAnswer(JsonObject):
 
 
 class DiscussionRecordAnswer(JsonObject):
-    """A record to search. `chunk` names what it was made of; `source` is there where it was asked for."""
+    """A searchable record. `chunk` is the chunk it was made from; `source` is present on request."""
 
     id: int
     text: str
@@ -55,7 +55,7 @@ class DiscussionRecordAnswer(JsonObject):
 
 
 class RollingSummaryAnswer(JsonObject):
-    """The summary of a whole discussion so far. `number` is that of the newest chunk summary in it."""
+    """The summary of a whole discussion so far. `number` is that of the newest chunk summary it includes."""
 
     text: str
     hash: str
@@ -72,7 +72,7 @@ class DiscussionPage(JsonObject):
 
 
 class DiscussionOverview(JsonObject):
-    """What is remembered of a discussion, in short."""
+    """An overview of a discussion's memories."""
 
     id: str
     updated_at: str
@@ -85,7 +85,7 @@ class DiscussionOverview(JsonObject):
 
 
 class DiscussionMemories(JsonObject):
-    """Chunk summaries as they follow each other, or records, newest first."""
+    """Chunk summaries in the order of the discussion, or records, newest first."""
 
     results: list[ChunkSummaryAnswer] | list[DiscussionRecordAnswer]
     next: str | None
@@ -104,14 +104,14 @@ class FoundRecords(JsonObject):
 
 
 class DiscussionImported(Done):
-    """What an import stored."""
+    """The counts of what an import stored."""
 
     chunk_summaries: int
     records: int
 
 
 class RebuildPlan(JsonObject):
-    """What a rebuild would ask models about, with `dry_run`."""
+    """The amount that a rebuild would send to models; the answer with `dry_run`."""
 
     chunks: int
     messages: int
@@ -119,7 +119,7 @@ class RebuildPlan(JsonObject):
 
 
 class RebuildStep(JsonObject):
-    """A line of a rebuild: how far it is, in chunks. The last one is `finished`, or has an `error` alone."""
+    """A line of a rebuild: its progress in chunks. The last line is `finished`, or has an `error` only."""
 
     done: NotRequired[int]
     all: NotRequired[int]
@@ -178,7 +178,7 @@ def rolling_json(rolling: RollingSummary | None) -> RollingSummaryAnswer | None:
 def overview_json(
     listed: DiscussionListed, rolling: RollingSummary | None, latest: Sequence[ChunkSummary]
 ) -> DiscussionOverview:
-    """A discussion in short, with its newest chunk summaries."""
+    """An overview of a discussion, with its newest chunk summaries."""
     return {
         "id": listed.id,
         "updated_at": listed.updated_at,
@@ -192,7 +192,7 @@ def overview_json(
 
 
 def source_json(said: Sequence[SourceMessage]) -> list[SaidAnswer]:
-    """Messages word for word."""
+    """Messages verbatim."""
     return [
         {"role": one.role, "content": one.text, "uid": one.uid}
         if one.uid is not None
@@ -202,7 +202,7 @@ def source_json(said: Sequence[SourceMessage]) -> list[SaidAnswer]:
 
 
 def copy_json(id: str, copy: DiscussionCopy) -> Json:
-    """What an export holds, and an import takes."""
+    """The JSON of an export, which an import accepts."""
     return {
         "format": _FORMAT,
         "version": _VERSION,

@@ -1,4 +1,4 @@
-"""What an import and a rebuild of a discussion accept."""
+"""The request bodies of an import and a rebuild of a discussion."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
@@ -16,14 +16,14 @@ _MOST_SUMMARIES = 20_000
 _MOST_MESSAGES = 100_000
 
 
-Hash = Annotated[str, Field(max_length=128)]  # "" and odd ones too: another program may have written them
+Hash = Annotated[str, Field(max_length=128)]  # may be "" or malformed: another program may have written it
 Digest = Annotated[str, Field(pattern=rf"^[0-9a-f]{{{DIGEST_CHARACTERS}}}$")]
 Time = Annotated[str, Field(max_length=64)]
 Maker = Annotated[str, Field(max_length=1000)]
 
 
 class SaidBody(Body):
-    """A message word for word."""
+    """A message verbatim."""
 
     role: Annotated[str, Field(max_length=64)]
     content: str
@@ -38,7 +38,7 @@ class _Chunk(Body):
     made_by: Maker | None = None
 
     def chunk(self) -> ChunkSource:
-        """As the stores take it; without words where it was forgotten."""
+        """The chunk in the stores' type; without text where it was forgotten."""
         words = [] if self.forgotten else self.source
         said = [SourceMessage(role=one.role, text=one.content, uid=one.uid) for one in words]
         return ChunkSource(hash=self.hash, digests=tuple(self.digests), messages=said)
@@ -53,7 +53,7 @@ class SummaryBody(_Chunk):
     stale: bool = False
 
     def copy_of_it(self) -> SummaryCopy:
-        """As a copy holds it."""
+        """This body in the type of a discussion copy."""
         return SummaryCopy(
             text="" if self.forgotten else self.text,
             source=self.chunk(),
@@ -66,13 +66,13 @@ class SummaryBody(_Chunk):
 
 
 class RecordBody(Body):
-    """A record of an export; members that every record has are made empty where they are missing."""
+    """A record of an export; missing members that every record has become empty."""
 
     metadata: dict[str, Any]
     created_at: Time | None = None
 
     def copy_of_it(self) -> RecordCopy:
-        """As a copy holds it."""
+        """This body in the type of a discussion copy."""
         needed = {"title": "", "summary": "", "entities": [], "key_phrases": []}
         return RecordCopy(metadata=needed | self.metadata, created_at=self.created_at or "")
 
@@ -83,7 +83,7 @@ class RecordChunkBody(_Chunk):
     records: list[RecordBody] = Field(default_factory=list)
 
     def copy_of_it(self) -> ChunkRecords:
-        """As a copy holds it."""
+        """This body in the type of a discussion copy."""
         records = [] if self.forgotten else [record.copy_of_it() for record in self.records]
         return ChunkRecords(
             source=self.chunk(), records=records, is_forgotten=self.forgotten, made_by=self.made_by or ""
@@ -100,7 +100,7 @@ class RollingBody(Body):
     made_by: Maker | None = None
 
     def copy_of_it(self) -> RollingSummary:
-        """As a copy holds it."""
+        """This body in the type of a discussion copy."""
         return RollingSummary(
             text=self.text,
             hash=self.hash,
@@ -120,7 +120,7 @@ class DiscussionBody(Body):
     record_chunks: Annotated[list[RecordChunkBody], Field(max_length=_MOST_SUMMARIES)] = Field(default_factory=list)
 
     def copy_of_it(self) -> DiscussionCopy:
-        """As it is stored."""
+        """The whole body as a discussion copy."""
         return DiscussionCopy(
             summaries=[summary.copy_of_it() for summary in self.chunk_summaries],
             rolling=None if self.rolling_summary is None else self.rolling_summary.copy_of_it(),
@@ -129,23 +129,23 @@ class DiscussionBody(Body):
 
 
 class ConversationMessage(MessageBody):
-    """A message of the conversation whose memories are made anew."""
+    """A message of the conversation whose memories are rebuilt."""
 
     role: Literal["system", "developer", "user", "assistant", "tool"]
 
     @field_validator("content", mode="before")
     @classmethod
     def _none_is_blank(cls, content: object) -> object:
-        """A model that only calls tools says nothing."""
+        """Read null as "": the content of a model's message that only calls tools."""
         return "" if content is None else content
 
     def message(self) -> Message:
-        """As workflows see it: without tags of discussions."""
+        """The message in the form workflows use: without tags of discussions."""
         return without_tags(text_message(self.role, self.content))
 
 
 class RebuildBody(Body):
-    """`POST /api/discussions/{id}/rebuild`; without messages, those that were kept with the memories are used."""
+    """`POST /api/discussions/{id}/rebuild`; without messages, those stored with the memories are used."""
 
     messages: Annotated[list[ConversationMessage], Field(max_length=_MOST_MESSAGES)] | None = None
 

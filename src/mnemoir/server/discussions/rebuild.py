@@ -1,4 +1,4 @@
-"""A rebuild as an answer: JSON lines that tell how far it is, while it works. Who leaves ends it."""
+"""A rebuild as a streamed answer: JSON lines report its progress. A client that disconnects cancels it."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -17,7 +17,7 @@ _SILENCE = b"\n"  # a blank line, which is no JSON line
 
 
 class RebuildAnswer(Response):
-    """One object a line: `done`, `all`, `finished`, `notes`. What fails on the way is a last line with `error`."""
+    """One object a line: `done`, `all`, `finished`, `notes`. After a failure the last line has `error`."""
 
     def __init__(self, steps: AsyncGenerator[RebuildProgress, None], heartbeat_s: float) -> None:
         super().__init__(media_type="application/x-ndjson", headers={"cache-control": "no-cache"})

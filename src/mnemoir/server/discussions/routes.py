@@ -1,6 +1,6 @@
-"""`/api/discussions`: what is remembered of discussions, and making it anew.
+"""`/api/discussions`: read, search, export, import, forget and rebuild the memories of discussions.
 
-An id may hold any characters; slashes too, when they are encoded (`a%2Fb`). It names files only by way of
+An id may hold any characters; slashes too, when they are encoded (`a%2Fb`). File names are made from it only by
 `core.discussion_id`.
 """
 

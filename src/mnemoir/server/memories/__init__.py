@@ -1,6 +1,6 @@
-"""What is asked of memories: added, found, listed, changed, exported and forgotten; and settings of their project."""
+"""Routes of memories: add, search, list, change, export and forget them; and the settings of their project."""
 
 from mnemoir.server.memories import curation, lists, projects, routes, transfer
 
-# static paths first: a user or a memory of any name follows them
+# static paths first: the paths after them match any name of a user or a memory
 ROUTERS = (projects.router, transfer.router, lists.router, curation.router, routes.router)

@@ -16,13 +16,13 @@ Event = Literal["ADD", "UPDATE", "DELETE"]
 
 
 class Success(JsonObject):
-    """It was done."""
+    """The success of an operation."""
 
     success: Literal[True]
 
 
 class MemoryRecord(JsonObject):
-    """A memory as every route gives it; what is not set of the optional members is left out."""
+    """A memory as every route answers it; optional members without a value are left out."""
 
     id: str
     memory: str
@@ -41,7 +41,7 @@ class MemoryRecord(JsonObject):
 
 
 class ListedMemory(MemoryRecord):
-    """A memory with how it stands: `fading` is the last quarter before it decays at `decays_at`."""
+    """A memory with its state: `fading` is the last quarter before it decays at `decays_at`."""
 
     kind: Literal["fact", "message"]
     state: State
@@ -49,14 +49,14 @@ class ListedMemory(MemoryRecord):
 
 
 class Hit(MemoryRecord):
-    """A memory with its score, 0 to 1; `signals` holds each stage's own figure when they were asked for."""
+    """A memory with its score, 0 to 1; `signals` holds each stage's own score on request."""
 
     score: float
     signals: NotRequired[dict[str, float]]
 
 
 class SearchAnswer(JsonObject):
-    """Best first. `stages` and `signals` come with `explain`."""
+    """Search hits, best first. `stages` and `signals` come with `explain`."""
 
     results: list[Hit]
     degraded: NotRequired[list[str]]
@@ -64,7 +64,7 @@ class SearchAnswer(JsonObject):
 
 
 class AppliedChange(JsonObject):
-    """A change that was made."""
+    """A change that was applied."""
 
     id: str
     memory: str
@@ -73,7 +73,7 @@ class AppliedChange(JsonObject):
 
 
 class TokenUsage(JsonObject):
-    """What the model used."""
+    """The tokens the model used."""
 
     input_tokens: int
     output_tokens: int
@@ -81,7 +81,7 @@ class TokenUsage(JsonObject):
 
 
 class AddAnswer(JsonObject):
-    """What an add changed, in order; `status` and `event_id` with `async_mode`."""
+    """The changes made by an add, in order; `status` and `event_id` with `async_mode`."""
 
     results: list[AppliedChange]
     message: str
@@ -91,7 +91,7 @@ class AddAnswer(JsonObject):
 
 
 class Turn(JsonObject):
-    """Words that a change came from; `message_uid` names the message that was stored of them."""
+    """A source turn of a change; `message_uid` is the id of the message stored for it."""
 
     role: str
     content: str
@@ -101,7 +101,7 @@ class Turn(JsonObject):
 
 
 class HistoryEvent(JsonObject):
-    """One change of a memory. `session` is the conversation its turns were said in."""
+    """One change of a memory. `session` is the conversation of its turns."""
 
     id: str
     memory_id: str
@@ -116,7 +116,7 @@ class HistoryEvent(JsonObject):
 
 
 def memory_json(memory: Memory) -> MemoryRecord:
-    """The record of the contract, and after it what else is set."""
+    """The documented record, followed by the other members that are set."""
     record: MemoryRecord = {
         "id": memory.id,
         "memory": memory.text,
@@ -145,7 +145,7 @@ def memory_json(memory: Memory) -> MemoryRecord:
 
 
 def listed_json(memory: Memory, visible: Visible) -> ListedMemory:
-    """The record with how it stands."""
+    """The record with its state."""
     fresh = freshness(memory, visible)
     return {
         **memory_json(memory),
@@ -156,7 +156,7 @@ def listed_json(memory: Memory, visible: Visible) -> ListedMemory:
 
 
 def turn_json(turn: SourceTurn) -> Turn:
-    """Words that a change came from."""
+    """A source turn of a change."""
     return {
         "role": turn.role,
         "content": turn.text,
@@ -167,7 +167,7 @@ def turn_json(turn: SourceTurn) -> Turn:
 
 
 def add_json(result: AddResult, *, include_usage: bool) -> AddAnswer:
-    """What an add did, in the order it was done."""
+    """The changes made by an add, in the order they were made."""
     added = sum(change.event == "ADD" for change in result.applied)
     body: AddAnswer = {
         "results": [applied_json(change) for change in result.applied],
@@ -185,7 +185,7 @@ def add_json(result: AddResult, *, include_usage: bool) -> AddAnswer:
 
 
 def search_json(result: SearchResult, *, explain: bool) -> SearchAnswer:
-    """What was found, best first; `degraded` only when something was missing."""
+    """The hits, best first; `degraded` only when a stage was missing."""
     body: SearchAnswer = {"results": [_hit_json(hit, explain=explain) for hit in result.hits]}
     if result.degraded:
         body["degraded"] = list(result.degraded)
@@ -195,12 +195,12 @@ def search_json(result: SearchResult, *, explain: bool) -> SearchAnswer:
 
 
 def history_json(entries: Sequence[HistoryEntry]) -> list[HistoryEvent]:
-    """Oldest first, each change with the turns it came from."""
+    """The events, oldest first, each change with its source turns."""
     return [_entry_json(entry) for entry in entries]
 
 
 def applied_json(change: Applied) -> AppliedChange:
-    """A change as it happened."""
+    """An applied change."""
     entry: AppliedChange = {"id": change.memory.id, "memory": change.memory.text, "event": change.event}
     if change.event == "UPDATE":
         entry["previous_memory"] = change.previous_text

@@ -1,4 +1,4 @@
-"""What the memory routes accept: types strict, unknown members ignored, nothing obeyed that is not listed here."""
+"""The request bodies of the memory routes: strict types; members not listed here are ignored and have no effect."""
 
 import re
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
 class InvalidFilter(InvalidRequest):
-    """A condition that this server would have to drop; it refuses instead."""
+    """An unsupported filter condition; the server refuses it instead of ignoring it."""
 
     code = "invalid_filter"
 
@@ -44,7 +44,7 @@ def _day(raw: str) -> str:
 
 
 def _joined(content: object) -> object:
-    """Text parts joined by newlines; parts of other types carry nothing to remember."""
+    """Text parts joined by newlines; parts of other types hold nothing to remember and are left out."""
     if not isinstance(content, list):
         return content
     texts = []
@@ -70,7 +70,7 @@ SearchLimit = Annotated[int, BeforeValidator(strict_whole_number(5, MOST_SEARCHE
 
 
 class MessageBody(Body):
-    """One message; `name`, `timestamp` and `metadata` are its own, over the request's."""
+    """One message; its `name`, `timestamp` and `metadata` override those of the request."""
 
     role: Annotated[str, Field(min_length=1, max_length=64)]
     content: Annotated[str, BeforeValidator(_joined, json_schema_input_type=str | list[dict[str, Any]])]
@@ -79,7 +79,7 @@ class MessageBody(Body):
     metadata: dict[str, Any] | None = None
 
     def turn(self) -> Turn:
-        """As fact memory takes it."""
+        """This body in fact memory's type."""
         return Turn(
             role=self.role,
             text=self.content,
@@ -105,7 +105,7 @@ class AddBody(Body):
     include_usage: bool | None = False
 
     def request(self, receipt: Receipt | None) -> AddRequest:
-        """As fact memory takes it."""
+        """This body in fact memory's type."""
         return AddRequest(
             turns=[message.turn() for message in self.messages],
             metadata=self.metadata,
@@ -143,18 +143,18 @@ class SearchBody(Body):
 
     @property
     def text(self) -> str:
-        """The part of the query that is searched for."""
+        """The part of the query used for the search."""
         return self.query[:LONGEST_QUERY]
 
     def narrowing(self) -> dict[str, str | None]:
-        """agent, app and run to look in. Raises InvalidFilter."""
+        """The agent, app and run to search in. Raises InvalidFilter."""
         own = {"agent_id": self.agent_id, "app_id": self.app_id, "run_id": self.run_id}
         for field, value in (self.filters or {}).items():
             own[field] = _filter(field, value, own)
         return own
 
     def wanted(self, visible: Visible) -> ListFilter:
-        """The list of what may be found."""
+        """The filter for memories that may be found."""
         return ListFilter(
             visible=visible,
             hidden=self.hidden or "without",
@@ -169,9 +169,9 @@ class SearchBody(Body):
 
 
 class EditBody(Body):
-    """`PATCH /api/memories/{id}`. `updated_at` is what the editor saw; another one since is 409.
+    """`PATCH /api/memories/{id}`. `updated_at` is the value the editor saw; a changed one is answered 409.
 
-    The memory's own text again says that it still holds, and renews it.
+    Sending the memory's own text confirms that it still holds, and renews it.
     """
 
     memory: Annotated[str, Field(max_length=_LONGEST_MEMORY), AfterValidator(not_blank)] | None = None
@@ -180,13 +180,13 @@ class EditBody(Body):
 
 
 class RestoreBody(Body):
-    """`POST /api/memories/{id}/restore`. `to` is the id of an event of its history, whose text is wanted."""
+    """`POST /api/memories/{id}/restore`. `to` is the id of the event in its history whose text is restored."""
 
     to: Annotated[str, Field(max_length=128)] | None = None
 
 
 class MergeBody(Body):
-    """`POST /api/memories/merge`: `keep` stays, with the text `memory` or its own; the other `ids` go."""
+    """`POST /api/memories/merge`: `keep` stays, with the text `memory` or its own; the other `ids` are deleted."""
 
     user_id: UserId
     ids: Annotated[list[str], Field(min_length=2, max_length=100)]
@@ -201,7 +201,7 @@ class PromptBody(Body):
 
 
 class SettingsBody(Body):
-    """`PUT /api/memories/settings`, any subset; null takes the project's own value back."""
+    """`PUT /api/memories/settings`, any subset; null removes the project's own value."""
 
     memoryEnabled: bool | None = None
     decayDays: Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)] | None = None
@@ -209,7 +209,7 @@ class SettingsBody(Body):
 
 
 class ImportedMemory(Body):
-    """One line of `POST /api/import`: a memory as `GET /api/export` and the memory routes give it."""
+    """One line of `POST /api/import`: a memory as `GET /api/export` and the memory routes answer it."""
 
     id: Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[\x21-\x7e]+$")] | None = None
     memory: Annotated[str, AfterValidator(not_blank)]

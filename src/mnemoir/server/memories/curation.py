@@ -1,4 +1,4 @@
-"""What a person changes in the memories: edit one, take a deleted one back, look for duplicates and merge them."""
+"""Manual changes of memories: edit one, restore a deleted one, find duplicates and merge them."""
 
 from typing import Annotated
 
@@ -19,14 +19,14 @@ _MOST_GROUPS = 200
 
 
 class DuplicateGroup(JsonObject):
-    """Facts that say nearly the same, the one to keep first; `likeness` (0 to 1) of each further one to it."""
+    """Facts of nearly the same meaning, the one to keep first; `likeness` (0 to 1) compares each other one to it."""
 
     memories: list[MemoryRecord]
     likeness: list[float]
 
 
 class Duplicates(JsonObject):
-    """Most alike first. `total` counts groups, `compared` the facts that were looked at."""
+    """Groups of duplicates, most alike first. `total` counts groups, `compared` the facts that were examined."""
 
     results: list[DuplicateGroup]
     total: int
@@ -34,7 +34,7 @@ class Duplicates(JsonObject):
 
 
 class MergeAnswer(JsonObject):
-    """The changes, and the memory that was kept as it is now."""
+    """The applied changes, and the current state of the memory that was kept."""
 
     results: list[AppliedChange]
     memory: MemoryRecord

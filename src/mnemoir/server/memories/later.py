@@ -1,4 +1,4 @@
-"""Adds accepted with `async_mode`: written down as a job, done behind the answer, asked after by their id."""
+"""Adds with `async_mode`: stored as a job, run after the answer, and looked up by the job's id."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -27,15 +27,15 @@ def payload_of(scope: Scope, request: AddRequest) -> Mapping[str, Any]:
 
 
 def add_later(facts: Facts, write: Latencies) -> Handler:
-    """Works such jobs off, and notes in `write` how long each took.
+    """The handler of such jobs; it records in `write` how long each took.
 
-    A result is what a waiting caller is answered. It quotes memories, so it says whose they are and of which session:
-    they are forgotten with them.
+    A result holds the answer for a waiting caller. It quotes memories, so it includes their scope and session, and is
+    deleted with them when they are forgotten.
     """
 
     async def run(job: Job) -> Mapping[str, Any]:
         scope, request = Scope(**job.payload["scope"]), _request.validate_python(job.payload["request"])
-        if request.receipt is None:  # so that a job which a crash interrupted is done once all the same
+        if request.receipt is None:  # so that a job interrupted by a crash still takes effect once
             request = replace(request, receipt=Receipt(key=job.id, request_hash=job.id))
         with write.measured():
             result = await facts.add(scope, request)

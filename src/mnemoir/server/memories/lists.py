@@ -1,4 +1,4 @@
-"""`GET /api/memories` with its conditions, and one memory with all that is known of it."""
+"""`GET /api/memories` with its conditions, and the details of one memory."""
 
 import asyncio
 import math
@@ -47,7 +47,7 @@ router = Routes(prefix="/api/memories", tags=["memories"])
 
 Order = Literal["created_desc", "created_asc", "updated_desc", "updated_asc"]
 _LIST = "memories"
-_LOOKED_AT = 5_000  # messages of one conversation, to find the words of a source again
+_LOOKED_AT = 5_000  # messages of one conversation that are read to find a source turn
 _AT_ONCE = 500
 
 ListLimit = Annotated[int, BeforeValidator(whole_number(100, MOST_LISTED)), Query(description="0 means 1000")]
@@ -64,14 +64,14 @@ Hidden = Annotated[Literal["without", "with", "only"], Query(description="what h
 
 
 class MemoryPage(JsonObject):
-    """Newest first."""
+    """A page of memories, newest first."""
 
     results: list[MemoryRecord]
     total: int
 
 
 class ListedMemories(JsonObject):
-    """A page of a list; `next` is the cursor of the page behind it."""
+    """A page of a list; `next` is the cursor of the following page."""
 
     results: list[ListedMemory]
     total: int
@@ -79,7 +79,7 @@ class ListedMemories(JsonObject):
 
 
 class Source(Turn):
-    """A turn that the memory came from. `message_id` is its place in the conversation, where that is still kept."""
+    """A source turn of the memory. `message_id` is its message in the conversation, where that is still stored."""
 
     event_id: str
     session: str | None
@@ -87,7 +87,7 @@ class Source(Turn):
 
 
 class MemoryDetails(JsonObject):
-    """One memory with all that is known of it."""
+    """One memory with its sources and its history."""
 
     memory: ListedMemory
     sources: list[Source]
@@ -165,7 +165,7 @@ async def details(
 async def page_of(
     site: Site, project: Project, user: str, *, limit: int, offset: int, at: str | None
 ) -> Answer[MemoryPage]:
-    """The contract's list: newest first, or what was current at an instant."""
+    """The documented list: newest first, or the memories current at an instant."""
     scope, instant = owner(project, user), instant_of(at, "at")
     memories = await site.parts.facts.page(scope, limit=limit, offset=offset, at=instant)
     total = await site.parts.facts.count(scope, instant)
@@ -174,7 +174,7 @@ async def page_of(
 
 
 def instant_of(text: str | None, field: str) -> datetime | None:
-    """The time a query names. Raises InvalidRequest."""
+    """The time given in a query. Raises InvalidRequest."""
     instant = None if text is None else from_text(text)
     if text is not None and instant is None:
         raise InvalidRequest(f"{field} must be an ISO 8601 time.", code="validation_error", field=field)
@@ -227,7 +227,7 @@ async def _found(site: Site, scope: Owner, memory_id: MemoryId) -> Memory | None
 
 
 async def _sources(site: Site, scope: Owner, entries: Sequence[HistoryEntry]) -> list[Source]:
-    """Every turn of every event, oldest first, with its message where the conversation is still kept."""
+    """Every turn of every event, oldest first, with its message where the conversation is still stored."""
     turns = [(entry, turn) for entry in entries for turn in entry.turns]
     messages: Mapping[_Said, int] = {}
     if any(entry.session for entry, _ in turns):
@@ -245,7 +245,7 @@ async def _sources(site: Site, scope: Owner, entries: Sequence[HistoryEntry]) ->
     ]
 
 
-_Said = tuple[str | None, str | tuple[str, str]]  # the session, and the message's uid or else its role and words
+_Said = tuple[str | None, str | tuple[str, str]]  # the session, and the message's uid or else its role and text
 
 
 def _said(entry: HistoryEntry, turn: SourceTurn) -> _Said:
@@ -253,7 +253,7 @@ def _said(entry: HistoryEntry, turn: SourceTurn) -> _Said:
 
 
 def _messages(own: OwnConversations, said: set[_Said]) -> dict[_Said, int]:
-    """The messages that are still there: by their uids, and by their words where no uid was noted."""
+    """The ids of messages that still exist, looked up by uid, or by role and text where no uid was recorded."""
     places = own.log.places_of([what for _, what in said if isinstance(what, str)])
     found: dict[_Said, int] = {(session, uid): message_id for uid, (session, message_id) in places.items()}
     for session in {session for session, what in said if session and not isinstance(what, str)}:
@@ -263,7 +263,7 @@ def _messages(own: OwnConversations, said: set[_Said]) -> dict[_Said, int]:
 
 
 def _message_ids(own: OwnConversations, session: str, turns: set[tuple[str, str]]) -> dict[tuple[str, str], int]:
-    """Where the turns stand in the conversation, each at the first message that says it."""
+    """The message ids of the turns in the conversation: for each the first message with this role and text."""
     found: dict[tuple[str, str], int] = {}
     if own.log.get_session(session) is None:
         return found

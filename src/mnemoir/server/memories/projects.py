@@ -1,4 +1,4 @@
-"""A project's own settings and extraction prompt, and the state of work put off."""
+"""A project's own settings and extraction prompt, and the state of deferred adds."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -43,26 +43,26 @@ class ProjectWithUsers(JsonObject):
 
 
 class Projects(JsonObject):
-    """By name."""
+    """All projects, by name."""
 
     results: list[ProjectWithUsers]
 
 
 class PromptAnswer(JsonObject):
-    """What extraction keeps."""
+    """The extraction prompt in effect."""
 
     prompt: str
     isCustom: bool
 
 
 class DefaultPrompt(JsonObject):
-    """The prompt that counts again."""
+    """The default prompt, which is in effect again."""
 
     prompt: str
 
 
 class ProjectSettingsAnswer(JsonObject):
-    """A project's settings, the server's where it has none."""
+    """A project's settings; the server's values where it has none of its own."""
 
     memoryEnabled: bool
     decayDays: float
@@ -70,7 +70,7 @@ class ProjectSettingsAnswer(JsonObject):
 
 
 class JobEvent(JsonObject):
-    """How an add with `async_mode` went."""
+    """The state and outcome of an add with `async_mode`."""
 
     id: str
     event_type: Literal["ADD"]
@@ -175,6 +175,6 @@ def _time(seconds: float | None) -> str | None:
 
 
 def _belongs(job: Job, project: Project) -> bool:
-    """A finished job has only its result left, which then names the scope; those of before named the project."""
+    """True for a job of this project. A finished job keeps only its result with the scope, older ones the project."""
     known = job.payload.get("scope") or (job.result or {}).get("scope") or job.result or {}
     return (known.get("tenant"), known.get("project")) == (project.tenant, project.project)

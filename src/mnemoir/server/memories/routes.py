@@ -1,7 +1,7 @@
 """`/api/memories`: add, search, list, delete, history.
 
-The server's own chats enter at the same bodies, checks and answers without HTTP: a chat has passed the guard already,
-and is logged and counted itself.
+The server's own chats use the same bodies, checks and answers without HTTP: a chat has passed the guard already, and
+is logged and counted itself.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ _HISTORY = b"/history"
 
 
 class HistoryAnswer(JsonObject):
-    """Oldest first."""
+    """The history, oldest event first."""
 
     results: list[HistoryEvent]
 
@@ -91,7 +91,7 @@ async def delete_all(site: SiteHere, project: ProjectHere, user: UserQuery = Non
 async def history(
     request: Request, site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None
 ) -> Answer[HistoryAnswer] | Answer[MemoryPage]:
-    if not request.scope["raw_path"].endswith(_HISTORY):  # the slash was encoded: it is part of a user's name
+    if not request.scope["raw_path"].endswith(_HISTORY):  # the slash was encoded: it belongs to a user's name
         return await page_of(site, project, f"{memory_id}/history", limit=100, offset=0, at=None)
     entries = await site.parts.facts.history(project, MemoryId(memory_id), user)
     if not entries:
@@ -124,7 +124,7 @@ async def delete(site: SiteHere, project: ProjectHere, memory_id: str, user: Use
 async def added(
     site: Site, project: Project, body: AddBody, key: str | None, *, include_usage: bool = False
 ) -> AddAnswer:
-    """What was stored of the messages; `key` is the idempotency key."""
+    """The changes made by adding the messages; `key` is the idempotency key."""
     scope = owner(project, body.user_id, agent_id=body.agent_id, app_id=body.app_id, run_id=body.run_id)
     receipt = _receipt(key, body, scope)
     if body.async_mode:
@@ -138,7 +138,7 @@ async def added(
 
 
 async def found(site: Site, project: Project, body: SearchBody) -> SearchAnswer:
-    """The memories that bear on the question."""
+    """The memories relevant to the question."""
     scope = owner(project, body.user_id, **body.narrowing())
     facts = site.parts.facts
     among = body.wanted(await facts.visible(scope))
@@ -148,7 +148,7 @@ async def found(site: Site, project: Project, body: SearchBody) -> SearchAnswer:
 
 
 async def _add_later(site: Site, scope: Owner, body: AddBody, receipt: Receipt | None) -> AddAnswer:
-    """Write the add down as a job; `GET /api/events/{id}` tells how it went."""
+    """Store the add as a job; `GET /api/events/{id}` answers its state."""
     event_id = await site.parts.background.put(KIND, payload_of(scope, body.request(receipt)))
     message = "The messages are kept and will be processed"
     return {"results": [], "message": message, "status": "PENDING", "event_id": event_id}
@@ -167,7 +167,7 @@ def _receipt(key: str | None, body: AddBody, scope: Owner) -> Receipt | None:
 
 
 class LocalMemoryRoutes:
-    """`POST` to `""` and `"/search"` below `/api/memories`."""
+    """In-process `POST` to `""` and `"/search"` below `/api/memories`."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -183,7 +183,7 @@ class LocalMemoryRoutes:
             return 200, await added(self._site, project, checked(AddBody, body, "body"), key)
         except MnemoirError as exc:
             return _failure(exc)
-        except Exception as exc:  # noqa: BLE001 - as on the routes: trouble with memory never fails a chat
+        except Exception as exc:  # noqa: BLE001 - as on the routes: an error in memory never fails a chat
             log_fault(exc, route=f"/api/memories{route}")
             return _failure(broken())
 

@@ -1,7 +1,7 @@
-"""Memories out and in again, as JSON lines: one memory a line, out with its history.
+"""Export and import of memories as JSON lines: one memory a line, exported with its history.
 
-An export holds what is current, hidden by decay or expiry or not. An import adds; it never changes what is there, and
-the same file imported twice is imported once. Lines of a kind that is no fact name it as their `kind`.
+An export holds all current memories, also those hidden by decay or expiry. An import only adds; it changes no memory,
+and the same file imported twice is stored once. A line of another kind than a fact names it as its `kind`.
 """
 
 from collections import defaultdict
@@ -35,7 +35,7 @@ _Line = tuple[str, str, Any]  # the kind, the user, the record
 
 
 class ImportAnswer(Success):
-    """How many lines were added, and how many were there already."""
+    """The number of lines that were added, and of those that existed already."""
 
     message: str
     imported: int
@@ -61,7 +61,7 @@ class ExportedMemory(MemoryRecord):
 )
 async def export(site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Response:
     exchanges = _exchanges(site)
-    owners = [  # looked up before the answer begins, so that a failure is answered as one
+    owners = [  # looked up before the answer begins, so that a failure gets an error status
         (kind, scope)
         for kind, exchange in exchanges.items()
         for scope in (await exchange.users(project) if user is None else [owner(project, user)])

@@ -1,1 +1,1 @@
-"""OpenAI's and Ollama's protocols: their dialects, lists of models, vectors, and description."""
+"""OpenAI's and Ollama's protocols: chat dialects, model lists, embeddings, and their OpenAPI description."""

@@ -1,4 +1,4 @@
-"""The routes of OpenAI's and Ollama's protocols, described. FastAPI does not route them, so it cannot."""
+"""The OpenAPI description of OpenAI's and Ollama's routes, which FastAPI does not route and so cannot describe."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _EVENTS, _LINES = "text/event-stream", "application/x-ndjson"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spoken:
-    """One method of a path. `streamed` is the type and the model of each piece, where an answer may be streamed."""
+    """One method of a path. `streamed` is the media type and the model of each piece, if answers may be streamed."""
 
     summary: str
     asked: type | None = None
@@ -131,12 +131,12 @@ def answers() -> Iterator[type]:
 
 
 def methods_of(path: str, known: Iterable[str]) -> list[str]:
-    """The methods of a path in lower case: those `known`, and those that lie in front of the router."""
+    """The methods of a path in lower case: those in `known`, and those handled before the router."""
     return sorted({method.lower() for method in known} | {method for at, method in _SPOKEN if at == path})
 
 
 def operation(path: str, method: str) -> Json:
-    """The description of one method (lower case) of a path; one that is in no table refuses whatever is asked."""
+    """The description of one method (lower case) of a path; one that is in no table refuses every request."""
     spoken = _SPOKEN.get((path, method), _REFUSED)
     named = [part[1:-1] for part in path.split("/") if part.startswith("{")]
     parameters = [_parameter("path", name) for name in named]
@@ -158,7 +158,7 @@ def operation(path: str, method: str) -> Json:
 
 
 def error_answer(path: str) -> Json:
-    """What every route may answer instead."""
+    """The error answer that every route may give."""
     model = OpenAIErrorAnswer if surface_of(path) == "openai" else ErrorAnswer
     return {"description": "An error, with its code", "content": {"application/json": schema_of(model)}}
 
@@ -184,7 +184,7 @@ def _answer(spoken: Spoken) -> Json:
 
 
 def schema_of(model: type) -> Json:
-    """A model as the content of a body."""
+    """A reference to a model's schema, as the content of a body."""
     return {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}
 
 

@@ -1,4 +1,4 @@
-"""The chat protocols this server speaks, each as the functions of its `wire` file."""
+"""The chat protocols of this server, each as the functions of its `wire` file."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The embedding routes: our embedding model, behind OpenAI's and Ollama's protocols."""
+"""The embedding routes: the server's embedding model behind OpenAI's and Ollama's protocols."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingDialect:
-    """How a protocol asks for vectors, and how it is answered: (reply, request, model, nanoseconds it took)."""
+    """The reader of a protocol's request and the writer of its answer: (reply, request, model, duration in ns)."""
 
     read: Read
     write: Write

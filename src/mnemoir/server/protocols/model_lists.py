@@ -1,7 +1,7 @@
-"""What clients ask before they chat: which models there are, and the server's own word that it is there.
+"""The routes that clients request before they chat: the lists of models, and the server's name and version.
 
-Any model name is accepted in a chat, for the workflow decides which model answers; the lists name what makes sense to
-show in a menu.
+A chat accepts any model name, since the workflow decides which model answers; the lists hold the names worth showing
+in a menu.
 """
 
 import hashlib
@@ -20,18 +20,18 @@ from mnemoir.wire.model_facts import ModelFacts
 from mnemoir.wire.ollama_shapes import OllamaDetails, OllamaLoadedModels, OllamaShown, OllamaTag, OllamaTags
 from mnemoir.wire.openai_shapes import ModelCard, ModelList
 
-OLLAMA_VERSION = "0.12.0"  # of the protocol we speak; clients compare numbers, so it must be a bare one
-TREE_VERSION = "0.9"  # what servers of config trees have always said
-_CONTEXT_TOKENS = 131_072  # of a model that nobody says anything of
+OLLAMA_VERSION = "0.12.0"  # of the protocol served here; clients compare numbers, so it has no suffix
+TREE_VERSION = "0.9"  # the version that servers of config trees have always answered
+_CONTEXT_TOKENS = 131_072  # of a model without any reported facts
 _CAPABILITIES = ("completion", "tools")  # of such a model
 _STARTED = int(time())
-_TEMPLATE = "{{ .System }}{{ .Tools }}{{ .Prompt }}"  # LiteLLM looks here whether tools are taken
+_TEMPLATE = "{{ .System }}{{ .Tools }}{{ .Prompt }}"  # LiteLLM reads here whether tools are accepted
 _MODIFIED = datetime.fromtimestamp(_STARTED, UTC).isoformat().replace("+00:00", "Z")
 _WRITES = ("/api/pull", "/api/push", "/api/create", "/api/copy", "/api/delete")
 
 
 def routes() -> list[Route]:
-    """All of them; the site is found in the application's state."""
+    """All routes of this module; they read the site from the application's state."""
     return [
         *(Route(path, _models, methods=["GET"]) for path in ("/v1/models", "/models")),
         *(Route(f"{path}/{{model_id:path}}", _model, methods=["GET"]) for path in ("/v1/models", "/models")),
@@ -122,7 +122,7 @@ async def _show(request: Request) -> Response:
         "details": _details(facts),
         "model_info": {
             "general.architecture": "mnemoir",
-            "general.basename": asked.removesuffix(":latest"),  # what editors show in their menus
+            "general.basename": asked.removesuffix(":latest"),  # the name that editors show in their menus
             "general.parameter_count": 0,
             "mnemoir.context_length": _context_tokens(request, asked, facts),
         },
@@ -132,7 +132,7 @@ async def _show(request: Request) -> Response:
 
 
 async def _facts(request: Request) -> ModelFacts:
-    """What the server's own model is said to be; nothing for a tree, whose nodes ask others."""
+    """The facts of the server's own model; none for a config tree, whose nodes call other models."""
     parts = _site(request).parts
     return ModelFacts() if parts.workflows.serves_tree else await parts.inquiry.facts()
 
@@ -142,7 +142,7 @@ def _capabilities(request: Request, name: str, facts: ModelFacts) -> list[str]:
     if not parts.workflows.serves_tree:
         told = list(facts.capabilities or _CAPABILITIES)
         is_passed = forwarding_of(parts.settings).forward != "none"
-        return [ability for ability in told if is_passed or ability != "insert"]  # a suffix goes on as it came
+        return [ability for ability in told if is_passed or ability != "insert"]  # a suffix is forwarded unchanged
     abilities = parts.workflows.abilities(name)
     if abilities is None:
         return list(_CAPABILITIES)

@@ -1,6 +1,6 @@
-"""What requests of OpenAI's and Ollama's protocols need here, and what Mnemoir adds to them.
+"""The members that requests of OpenAI's and Ollama's protocols need here, and those that Mnemoir adds.
 
-The protocols' other members stand in their own documentation. They go on to a model of the same protocol.
+The other members are in the protocols' own documentation. They are forwarded to a model of the same protocol.
 """
 
 from typing import Annotated, Any, Literal, NotRequired
@@ -15,7 +15,7 @@ class Open(TypedDict):
 
 
 class ChatBody(Open, total=False):
-    """What Mnemoir adds to a chat request of any protocol."""
+    """The members that Mnemoir adds to a chat request of any protocol."""
 
     user: Annotated[str | None, Field(description="whose memories; also header X-User-Id")]
     memoryEnabled: Annotated[bool | None, Field(description="recall and remember; or `X-Memory: on`")]
@@ -46,7 +46,7 @@ class ChatCompletionBody(ChatBody):
 
 
 class CompletionBody(ChatBody):
-    """`POST /v1/completions`: one prompt, or several where the model takes them, as texts or as token numbers."""
+    """`POST /v1/completions`: one prompt, or several where the model accepts them, as texts or as token numbers."""
 
     model: NotRequired[str]
     prompt: str | Annotated[list[str] | list[int] | list[list[int]], Field(min_length=1)]
@@ -94,7 +94,7 @@ class OllamaShowBody(Open):
 
 
 class CancelBody(TypedDict):
-    """`DELETE` on a chat route: end the answer of that id."""
+    """`DELETE` on a chat route: end the answer with that id."""
 
     request_id: str
 

@@ -1,4 +1,4 @@
-"""What workflows did, and what they are doing."""
+"""Routes of workflow runs, finished and running."""
 
 from mnemoir.server.runs import routes
 

@@ -1,6 +1,6 @@
-"""Requests of a run as `curl` commands: that of a client to this server, and that of a node to its model.
+"""Requests of a run as `curl` commands: a client's to this server, and a node's to its model.
 
-A command holds no key: it names `$API_KEY`, which the shell of whoever runs it knows.
+A command holds no key: it names `$API_KEY`, a variable of the shell in which it is run.
 """
 
 import shlex
@@ -20,7 +20,7 @@ _LINE = " \\\n  "
 
 
 class RunCommand(JsonObject):
-    """A request as a command line; `left_out` tells what is not in it as it was sent."""
+    """A request as a command line; `left_out` lists the parts of the original request that it lacks."""
 
     url: str
     body: dict[str, Any]
@@ -29,7 +29,7 @@ class RunCommand(JsonObject):
 
 
 def node_command(run: RunTrace, place: int) -> RunCommand:
-    """The request of the node at that place among all of the run. Raises NotFound for one that asked no server."""
+    """The request of the node at `place` among all of the run. Raises NotFound for one that called no server."""
     _check_kept(run)
     nodes = list(run.nodes())
     node = nodes[place] if 0 <= place < len(nodes) else None
@@ -78,7 +78,7 @@ def _command(
 
 
 def _messages(prompt: str | Sequence[TracedMessage]) -> tuple[list[Message], list[str]]:
-    """A traced prompt as messages, and what of it is not in the trace."""
+    """A traced prompt as messages, and the parts of it that the trace lacks."""
     if isinstance(prompt, str):
         is_cut = prompt.startswith("[") and " earlier characters are not shown.]\n" in prompt[:80]
         return [text_message("user", prompt)], ["The prompt begins later than it did."] if is_cut else []

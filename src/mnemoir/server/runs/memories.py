@@ -1,7 +1,7 @@
-"""What a run read from memory and wrote to it, also what was learned from it behind its answer.
+"""The memories a run read and wrote, including those learned from it after its answer.
 
-The job of a turn names the memories that changed and quotes none. So a memory that was forgotten since is told here
-without its words.
+The job of a turn names the memories that changed and quotes none. So a memory that was forgotten since is listed here
+without its text.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ _STATES: Mapping[str, JobState] = {
 
 
 class RunShort(JsonObject):
-    """A run in a line."""
+    """A one-line summary of a run."""
 
     id: str
     status: RunStatus
@@ -45,7 +45,7 @@ class RunShort(JsonObject):
 
 
 class RunLearned(JsonObject):
-    """A memory that changed because of a run; `text` is how it reads now, null when it is gone."""
+    """A memory that changed because of a run; `text` is its current text, null when it was deleted."""
 
     id: str
     event: Event
@@ -53,7 +53,7 @@ class RunLearned(JsonObject):
 
 
 class RunRemembering(JsonObject):
-    """What was written in a run, and what became of it. `node` is its place among all nodes of the run."""
+    """A write of a run to memory, and its outcome. `node` is the node's place among all nodes of the run."""
 
     node: int
     title: str
@@ -67,14 +67,14 @@ class RunRemembering(JsonObject):
 
 
 class RunMemories(JsonObject):
-    """What was read from memory in a run, and written to it, also behind the answer."""
+    """The memories read in a run and the writes to memory, including those made after the answer."""
 
     read: Sequence[RecalledMemory]
     written: Sequence[RunRemembering]
 
 
 async def memories_of(run: RunTrace, jobs: JobQueue, store: MemoryStore) -> RunMemories:
-    """Both, in the order of the nodes; a memory that several nodes read stands once."""
+    """The reads and writes in the order of the nodes; a memory that several nodes read is listed once."""
     nodes = list(run.nodes())
     written = [
         await _remembering(place, node, one, run.scope, jobs, store)
@@ -85,7 +85,7 @@ async def memories_of(run: RunTrace, jobs: JobQueue, store: MemoryStore) -> RunM
 
 
 def summary_of(run: RunTrace) -> RunShort:
-    """A run in a line, with the memories that it read."""
+    """The one-line summary of a run, with the memories that it read."""
     nodes = list(run.nodes())
     return {
         "id": run.id,

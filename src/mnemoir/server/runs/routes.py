@@ -1,6 +1,6 @@
-"""`/api/runs`: what workflows did, and what they are doing.
+"""`/api/runs`: the traces of workflow runs, finished and running.
 
-A trace holds what people said, so the same keys guard it as guard memories.
+A trace holds what people said, so it is guarded by the same keys as memories.
 """
 
 from collections.abc import AsyncGenerator, Sequence
@@ -26,7 +26,7 @@ from mnemoir.server.under_way import Departure, Headers, Outflow
 router = Routes(prefix="/api/runs", tags=["runs"])
 
 _MOST_LISTED = 200
-_SILENCE = b":\n\n"  # a comment, which no reader of events takes for one
+_SILENCE = b":\n\n"  # a comment, which no reader takes for an event
 
 _EVENTS: dict[int | str, Json] = {
     200: {"model": RunSummary | NodeMoved, "description": "Events, each with a run or a node as `data`"}
@@ -38,7 +38,7 @@ ListLimit = Annotated[
 
 
 class RunPage(JsonObject):
-    """A page of runs, newest first; `next` is the `before` of the page after it."""
+    """A page of runs, newest first; `next` is the `before` of the following page."""
 
     results: Sequence[RunSummary]
     next: str | None
@@ -128,7 +128,7 @@ def _instant(text: str) -> str:
 
 
 class _Feed(Response):
-    """Sends each run that begins or ends, and each node if it was asked for, until the client leaves."""
+    """A stream of each run that begins or ends, and each node if requested, until the client disconnects."""
 
     def __init__(self, runs: AsyncGenerator[RunSummary | NodeMoved, None], heartbeat_s: float) -> None:
         super().__init__(media_type="text/event-stream", headers={"cache-control": "no-cache"})
@@ -145,7 +145,7 @@ class _Feed(Response):
             aclosing(self._runs) as runs,
             Outflow(send, head=head, heartbeat=lambda: _SILENCE, every_s=self._heartbeat_s) as out,
         ):
-            await out.write(_SILENCE)  # the head goes out with it: the client knows that it listens
+            await out.write(_SILENCE)  # sends the head too: the client knows that it is connected
             async for told in runs:
                 name = b"event: node\n" if isinstance(told, NodeMoved) else b""
                 await out.write(b"%bdata: %b\n\n" % (name, orjson.dumps(told)))

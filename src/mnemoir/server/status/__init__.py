@@ -1,4 +1,4 @@
-"""How the server is: health, status, figures, documentation."""
+"""Routes of operation: health, status, metrics, documentation."""
 
 from mnemoir.server.status import operations, routes
 

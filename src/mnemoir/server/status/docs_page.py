@@ -1,4 +1,4 @@
-"""`/docs`: the OpenAPI description as one plain page, without scripts and without anything from elsewhere."""
+"""`/docs`: the OpenAPI description as one plain page, without scripts and without external resources."""
 
 from base64 import b64encode
 from collections.abc import Iterator, Mapping

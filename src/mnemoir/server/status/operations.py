@@ -1,4 +1,4 @@
-"""For those who run the server: is it well, what does it count, how is it used."""
+"""Routes for the operators of the server: health, readiness, metrics and API documentation."""
 
 from typing import Any, Literal
 
@@ -18,7 +18,7 @@ router = Routes(tags=["operations"])
 
 
 class Health(JsonObject):
-    """`llm` is of the server's own model: `missing` where the offline one stands in for it."""
+    """The health of the server. `llm` is `missing` where the offline model replaces a real one."""
 
     status: Literal["ok"]
     version: str
@@ -27,7 +27,7 @@ class Health(JsonObject):
 
 
 class Unhealthy(JsonObject):
-    """The same where the storage does not work, with the members of an error."""
+    """Health where the storage fails, with the members of an error."""
 
     status: Literal["unavailable"]
     version: str
@@ -40,7 +40,7 @@ class Unhealthy(JsonObject):
 
 
 class VectorBacklog(JsonObject):
-    """How many of all texts still wait for a vector of the embedding model in use."""
+    """The number of texts without a vector of the embedding model in use, and the number of all texts."""
 
     model: str
     pending: int
@@ -48,7 +48,7 @@ class VectorBacklog(JsonObject):
 
 
 class Ready(Health):
-    """Health, and the vectors."""
+    """Health, and the backlog of vectors."""
 
     vectors: VectorBacklog
 
@@ -77,7 +77,7 @@ async def ready(request: Request, site: SiteHere) -> Answer[Ready] | Answer[Unhe
 
 
 def _llm(parts: Parts) -> Literal["configured", "missing"]:
-    """Whether chats are answered by a real model: the server's own, or those that a config tree names."""
+    """`configured` when a real model answers chats: the server's own, or those named in a config tree."""
     return "configured" if parts.workflows.serves_tree or parts.model.provider != "offline" else "missing"
 
 
@@ -86,7 +86,7 @@ def _health(parts: Parts) -> Health:
 
 
 async def _unhealthy(request: Request, site: SiteHere) -> Answer[Unhealthy] | None:
-    """The answer where the storage does not work."""
+    """The answer when the storage fails; None when it works."""
     try:
         await site.parts.store.check()
     except StorageUnavailable as exc:

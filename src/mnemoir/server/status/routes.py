@@ -1,4 +1,4 @@
-"""`/api/status`: how the server is, how fast its memory is, and who uses it. Guarded by the same keys as memories."""
+"""`/api/status`: the server's state, its memory's latency, and its clients. Guarded by the same keys as memories."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -21,7 +21,7 @@ _NOT_KEPT = {"cache-control": "no-store"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LatencyStep:
-    """The times that ended within a step; both are None where there were none. `at` is when the step began."""
+    """Latencies of operations that ended within a step; both are None where there were none. `at` is its start."""
 
     at: str
     count: int
@@ -31,7 +31,7 @@ class LatencyStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LatencySeries:
-    """Steps of `step_minutes`, the oldest first; the last one is not over yet."""
+    """Steps of `step_minutes`, oldest first; the last step is still running."""
 
     span: Span
     step_minutes: int
@@ -41,7 +41,7 @@ class LatencySeries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientsSeen:
-    """The kinds of clients that have called since `since`, the start of the server; who called last comes first."""
+    """The kinds of clients that have called since `since`, the start of the server; latest call first."""
 
     since: str
     results: list[ClientSeen]

@@ -1528,7 +1528,7 @@ export interface components {
     schemas: {
         /**
          * AddAnswer
-         * @description What an add changed, in order; `status` and `event_id` with `async_mode`.
+         * @description The changes made by an add, in order; `status` and `event_id` with `async_mode`.
          */
         AddAnswer: {
             /** Results */
@@ -1572,7 +1572,7 @@ export interface components {
         };
         /**
          * AppliedChange
-         * @description A change that was made.
+         * @description A change that was applied.
          */
         AppliedChange: {
             /** Id */
@@ -1642,9 +1642,10 @@ export interface components {
         };
         /**
          * BranchAnswer
-         * @description Messages one behind the other, from where a branch begins to the next choice or its end.
+         * @description Consecutive messages, from the beginning of a branch to the next fork or its end.
          *
-         *     `of` tells how many begin at the same place, `place` which of them this is, from 1. `text` are the first words.
+         *     `of` is the number of branches that begin at the same fork, `place` the rank of this one, from 1. `text` holds the
+         *     first words.
          */
         BranchAnswer: {
             /** First Id */
@@ -1673,7 +1674,7 @@ export interface components {
         };
         /**
          * BranchPage
-         * @description The tree in short, each branch behind the one that it hangs on; `next` is the cursor of the following page.
+         * @description An outline of the tree, each branch after its parent branch; `next` is the cursor of the following page.
          */
         BranchPage: {
             /** Results */
@@ -1715,9 +1716,9 @@ export interface components {
         };
         /**
          * ChunkSummaryAnswer
-         * @description What a model wrote about a chunk. `stale_since` is there where its text is no longer in the conversation.
+         * @description A model's summary of a chunk. `stale_since` is present where its text is no longer in the conversation.
          *
-         *     `source` is there where it was asked for; `messages` is how many the chunk has, null where that is not known.
+         *     `source` is present on request; `messages` is the number of messages in the chunk, null where that is not known.
          */
         ChunkSummaryAnswer: {
             /** Id */
@@ -1741,7 +1742,7 @@ export interface components {
         };
         /**
          * CleanupAnswer
-         * @description The node memories that were removed, or would be: objects, and their bytes.
+         * @description The node memories that were removed, or would be in a dry run: the number of objects, and their bytes.
          */
         CleanupAnswer: {
             /** Success */
@@ -1759,7 +1760,7 @@ export interface components {
         };
         /**
          * ClearedAnswer
-         * @description How many objects of node memory were removed.
+         * @description The number of node memory objects that were removed.
          */
         ClearedAnswer: {
             /** Success */
@@ -1771,10 +1772,10 @@ export interface components {
         };
         /**
          * ClientSeen
-         * @description The last call of one kind of client, and how many there were since the server was started.
+         * @description The last call of one kind of client, and the number of its calls since the server was started.
          *
          *     `mnemoir-ui` is the web UI, `mnemoir-chat` the terminal, `mnemoir` another server, `mcp` the tools for agents,
-         *     `node-fetch` any program of that library which does not say what it is. `model` is as it was asked for; it and
+         *     `node-fetch` any program with that library which does not name itself. `model` is as it was requested; it and
          *     `memory` are None for a call that was no chat.
          */
         ClientSeen: {
@@ -1796,7 +1797,7 @@ export interface components {
         };
         /**
          * ClientsSeen
-         * @description The kinds of clients that have called since `since`, the start of the server; who called last comes first.
+         * @description The kinds of clients that have called since `since`, the start of the server; latest call first.
          */
         ClientsSeen: {
             /** Since */
@@ -1906,7 +1907,7 @@ export interface components {
         };
         /**
          * ConversationAnswer
-         * @description A conversation. `head` is the message its thread ends with; windows begin behind `context_after`.
+         * @description A conversation. `head` is the last message of its thread; windows begin after the message `context_after`.
          */
         ConversationAnswer: {
             /** Id */
@@ -1948,7 +1949,7 @@ export interface components {
         };
         /**
          * ConversationsImported
-         * @description What an import stored, or would store; `skipped` tells why of each that was left out.
+         * @description The conversations an import stored, or would store; `skipped` gives the reason for each that was left out.
          */
         ConversationsImported: {
             /** Success */
@@ -1988,7 +1989,7 @@ export interface components {
         };
         /**
          * DefaultPrompt
-         * @description The prompt that counts again.
+         * @description The default prompt, which is in effect again.
          */
         DefaultPrompt: {
             /** Prompt */
@@ -2026,7 +2027,7 @@ export interface components {
         };
         /**
          * DiscussionImported
-         * @description What an import stored.
+         * @description The counts of what an import stored.
          */
         DiscussionImported: {
             /** Success */
@@ -2058,7 +2059,7 @@ export interface components {
         };
         /**
          * DiscussionMemories
-         * @description Chunk summaries as they follow each other, or records, newest first.
+         * @description Chunk summaries in the order of the discussion, or records, newest first.
          */
         DiscussionMemories: {
             /** Results */
@@ -2068,7 +2069,7 @@ export interface components {
         };
         /**
          * DiscussionOverview
-         * @description What is remembered of a discussion, in short.
+         * @description An overview of a discussion's memories.
          */
         DiscussionOverview: {
             /** Id */
@@ -2099,7 +2100,7 @@ export interface components {
         };
         /**
          * DiscussionRecordAnswer
-         * @description A record to search. `chunk` names what it was made of; `source` is there where it was asked for.
+         * @description A searchable record. `chunk` is the chunk it was made from; `source` is present on request.
          */
         DiscussionRecordAnswer: {
             /** Id */
@@ -2121,7 +2122,7 @@ export interface components {
         };
         /**
          * DuplicateGroup
-         * @description Facts that say nearly the same, the one to keep first; `likeness` (0 to 1) of each further one to it.
+         * @description Facts of nearly the same meaning, the one to keep first; `likeness` (0 to 1) compares each other one to it.
          */
         DuplicateGroup: {
             /** Memories */
@@ -2131,7 +2132,7 @@ export interface components {
         };
         /**
          * Duplicates
-         * @description Most alike first. `total` counts groups, `compared` the facts that were looked at.
+         * @description Groups of duplicates, most alike first. `total` counts groups, `compared` the facts that were examined.
          */
         Duplicates: {
             /** Results */
@@ -2213,7 +2214,7 @@ export interface components {
         };
         /**
          * FilesAnswer
-         * @description `GET /api/files`. `project` comes with the first page, and is empty where no project is kept in files.
+         * @description `GET /api/files`. `project` comes with the first page, and is empty where projects are not stored in files.
          */
         FilesAnswer: {
             /** Project */
@@ -2241,7 +2242,7 @@ export interface components {
         };
         /**
          * FlushAnswer
-         * @description All vectors and summaries are made.
+         * @description All pending vectors and summaries are finished.
          */
         FlushAnswer: {
             /** Id */
@@ -2251,7 +2252,7 @@ export interface components {
         };
         /**
          * ForgottenAnswer
-         * @description A conversation that was forgotten, and how much there was.
+         * @description A conversation that was forgotten, and the counts of what was deleted.
          */
         ForgottenAnswer: {
             /** Success */
@@ -2296,7 +2297,7 @@ export interface components {
         };
         /**
          * FunctionAnswer
-         * @description The name of a tool, and what it is called with: JSON, or whatever the model wrote.
+         * @description The name of a tool and its arguments: JSON, or the model's text where it wrote something else.
          */
         FunctionAnswer: {
             /** Name */
@@ -2371,7 +2372,7 @@ export interface components {
         };
         /**
          * Health
-         * @description `llm` is of the server's own model: `missing` where the offline one stands in for it.
+         * @description The health of the server. `llm` is `missing` where the offline model replaces a real one.
          */
         Health: {
             /**
@@ -2394,7 +2395,7 @@ export interface components {
         };
         /**
          * HistoryAnswer
-         * @description Oldest first.
+         * @description The history, oldest event first.
          */
         HistoryAnswer: {
             /** Results */
@@ -2402,7 +2403,7 @@ export interface components {
         };
         /**
          * HistoryEvent
-         * @description One change of a memory. `session` is the conversation its turns were said in.
+         * @description One change of a memory. `session` is the conversation of its turns.
          */
         HistoryEvent: {
             /** Id */
@@ -2431,7 +2432,7 @@ export interface components {
         };
         /**
          * Hit
-         * @description A memory with its score, 0 to 1; `signals` holds each stage's own figure when they were asked for.
+         * @description A memory with its score, 0 to 1; `signals` holds each stage's own score on request.
          */
         Hit: {
             /** Id */
@@ -2485,7 +2486,7 @@ export interface components {
         };
         /**
          * ImportAnswer
-         * @description How many lines were added, and how many were there already.
+         * @description The number of lines that were added, and of those that existed already.
          */
         ImportAnswer: {
             /**
@@ -2502,7 +2503,7 @@ export interface components {
         };
         /**
          * JobEvent
-         * @description How an add with `async_mode` went.
+         * @description The state and outcome of an add with `async_mode`.
          */
         JobEvent: {
             /** Id */
@@ -2550,7 +2551,7 @@ export interface components {
         };
         /**
          * LatencySeries
-         * @description Steps of `step_minutes`, the oldest first; the last one is not over yet.
+         * @description Steps of `step_minutes`, oldest first; the last step is still running.
          */
         LatencySeries: {
             /**
@@ -2567,7 +2568,7 @@ export interface components {
         };
         /**
          * LatencyStep
-         * @description The times that ended within a step; both are None where there were none. `at` is when the step began.
+         * @description Latencies of operations that ended within a step; both are None where there were none. `at` is its start.
          */
         LatencyStep: {
             /** At */
@@ -2581,7 +2582,7 @@ export interface components {
         };
         /**
          * ListedMemories
-         * @description A page of a list; `next` is the cursor of the page behind it.
+         * @description A page of a list; `next` is the cursor of the following page.
          */
         ListedMemories: {
             /** Results */
@@ -2593,7 +2594,7 @@ export interface components {
         };
         /**
          * ListedMemory
-         * @description A memory with how it stands: `fading` is the last quarter before it decays at `decays_at`.
+         * @description A memory with its state: `fading` is the last quarter before it decays at `decays_at`.
          */
         ListedMemory: {
             /** Id */
@@ -2641,7 +2642,7 @@ export interface components {
         };
         /**
          * MediaUrl
-         * @description Where a picture, sound or film is: on the web, or `mnemoir:attachments/{conversation}/{name}`.
+         * @description The URL of a picture, sound or film: on the web, or `mnemoir:attachments/{conversation}/{name}`.
          */
         MediaUrl: {
             /** Url */
@@ -2651,7 +2652,7 @@ export interface components {
         };
         /**
          * MemoryDetails
-         * @description One memory with all that is known of it.
+         * @description One memory with its sources and its history.
          */
         MemoryDetails: {
             memory: components["schemas"]["ListedMemory"];
@@ -2670,7 +2671,7 @@ export interface components {
         };
         /**
          * MemoryPage
-         * @description Newest first.
+         * @description A page of memories, newest first.
          */
         MemoryPage: {
             /** Results */
@@ -2680,7 +2681,7 @@ export interface components {
         };
         /**
          * MemoryRecord
-         * @description A memory as every route gives it; what is not set of the optional members is left out.
+         * @description A memory as every route answers it; optional members without a value are left out.
          */
         MemoryRecord: {
             /** Id */
@@ -2716,7 +2717,7 @@ export interface components {
         };
         /**
          * MergeAnswer
-         * @description The changes, and the memory that was kept as it is now.
+         * @description The applied changes, and the current state of the memory that was kept.
          */
         MergeAnswer: {
             /** Results */
@@ -2725,10 +2726,10 @@ export interface components {
         };
         /**
          * MessageAnswer
-         * @description A stored message. `parent_id` is null at the beginning; `on_thread` tells whether it leads to the head.
+         * @description A stored message. `parent_id` is null at the beginning; `on_thread` is true where it leads to the head.
          *
-         *     `uid` names it anywhere, in exports too. `siblings` are the ids of all that stands behind its parent, itself among
-         *     it.
+         *     `uid` is its globally unique id, kept in exports. `siblings` are the ids of all children of its parent, its own
+         *     included.
          */
         MessageAnswer: {
             /** Id */
@@ -2771,8 +2772,8 @@ export interface components {
          * MessagePage
          * @description Messages, oldest first; `next` is the cursor of the following page.
          *
-         *     Of a thread that page is in front of this one, and `newer` is the cursor of the page behind it. `offset` tells how
-         *     many messages of the thread stand in front of these; null where they begin off the thread.
+         *     In a thread that page precedes this one, and `newer` is the cursor of the page after it. `offset` is the number of
+         *     messages of the thread before these; null where they begin off the thread.
          */
         MessagePage: {
             /** Results */
@@ -2834,7 +2835,7 @@ export interface components {
         };
         /**
          * NodeMemories
-         * @description The node memories of a conversation, last written first.
+         * @description The node memories of a conversation, latest write first.
          */
         NodeMemories: {
             /** Results */
@@ -2842,9 +2843,9 @@ export interface components {
         };
         /**
          * NodeMemoryAnswer
-         * @description The memory of a node. `workflow` and `node` are what it is called by; null for an id too long to be kept.
+         * @description The memory of a node. `workflow` and `node` are its names; null for an id too long to be stored.
          *
-         *     A `problem` says that its bytes cannot be read, or that a later version wrote them.
+         *     A `problem` reports that its bytes cannot be read, or that a later version wrote them.
          */
         NodeMemoryAnswer: {
             /**
@@ -2896,7 +2897,7 @@ export interface components {
         };
         /**
          * NodeRecordAnswer
-         * @description A message that the node sent or got in a turn; `turn` is the id of its run.
+         * @description A message that the node sent or received in a turn; `turn` is the id of its run.
          */
         NodeRecordAnswer: {
             /** Turn */
@@ -2914,7 +2915,7 @@ export interface components {
         };
         /**
          * NodeRecords
-         * @description What a node remembers, oldest first.
+         * @description The records of a node's memory, oldest first.
          */
         NodeRecords: {
             /** Results */
@@ -3008,7 +3009,7 @@ export interface components {
         };
         /**
          * ProjectFileAnswer
-         * @description A file that the project is kept in, as far as it is this user's.
+         * @description A file that stores the project, as far as it belongs to this user.
          */
         ProjectFileAnswer: {
             /** Name */
@@ -3024,7 +3025,7 @@ export interface components {
         };
         /**
          * ProjectSettingsAnswer
-         * @description A project's settings, the server's where it has none.
+         * @description A project's settings; the server's values where it has none of its own.
          */
         ProjectSettingsAnswer: {
             /** Memoryenabled */
@@ -3050,7 +3051,7 @@ export interface components {
         };
         /**
          * Projects
-         * @description By name.
+         * @description All projects, by name.
          */
         Projects: {
             /** Results */
@@ -3058,7 +3059,7 @@ export interface components {
         };
         /**
          * PromptAnswer
-         * @description What extraction keeps.
+         * @description The extraction prompt in effect.
          */
         PromptAnswer: {
             /** Prompt */
@@ -3068,7 +3069,7 @@ export interface components {
         };
         /**
          * PrunedAnswer
-         * @description The conversations that were removed, or would be.
+         * @description The conversations that were removed, or would be removed in a dry run.
          */
         PrunedAnswer: {
             /** Success */
@@ -3092,7 +3093,7 @@ export interface components {
         };
         /**
          * Ready
-         * @description Health, and the vectors.
+         * @description Health, and the backlog of vectors.
          */
         Ready: {
             /**
@@ -3116,7 +3117,7 @@ export interface components {
         };
         /**
          * RebuildPlan
-         * @description What a rebuild would ask models about, with `dry_run`.
+         * @description The amount that a rebuild would send to models; the answer with `dry_run`.
          */
         RebuildPlan: {
             /** Chunks */
@@ -3128,7 +3129,7 @@ export interface components {
         };
         /**
          * RebuildStep
-         * @description A line of a rebuild: how far it is, in chunks. The last one is `finished`, or has an `error` alone.
+         * @description A line of a rebuild: its progress in chunks. The last line is `finished`, or has an `error` only.
          */
         RebuildStep: {
             /** Done */
@@ -3146,7 +3147,7 @@ export interface components {
         };
         /**
          * RecalledAnswer
-         * @description What would be recalled for a question: the line that a model is shown, best first.
+         * @description A memory that would be recalled for a question: the line that a model receives; best first.
          */
         RecalledAnswer: {
             /**
@@ -3191,7 +3192,7 @@ export interface components {
         };
         /**
          * RollingSummaryAnswer
-         * @description The summary of a whole discussion so far. `number` is that of the newest chunk summary in it.
+         * @description The summary of a whole discussion so far. `number` is that of the newest chunk summary it includes.
          */
         RollingSummaryAnswer: {
             /** Text */
@@ -3234,7 +3235,7 @@ export interface components {
         };
         /**
          * RunCommand
-         * @description A request as a command line; `left_out` tells what is not in it as it was sent.
+         * @description A request as a command line; `left_out` lists the parts of the original request that it lacks.
          */
         RunCommand: {
             /** Url */
@@ -3250,7 +3251,7 @@ export interface components {
         };
         /**
          * RunLearned
-         * @description A memory that changed because of a run; `text` is how it reads now, null when it is gone.
+         * @description A memory that changed because of a run; `text` is its current text, null when it was deleted.
          */
         RunLearned: {
             /** Id */
@@ -3265,7 +3266,7 @@ export interface components {
         };
         /**
          * RunMemories
-         * @description What was read from memory in a run, and written to it, also behind the answer.
+         * @description The memories read in a run and the writes to memory, including those made after the answer.
          */
         RunMemories: {
             /** Read */
@@ -3275,7 +3276,7 @@ export interface components {
         };
         /**
          * RunPage
-         * @description A page of runs, newest first; `next` is the `before` of the page after it.
+         * @description A page of runs, newest first; `next` is the `before` of the following page.
          */
         RunPage: {
             /** Results */
@@ -3285,7 +3286,7 @@ export interface components {
         };
         /**
          * RunRemembering
-         * @description What was written in a run, and what became of it. `node` is its place among all nodes of the run.
+         * @description A write of a run to memory, and its outcome. `node` is the node's place among all nodes of the run.
          */
         RunRemembering: {
             /** Node */
@@ -3312,7 +3313,7 @@ export interface components {
         };
         /**
          * RunShort
-         * @description A run in a line.
+         * @description A one-line summary of a run.
          */
         RunShort: {
             /** Id */
@@ -3445,7 +3446,7 @@ export interface components {
         };
         /**
          * SaidAnswer
-         * @description A message word for word; `uid` names it where the conversation is kept.
+         * @description A message verbatim; `uid` is its id in the stored conversation.
          */
         SaidAnswer: {
             /** Role */
@@ -3499,7 +3500,7 @@ export interface components {
         };
         /**
          * SearchAnswer
-         * @description Best first. `stages` and `signals` come with `explain`.
+         * @description Search hits, best first. `stages` and `signals` come with `explain`.
          */
         SearchAnswer: {
             /** Results */
@@ -3513,7 +3514,7 @@ export interface components {
         };
         /**
          * SentMessage
-         * @description A message as a model is sent it; members that are null are left out.
+         * @description A message as it is sent to a model; members that are null are left out.
          */
         SentMessage: {
             /**
@@ -3552,7 +3553,7 @@ export interface components {
         };
         /**
          * Source
-         * @description A turn that the memory came from. `message_id` is its place in the conversation, where that is still kept.
+         * @description A source turn of the memory. `message_id` is its message in the conversation, where that is still stored.
          */
         Source: {
             /** Role */
@@ -3629,7 +3630,7 @@ export interface components {
         };
         /**
          * Success
-         * @description It was done.
+         * @description The success of an operation.
          */
         Success: {
             /**
@@ -3653,7 +3654,7 @@ export interface components {
         };
         /**
          * TokenUsage
-         * @description What the model used.
+         * @description The tokens the model used.
          */
         TokenUsage: {
             /** Input Tokens */
@@ -3665,7 +3666,7 @@ export interface components {
         };
         /**
          * ToolCallAnswer
-         * @description A call of a tool that a model asked for.
+         * @description A tool call requested by a model.
          */
         ToolCallAnswer: {
             /** Id */
@@ -3695,7 +3696,7 @@ export interface components {
         };
         /**
          * Turn
-         * @description Words that a change came from; `message_uid` names the message that was stored of them.
+         * @description A source turn of a change; `message_uid` is the id of the message stored for it.
          */
         Turn: {
             /** Role */
@@ -3711,7 +3712,7 @@ export interface components {
         };
         /**
          * Unhealthy
-         * @description The same where the storage does not work, with the members of an error.
+         * @description Health where the storage fails, with the members of an error.
          */
         Unhealthy: {
             /**
@@ -3754,7 +3755,7 @@ export interface components {
         };
         /**
          * VectorBacklog
-         * @description How many of all texts still wait for a vector of the embedding model in use.
+         * @description The number of texts without a vector of the embedding model in use, and the number of all texts.
          */
         VectorBacklog: {
             /** Model */
@@ -3778,9 +3779,9 @@ export interface components {
         };
         /**
          * WindowAnswer
-         * @description What a model would be shown, and what became of the thread, from its oldest message to the newest.
+         * @description The window a model would receive, and the state of the thread, from its oldest message to the newest.
          *
-         *     `recalls` tells whether chats recall anything at all, as the settings say; `recalled` is null without a question.
+         *     `recalls` is true where the settings let chats recall memories; `recalled` is null without a question.
          */
         WindowAnswer: {
             /**
@@ -3807,9 +3808,9 @@ export interface components {
          * @description A message that the window holds, or a stretch of the thread that it does not hold.
          *
          *     `kept`: of the recent part. `retained`: older, and held because it is important or pinned. `summary`, `note`:
-         *     stands for no message, and has a text. `summarised`: in the summary alone. `dropped`: in nothing. `cleared`: in
-         *     front of where the context was begun anew. A stretch is told by its first and last message; its `tokens`
-         *     are an estimate. With `hybrid` a `summarised` and a `dropped` part may tell of the same one: those dropped are its
+         *     stands for no message, and has a text. `summarised`: in the summary only. `dropped`: in nothing. `cleared`: before
+         *     the place where the context was restarted. A stretch is given by its first and last message; its `tokens` are an
+         *     estimate. With `hybrid` a `summarised` and a `dropped` part may cover the same stretch: those dropped are its
          *     system messages, those pinned, and those with an importance of 0.6 or more.
          */
         WindowPartAnswer: {
@@ -3833,7 +3834,7 @@ export interface components {
         };
         /**
          * WindowSummary
-         * @description The stored summary that the window shows, shortened where it had to be.
+         * @description The stored summary in the window, shortened where it had to be.
          */
         WindowSummary: {
             /** Text */
@@ -3925,7 +3926,7 @@ export interface components {
         };
         /**
          * CachedTokens
-         * @description Of the prompt's tokens.
+         * @description Details of the prompt's tokens.
          */
         CachedTokens: {
             /** Cached Tokens */
@@ -3983,7 +3984,7 @@ export interface components {
         };
         /**
          * ChatCompletionChunk
-         * @description One `data:` line of a streamed answer. `usage` is asked for by `stream_options`, and then in the last one.
+         * @description One `data:` line of a streamed answer. `usage` is requested by `stream_options`, and is in the last one.
          */
         ChatCompletionChunk: {
             /** Id */
@@ -4002,7 +4003,7 @@ export interface components {
         };
         /**
          * ChunkChoice
-         * @description One answer, as far as this chunk goes.
+         * @description The part of one answer in a chunk.
          */
         ChunkChoice: {
             /** Index */
@@ -4017,7 +4018,7 @@ export interface components {
         };
         /**
          * CompletionUsage
-         * @description Tokens of all model calls of the answer.
+         * @description Token counts of all model calls for the answer.
          */
         CompletionUsage: {
             /** Prompt Tokens */
@@ -4030,7 +4031,7 @@ export interface components {
         };
         /**
          * Delta
-         * @description What is new in a chunk.
+         * @description The new parts of the message in a chunk.
          */
         Delta: {
             /**
@@ -4060,7 +4061,7 @@ export interface components {
         };
         /**
          * DeltaToolCall
-         * @description A piece of a call of that index.
+         * @description A piece of the call with this index.
          */
         DeltaToolCall: {
             /** Index */
@@ -4107,7 +4108,7 @@ export interface components {
         };
         /**
          * EmbeddingUsage
-         * @description Tokens that were read.
+         * @description The number of tokens in the texts.
          */
         EmbeddingUsage: {
             /** Prompt Tokens */
@@ -4117,7 +4118,7 @@ export interface components {
         };
         /**
          * ErrorAnswer
-         * @description What went wrong and what to do next. `detail` repeats `error`, or lists each misfit of the request.
+         * @description The error and what to do next. `detail` repeats `error`, or lists each invalid place of the request.
          */
         ErrorAnswer: {
             /** Detail */
@@ -4131,7 +4132,7 @@ export interface components {
         };
         /**
          * Misfit
-         * @description One place of a request that does not fit: where, why, and which rule; as clients of FastAPI know it.
+         * @description One invalid place of a request: its path, the reason and the violated rule, in FastAPI's shape.
          */
         Misfit: {
             /** Loc */
@@ -4143,7 +4144,7 @@ export interface components {
         };
         /**
          * ModelCard
-         * @description A name that `model` may have.
+         * @description A valid value of `model`.
          */
         ModelCard: {
             /** Id */
@@ -4160,7 +4161,7 @@ export interface components {
         };
         /**
          * ModelList
-         * @description All names that `model` may have.
+         * @description All valid values of `model`.
          */
         ModelList: {
             /**
@@ -4221,7 +4222,7 @@ export interface components {
         };
         /**
          * OllamaDetails
-         * @description What Ollama's clients look for in a model.
+         * @description The details of a model that Ollama's clients read.
          */
         OllamaDetails: {
             /** Parent Model */
@@ -4307,7 +4308,7 @@ export interface components {
         };
         /**
          * OllamaLoaded
-         * @description The same, as if it were loaded for ever.
+         * @description A valid value of `model`, listed as loaded for ever.
          */
         OllamaLoaded: {
             /** Name */
@@ -4330,7 +4331,7 @@ export interface components {
         };
         /**
          * OllamaLoadedModels
-         * @description All names, as if they were loaded.
+         * @description All valid values of `model`, listed as loaded.
          */
         OllamaLoadedModels: {
             /** Models */
@@ -4338,7 +4339,7 @@ export interface components {
         };
         /**
          * OllamaShown
-         * @description One model.
+         * @description The description of one model.
          */
         OllamaShown: {
             /** License */
@@ -4361,7 +4362,7 @@ export interface components {
         };
         /**
          * OllamaTag
-         * @description A name that `model` may have.
+         * @description A valid value of `model`.
          */
         OllamaTag: {
             /** Name */
@@ -4378,7 +4379,7 @@ export interface components {
         };
         /**
          * OllamaTags
-         * @description All names that `model` may have.
+         * @description All valid values of `model`.
          */
         OllamaTags: {
             /** Models */
@@ -4386,7 +4387,7 @@ export interface components {
         };
         /**
          * OllamaVersion
-         * @description The version of the protocol.
+         * @description The version of Ollama's protocol.
          */
         OllamaVersion: {
             /** Version */
@@ -4394,7 +4395,7 @@ export interface components {
         };
         /**
          * OpenAIErrorAnswer
-         * @description The same on the routes of OpenAI's protocols, whose clients read `error` as an object.
+         * @description An error on the routes of OpenAI's protocols, whose clients read `error` as an object.
          */
         OpenAIErrorAnswer: {
             /** Detail */
@@ -4407,7 +4408,7 @@ export interface components {
         };
         /**
          * OpenAIErrorBody
-         * @description An error as OpenAI's clients read it; `param` is the member at fault.
+         * @description An error as OpenAI's clients read it; `param` is the invalid member.
          */
         OpenAIErrorBody: {
             /** Message */
@@ -4456,7 +4457,7 @@ export interface components {
         };
         /**
          * ToolCall
-         * @description A call that a model asks for.
+         * @description A tool call requested by the model.
          */
         ToolCall: {
             /** Id */
@@ -4470,7 +4471,7 @@ export interface components {
         };
         /**
          * ToolFunction
-         * @description What is called; `arguments` are JSON as text.
+         * @description The function that is called; `arguments` are JSON as text.
          */
         ToolFunction: {
             /** Name */
@@ -4510,7 +4511,7 @@ export interface components {
         };
         /**
          * BranchBody
-         * @description `POST /api/conversations/{id}/branch`: a copy of the thread up to and with that message.
+         * @description `POST /api/conversations/{id}/branch`: a copy of the thread up to and including that message.
          */
         BranchBody: {
             /** Message Id */
@@ -4522,7 +4523,7 @@ export interface components {
         };
         /**
          * CancelBody
-         * @description `DELETE` on a chat route: end the answer of that id.
+         * @description `DELETE` on a chat route: end the answer with that id.
          */
         CancelBody: {
             /** Request Id */
@@ -4591,7 +4592,7 @@ export interface components {
         };
         /**
          * CleanupBody
-         * @description `POST /api/conversations/node-memory/cleanup`; without days only those of conversations that are gone.
+         * @description `POST /api/conversations/node-memory/cleanup`; without days only that of deleted conversations.
          */
         CleanupBody: {
             /** User Id */
@@ -4603,7 +4604,7 @@ export interface components {
         };
         /**
          * CompletionBody
-         * @description `POST /v1/completions`: one prompt, or several where the model takes them, as texts or as token numbers.
+         * @description `POST /v1/completions`: one prompt, or several where the model accepts them, as texts or as token numbers.
          */
         CompletionBody: {
             /**
@@ -4671,7 +4672,7 @@ export interface components {
         };
         /**
          * ConversationChange
-         * @description `PATCH /api/conversations/{id}`, any subset. `keep` keeps it from being pruned.
+         * @description `PATCH /api/conversations/{id}`, any subset. `keep` protects the conversation from pruning.
          */
         ConversationChange: {
             /** Title */
@@ -4691,7 +4692,7 @@ export interface components {
         };
         /**
          * ConversationMessage
-         * @description A message of the conversation whose memories are made anew.
+         * @description A message of the conversation whose memories are rebuilt.
          */
         ConversationMessage: {
             /**
@@ -4735,9 +4736,9 @@ export interface components {
         };
         /**
          * EditBody
-         * @description `PATCH /api/memories/{id}`. `updated_at` is what the editor saw; another one since is 409.
+         * @description `PATCH /api/memories/{id}`. `updated_at` is the value the editor saw; a changed one is answered 409.
          *
-         *     The memory's own text again says that it still holds, and renews it.
+         *     Sending the memory's own text confirms that it still holds, and renews it.
          */
         EditBody: {
             /** Memory */
@@ -4763,9 +4764,9 @@ export interface components {
         };
         /**
          * HeadBody
-         * @description `PUT /api/conversations/{id}/head`: the message that the thread is to end with.
+         * @description `PUT /api/conversations/{id}/head`: the new last message of the thread.
          *
-         *     With `to_newest` it goes on from there, to the newest end of the branches behind that message.
+         *     With `to_newest` the thread continues to the newest end of the branches after that message.
          */
         HeadBody: {
             /** Message Id */
@@ -4775,7 +4776,7 @@ export interface components {
         };
         /**
          * MergeBody
-         * @description `POST /api/memories/merge`: `keep` stays, with the text `memory` or its own; the other `ids` go.
+         * @description `POST /api/memories/merge`: `keep` stays, with the text `memory` or its own; the other `ids` are deleted.
          */
         MergeBody: {
             /** User Id */
@@ -4789,7 +4790,7 @@ export interface components {
         };
         /**
          * MessageBody
-         * @description One message; `name`, `timestamp` and `metadata` are its own, over the request's.
+         * @description One message; its `name`, `timestamp` and `metadata` override those of the request.
          */
         MessageBody: {
             /** Role */
@@ -4809,7 +4810,7 @@ export interface components {
         };
         /**
          * MessagesBody
-         * @description `POST /api/conversations/{id}/messages`. They go behind `parent_id`: 0 is the beginning, none the head.
+         * @description `POST /api/conversations/{id}/messages`. They follow `parent_id`: 0 is the beginning, none the head.
          */
         MessagesBody: {
             /** Messages */
@@ -4959,7 +4960,7 @@ export interface components {
         };
         /**
          * PruneBody
-         * @description `POST /api/conversations/prune`: those last used more than `days` days ago.
+         * @description `POST /api/conversations/prune`: conversations last used more than `days` days ago.
          */
         PruneBody: {
             /** User Id */
@@ -4971,7 +4972,7 @@ export interface components {
         };
         /**
          * RebuildBody
-         * @description `POST /api/discussions/{id}/rebuild`; without messages, those that were kept with the memories are used.
+         * @description `POST /api/discussions/{id}/rebuild`; without messages, those stored with the memories are used.
          */
         RebuildBody: {
             /** Messages */
@@ -4979,7 +4980,7 @@ export interface components {
         };
         /**
          * RecordBody
-         * @description A record of an export; members that every record has are made empty where they are missing.
+         * @description A record of an export; missing members that every record has become empty.
          */
         RecordBody: {
             /** Metadata */
@@ -5009,7 +5010,7 @@ export interface components {
         };
         /**
          * RestoreBody
-         * @description `POST /api/memories/{id}/restore`. `to` is the id of an event of its history, whose text is wanted.
+         * @description `POST /api/memories/{id}/restore`. `to` is the id of the event in its history whose text is restored.
          */
         RestoreBody: {
             /** To */
@@ -5033,7 +5034,7 @@ export interface components {
         };
         /**
          * SaidBody
-         * @description A message word for word.
+         * @description A message verbatim.
          */
         SaidBody: {
             /** Role */
@@ -5090,7 +5091,7 @@ export interface components {
         };
         /**
          * SettingsBody
-         * @description `PUT /api/memories/settings`, any subset; null takes the project's own value back.
+         * @description `PUT /api/memories/settings`, any subset; null removes the project's own value.
          */
         SettingsBody: {
             /** Memoryenabled */
