@@ -19,7 +19,7 @@ _PAGE = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgetting:
-    """Deletes for all users; returns the counts of deleted conversations, messages, memories, node memories etc."""
+    """Serves every user. Returns counts of what was deleted: conversations, messages, memories, node memories etc."""
 
     conversations: Conversations
     kinds: Sequence[MemoryKind]

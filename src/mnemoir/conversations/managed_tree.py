@@ -78,7 +78,7 @@ class ManagedTree(ManagedSearch):
         return placed
 
     def find_session(self, history: Sequence[Message]) -> str | None:
-        """The session with the longest common beginning, at least a question and its answer; None for none."""
+        """The session sharing the longest beginning with `history`, at least a question and an answer, or None."""
         return self.storage.session_of_history([record_of("", one) for one in history])
 
     def set_head(self, session_id: str, message_id: int, *, to_newest: bool = False) -> bool:
