@@ -1,4 +1,4 @@
-"""A value that takes a while to find out: cached for some seconds, found out once for concurrent callers."""
+"""A cache for one value that is slow to compute: kept for some seconds, computed once for concurrent callers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class Cached(Generic[T]):
-    """Calls `find_out` when a caller wants the value and it is older than `for_s`; those that wait get its errors."""
+    """Calls `find_out` when the value is requested and older than `for_s` seconds; waiting callers get its errors."""
 
     def __init__(self, find_out: Callable[[], Awaitable[T]], *, for_s: float) -> None:
         self._find_out = find_out
@@ -19,9 +19,9 @@ class Cached(Generic[T]):
         self._finding: asyncio.Task[T] | None = None
 
     async def get(self, *, patience_s: float | None = None, fresh: bool = False) -> T | None:
-        """The value. Who has `patience_s` takes an older one after that, or None when there is none yet.
+        """Return the value; after `patience_s` seconds an older one, or None when there is none yet.
 
-        `fresh` asks for one found out from now on, or by what is under way.
+        With `fresh` the cached value is ignored: a new call, or the one under way, provides it.
         """
         if not fresh and self._at is not None and monotonic() - self._at < self._for_s:
             return self._value
@@ -32,7 +32,7 @@ class Cached(Generic[T]):
         return next(iter(done)).result() if done else self._value
 
     async def aclose(self) -> None:
-        """Nobody wants it any more."""
+        """Cancel the call under way."""
         if self._finding is not None:
             self._finding.cancel()
             await asyncio.gather(self._finding, return_exceptions=True)
@@ -45,4 +45,4 @@ class Cached(Generic[T]):
     def _found(self, task: asyncio.Task[T]) -> None:
         self._finding = None
         if not task.cancelled():
-            task.exception()  # looked at: perhaps nobody waited to the end
+            task.exception()  # marked as retrieved: all callers may have stopped waiting

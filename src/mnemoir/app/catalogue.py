@@ -1,7 +1,7 @@
-"""Keeps the catalogue in step with the files of conversations, which are the truth.
+"""Keeps the catalogue up to date with the conversation files, which are the source of truth.
 
-A file is looked at again after somebody had it open, and when its stamp is not the one that was written down: after a
-crash, or because another program wrote to it. Stamps of all files are compared once after a start and once a day.
+A file is read again after it was open, and when its stamp differs from the recorded one: after a crash, or because
+another program wrote to it. The stamps of all files are compared once after a start and once a day.
 """
 
 import asyncio
@@ -15,13 +15,13 @@ from mnemoir.storage.conversations.contents import contents_of, stamp_of
 from mnemoir.storage.sql.catalogue import Catalogue, Contents
 
 SESSIONS_FILE = "conversations.db"
-_AT_ONCE = 200  # files written down in one transaction
+_AT_ONCE = 200  # files recorded in one transaction
 
 
 class CatalogueUpkeep:
-    """`untouched` keeps a folder where it is, `is_open` tells whether anybody may write to it now.
+    """`untouched` keeps a folder from being deleted, `is_open` is True while its files may be written to.
 
-    `model` is whose vectors of messages count as made; None for those of any.
+    `model` names the embedding model whose message vectors are counted; None counts those of any.
     """
 
     def __init__(
@@ -37,16 +37,16 @@ class CatalogueUpkeep:
         self._untouched = untouched
         self._is_open = is_open
         self._model = model
-        self._changed: dict[Path, str | None] = {}  # and the stamp when it was read last, of what stayed open
+        self._changed: dict[Path, str | None] = {}  # with the stamp of the last read, if it stayed open
         self._has_compared = False
         self._refreshing = asyncio.Lock()
 
     def note(self, folder: Path) -> None:
-        """Somebody may write to the files of the folder from now on."""
+        """Mark a folder as changed: its files may be written to from now on."""
         self._changed.setdefault(folder, None)
 
     async def refresh(self, *, compare: bool = False) -> list[Path]:
-        """Look at what may have changed; the folders whose files cannot be read. `compare` looks at all stamps."""
+        """Read what may have changed; return the folders with unreadable files. `compare` checks all stamps."""
         async with self._refreshing:
             if compare or not self._has_compared:
                 self._changed |= dict.fromkeys(await self._differing())
@@ -58,7 +58,7 @@ class CatalogueUpkeep:
             return unread
 
     async def drop(self, folder: Path) -> None:
-        """Leave nothing about a folder that was taken away."""
+        """Delete the rows of a folder that was removed."""
         async with self._refreshing:
             await self.rows.drop(place_of(folder))
 
@@ -75,7 +75,7 @@ class CatalogueUpkeep:
         found: dict[str, Contents | None] = {}
         unread = []
         for folder in folders:
-            stamp = self._changed.pop(folder, None)  # whoever opens it from now on notes it again
+            stamp = self._changed.pop(folder, None)  # opening it from now on marks it again
             try:
                 async with self._untouched(folder):
                     file = folder / SESSIONS_FILE
@@ -96,5 +96,5 @@ class CatalogueUpkeep:
 
 
 def place_of(folder: Path) -> str:
-    """What the catalogue calls a user's folder."""
+    """The catalogue's key of a user's folder: `project/user` as directory names."""
     return f"{folder.parent.name}/{folder.name}"

@@ -1,7 +1,7 @@
-"""Clients' own requests for vectors, answered by the embedding model that the settings name.
+"""Answers clients' embedding requests with the embedding model that the settings name.
 
-A model's server that speaks the client's protocol gets the request as it came. For any other, tokens become texts and
-what has no meaning there is named as dropped.
+A model server that speaks the client's protocol gets the request unchanged. For any other, tokens are decoded to
+texts and members that do not apply are listed as dropped.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from mnemoir.wire.passed_members import Forward, passed_on
 
 
 class ClientEmbedding:
-    """Answers with one embedding model; `forward` says which members of a request its server may get."""
+    """Answers with one embedding model; `forward` selects the members of a request that its server may get."""
 
     def __init__(self, model: EmbeddingModel, forward: Forward) -> None:
         self._model = model
@@ -28,7 +28,7 @@ class ClientEmbedding:
 
     @property
     def name(self) -> str:
-        """The model that answers."""
+        """The name of the embedding model."""
         return self._model.name
 
     async def answer(self, request: EmbeddingRequest) -> EmbeddingReply:
@@ -58,7 +58,7 @@ def _counted(request: EmbeddingRequest) -> int:
 
 
 def _dropped_here(extra: Extra | None) -> list[str]:
-    """Models in this process read the texts alone. They cut what is too long, which `truncate` of true asks for."""
+    """Members that a model in this process ignores. It cuts long texts, so `truncate` of true is not among them."""
     if extra is None:
         return []
     _, dropped = passed_on(extra, None, "none")

@@ -1,4 +1,4 @@
-"""What conversations are made with, as the settings say: the strategy of windows, the vectors, who embeds."""
+"""Builds the parts of conversations from the settings: window strategy, vector store, embedding client."""
 
 import asyncio
 from collections.abc import Callable
@@ -29,17 +29,17 @@ from mnemoir.storage.sqlite.process_lock import ProcessLock
 from mnemoir.storage.sqlite.transactions import storage_errors
 
 _SUMMARY_S = 30.0
-_MOST_SUMMARY = 512  # tokens; of a small window a quarter, or it would hold the summary alone
+_MOST_SUMMARY = 512  # tokens; at most a quarter of a small window, or the summary would fill it
 _OPENAI_MODEL = "text-embedding-3-small"
 
 
 def open_conversations(
     settings: Settings, model: ChatModel, embedding: EmbeddingModel, database: Engine
 ) -> Conversations:
-    """No user's files are opened yet; `database` holds the catalogue of them.
+    """Build the conversations of all users; `database` holds their catalogue, no user's files are opened yet.
 
     Raises SettingsError for a vector store or an embedding client not installed, and StorageUnavailable when
-    another server has the folder that the settings name.
+    another server uses the folder that the settings name.
     """
     chosen = settings.memory
     client = embedding_client(settings, embedding) if chosen.vector_store.enabled else None
@@ -67,14 +67,14 @@ def open_conversations(
 
 
 def _locked(folder: Path) -> ProcessLock:
-    """A folder of its own has one server at a time, as the data directory has."""
+    """Lock a separate conversation folder for this server, as the data directory is locked."""
     with storage_errors(folder, OSError):
         prepare_folder(folder)
         return ProcessLock(folder)
 
 
 def recording_options(settings: Settings) -> RecordingOptions:
-    """Which chats are kept, and what models are shown of them."""
+    """The settings for which chats are stored and what models see of them."""
     chosen, rag = settings.memory, settings.memory.rag
     limits = RetrievalLimits(top_k=rag.top_k, min_similarity=rag.min_similarity, max_tokens=rag.max_tokens)
     return RecordingOptions(
@@ -86,7 +86,7 @@ def recording_options(settings: Settings) -> RecordingOptions:
 
 
 def make_strategy(settings: Settings, model: ChatModel, name: StrategyName | None = None) -> Strategy:
-    """The strategy of the settings, or another; `model` writes the summaries, in the loop that is running now."""
+    """The strategy called `name`, by default that of the settings; `model` writes summaries in the running loop."""
     options = SummaryOptions(
         summarise=_summariser(model),
         model=model.name,
@@ -98,7 +98,7 @@ def make_strategy(settings: Settings, model: ChatModel, name: StrategyName | Non
 
 
 def embedding_client(settings: Settings, embedding: EmbeddingModel) -> EmbeddingClient:
-    """Who embeds messages. Raises SettingsError and ProviderNotConfigured for what is not installed."""
+    """The client that embeds messages. Raises SettingsError and ProviderNotConfigured for what is not installed."""
     chosen = settings.memory.vector_store
     made: EmbeddingClient
     if chosen.embedding_provider == "server":
@@ -114,7 +114,7 @@ def embedding_client(settings: Settings, embedding: EmbeddingModel) -> Embedding
 
 
 def vector_store(settings: Settings, folder: Path) -> VectorStore:
-    """The vectors of one user: beside the messages, unless the settings name another place for those of ChromaDB."""
+    """The vector store of one user: beside the messages, unless the settings name another folder for ChromaDB."""
     chosen = settings.memory.vector_store
     made: VectorStore
     if chosen.backend == "builtin":
@@ -125,19 +125,19 @@ def vector_store(settings: Settings, folder: Path) -> VectorStore:
 
 
 def folder_of_vectors(settings: Settings, folder: Path) -> Path | None:
-    """Where the vectors of the user of that folder are, when they are not in it."""
+    """The separate folder with the vectors of a user; None when they are in the user's own `folder`."""
     chosen = settings.memory.vector_store
     base = chosen.persist_directory if chosen.enabled and chosen.backend != "builtin" else None
     return None if base is None else base / folder.parent.name / folder.name
 
 
 def _given(name: str) -> tuple[str, ...]:
-    """An argument that is left out where the settings say nothing."""
+    """The argument, or none where the setting is empty."""
     return (name,) if name else ()
 
 
 def _summariser(model: ChatModel) -> Callable[[SummaryTask], str]:
-    """Summaries are made in threads of their own; the model is asked in the server's loop."""
+    """A blocking summary function for other threads; the model is called in the loop that is running now."""
     loop = asyncio.get_running_loop()
 
     def summarise(task: SummaryTask) -> str:
@@ -146,6 +146,6 @@ def _summariser(model: ChatModel) -> Callable[[SummaryTask], str]:
         try:
             return asked.result(_SUMMARY_S).text
         finally:
-            asked.cancel()  # of an answer that nobody waits for any more
+            asked.cancel()  # an answer is not needed any more
 
     return summarise

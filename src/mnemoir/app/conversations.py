@@ -1,7 +1,7 @@
 """The conversations of every user: a folder for each, opened while it is used.
 
 `{conversations}/{project}/{user}/` holds `conversations.db`, a file of vectors, and as `objects/` node memories and
-attachments. So users share no file, no index and no lock, and taking a folder away takes all of a user's talk away.
+attachments. So users share no file, no index and no lock, and removing a folder removes all conversations of a user.
 """
 
 import asyncio
@@ -36,22 +36,22 @@ from mnemoir.storage.sqlite.process_lock import ProcessLock
 from mnemoir.storage.sqlite.transactions import storage_errors
 
 MakeManager = Callable[[Path], MemoryManager]  # over the folder of one user
-_PATIENCE_S = 30.0  # for who still has something to do in a folder that is to go
+_PATIENCE_S = 30.0  # for running work in a folder that is to be removed
 _log = structlog.get_logger(__name__)
 
 
 @runtime_checkable
 class _Closable(Protocol):
-    """A vector store that holds files or memory until it is told to let go."""
+    """A vector store that holds files or memory until it is closed."""
 
     def close(self) -> None: ...
 
 
 class Conversations:
-    """Implements `UserConversations`. `root` is made when somebody first says something.
+    """Implements `UserConversations`. `root` is created with the first conversation.
 
-    `elsewhere` names a second folder of a user, by the first one, where the files of a vector store lie. `lock` is
-    given up at the end. `model` is whose vectors of messages are counted; None for those of any.
+    `elsewhere` returns the separate folder with the vector store of a user's folder, if any. `lock` is released at
+    the end. `model` names the embedding model whose message vectors are counted; None counts those of any.
     """
 
     def __init__(
@@ -74,24 +74,24 @@ class Conversations:
 
     @asynccontextmanager
     async def of(self, scope: Scope) -> AsyncIterator[OwnConversations]:
-        """Those of the scope's owner, open until the context ends. Raises StorageUnavailable."""
+        """The conversations of the scope's owner, open until the context ends. Raises StorageUnavailable."""
         async with self._opened_in(self.folder_of(scope)) as own:
             yield own
 
     async def exist(self, scope: Scope) -> bool:
-        """Whether the scope's owner has, or had, any."""
+        """True when the scope's owner has, or had, conversations."""
         return await asyncio.to_thread(self.folder_of(scope).exists)
 
     def folder_of(self, scope: Scope) -> Path:
-        """Where they are, or will be."""
+        """The folder of the scope's owner; it need not exist yet."""
         return self.root / directory_name(scope.project) / directory_name(scope.user)
 
     def deciding(self, scope: Scope, session_id: str) -> AbstractAsyncContextManager[None]:
-        """For whoever adds to a conversation and what is derived from it, or forgets both: one after the other."""
+        """A lock on one conversation, for adding to it and to what is derived from it, and for forgetting both."""
         return self._one_by_one.hold((self.folder_of(scope), session_id))
 
     async def others_have(self, scope: Scope, session_id: str) -> bool:
-        """Whether another user has a conversation of that id, too."""
+        """True when another user has a conversation with that id, too."""
         own = self.folder_of(scope)
         unread = await self._catalogue.refresh()
         if set(await self._catalogue.rows.places_with(session_id)) - {place_of(own)}:
@@ -104,9 +104,9 @@ class Conversations:
         return False
 
     async def remove_empty(self, scope: Scope) -> bool:
-        """Take a user's folder away with all files in it; False, with nothing done, when a conversation is there.
+        """Remove a user's folder with all its files; False, with nothing removed, when it holds a conversation.
 
-        Raises StorageUnavailable, and Conflict while somebody uses it.
+        Raises StorageUnavailable, and Conflict while it is in use.
         """
         folder = self.folder_of(scope)
         async with self._pool.alone(folder, patience_s=_PATIENCE_S):
@@ -116,9 +116,9 @@ class Conversations:
         return True
 
     async def prune(self, days: int) -> int:
-        """Delete every user's conversations not used for so many days, unless they are to be kept; how many.
+        """Delete every user's conversations unused for `days`, but for those marked to be kept; return how many.
 
-        A user whose files cannot be read or written is passed over, with a warning.
+        A user whose files cannot be read or written is skipped with a warning.
         """
         pruned, unread = 0, await self._catalogue.refresh(compare=True)
         places = await self._catalogue.rows.places_used_before(time_text(_days_ago(days)))
@@ -130,19 +130,19 @@ class Conversations:
         return pruned
 
     async def prune_of(self, scope: Scope, days: int, *, dry_run: bool = False) -> list[str]:
-        """Delete those of the scope's owner; their ids, with `dry_run` of those that would go."""
+        """Delete the old conversations of the scope's owner and return their ids; with `dry_run` delete nothing."""
         return await self._pruned(self.folder_of(scope), days, dry_run=dry_run) if await self.exist(scope) else []
 
     async def counts(self) -> dict[str, int]:
-        """How many `conversations` and `messages` all users have, and how many are `embeddable` and `embedded`.
+        """Totals over all users: `conversations`, `messages`, and the messages `embeddable` and `embedded`.
 
-        A file that cannot be read counts as it was before.
+        A file that cannot be read counts with its last known numbers.
         """
         await self._catalogue.refresh()
         return await self._catalogue.rows.totals()
 
     async def aclose(self) -> None:
-        """Finish what is under way, for some seconds at most, and let go of all files."""
+        """Finish the work under way, for some seconds at most, and close all files."""
         await self._pool.aclose()
         lock, self._lock = self._lock, None
         if lock is not None:
@@ -165,7 +165,7 @@ class Conversations:
 
     def _opened(self, folder: Path) -> OwnConversations:
         manager = self._make_manager(folder)
-        manager.begin_backfill()  # what a crash, or an embedder that was down, has left without a vector
+        manager.begin_backfill()  # for messages left without a vector by a crash or an embedder that was down
         parts = NodeParts(objects=LocalObjects(folder / "objects"), lock=FileLock(folder / "locks"))
         return OwnConversations(folder=folder, manager=manager, node_parts=parts)
 
@@ -184,13 +184,13 @@ class Conversations:
 
 
 def _days_ago(days: int) -> datetime:
-    """Naive UTC, as the files have it; the first day of the calendar for what lies before it."""
+    """The time `days` ago in naive UTC, as the files have it; not earlier than `datetime.min`."""
     now = naive_utc(utc_now())
     return now - timedelta(days=min(days, (now - datetime.min).days))
 
 
 def _close(own: OwnConversations) -> None:
-    """The vectors last: closing the manager finishes those under way. Raises StorageUnavailable."""
+    """Close the manager, then the vector store, which the manager still writes to. Raises StorageUnavailable."""
     with storage_errors(own.folder):
         try:
             own.manager.close()

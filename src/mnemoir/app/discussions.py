@@ -1,4 +1,4 @@
-"""Discussions as the front doors use them: whose they are, what is kept of them, and making that anew."""
+"""Discussions as HTTP routes and the command line use them: finding, listing, removing and rebuilding them."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
@@ -21,9 +21,9 @@ _PATIENCE_S = 10.0
 
 
 class Discussions:
-    """Those of every user of the config tree that is served; without a tree those of nobody in particular.
+    """The discussions of every user of the served config tree; without a tree they belong to no user.
 
-    `user` is a name of the tree; None means the first one.
+    `user` is a user name of the tree; None means the first one.
     """
 
     def __init__(
@@ -41,20 +41,20 @@ class Discussions:
         self._scope = scope
 
     async def discussion(self, user: str | None, id: str) -> Discussion:
-        """The discussion of that id, whether or not anything is kept of it. Raises InvalidRequest for either name."""
+        """The discussion with that id, stored or not. Raises InvalidRequest for a bad user name or id."""
         if not is_allowed(id):
             raise InvalidRequest(f"{id[:80]!r} is not a valid id of a discussion.", field="id")
         return await self._places.of(self._tree(user), id)
 
     async def require(self, user: str | None, id: str) -> Discussion:
-        """The same. Raises NotFound where nothing is kept of it."""
+        """Like `discussion`, but raises NotFound when nothing is stored of it."""
         discussion = await self.discussion(user, id)
         if not await self.memory.files.exists(discussion):
             raise nothing_kept(id)
         return discussion
 
     async def listed(self, user: str | None) -> Sequence[DiscussionListed]:
-        """All of the user's, by id; where one id is in two places, as `discussion` finds it."""
+        """All discussions of the user, ordered by id; an id in two places is listed as `discussion` finds it."""
         tree = self._tree(user)
         found: dict[str, DiscussionListed] = {}
         for root in self._places.roots(tree):
@@ -63,9 +63,9 @@ class Discussions:
         return [found[id] for id in sorted(found)]
 
     async def remove(self, user: str | None, id: str) -> None:
-        """Take away all that is kept of it, and what a rebuild or an import that was broken off has left of it.
+        """Remove everything stored of it, and what an interrupted rebuild or import has left.
 
-        Raises NotFound, Conflict while memories are being made of it.
+        Raises NotFound, and Conflict while memories are being made from it.
         """
         discussion = await self.discussion(user, id)
         if not any([await self.memory.files.exists(kept) for kept in (discussion, *asides(discussion))]):
@@ -77,7 +77,7 @@ class Discussions:
             await self.memory.files.remove(discussion)
 
     async def is_kept(self, id: str) -> bool:
-        """Whether anything is kept of a discussion of that id, of any user of the tree."""
+        """True when anything is stored of a discussion with that id, for any user of the tree."""
         if not is_allowed(id):
             return False
         for user in self._served.users if self._served else (None,):
@@ -88,7 +88,7 @@ class Discussions:
         return False
 
     async def remove_everywhere(self, id: str) -> None:
-        """Take away what is kept of a discussion of that id, of every user of the tree. Raises Conflict."""
+        """Remove what is stored of a discussion with that id, for every user of the tree. Raises Conflict."""
         if not is_allowed(id):
             return
         for user in self._served.users if self._served else (None,):
@@ -96,7 +96,7 @@ class Discussions:
                 await self.remove(user, id)
 
     async def plan(self, user: str | None, id: str, messages: Sequence[Message] | None) -> Plan:
-        """What a rebuild would ask models about. Raises as `rebuild` does."""
+        """The model calls that a rebuild would make. Raises as `rebuild` does."""
         discussion = await self.discussion(user, id)
         return await self._rebuilding.plan(self._caller(), self._required_tree(user), discussion, messages)
 
@@ -137,5 +137,5 @@ class Discussions:
 
 
 def nothing_kept(id: str) -> NotFound:
-    """The answer about a discussion that is not there."""
+    """The error for a discussion that does not exist."""
     return NotFound(f"Nothing is kept of a discussion {id[:80]!r}.", code="discussion_not_found")

@@ -1,6 +1,6 @@
-"""Looking after the servers of endpoints, by a question that costs no tokens: what models are there.
+"""Checks the servers of endpoints by listing their models, which costs no tokens.
 
-Many endpoints are often one server, which is asked once for all of them; and only a few servers at a time.
+Endpoints often share one server, which is asked once for all of them; only a few servers are asked at a time.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ _PATHS: Mapping[ModelServerKind, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """What tells one server from another, for a look; never shown."""
+    """The identity of a server: address, key and protocol. Never shown to users."""
 
     kind: ModelServerKind
     url: str
@@ -42,15 +42,15 @@ class Server:
 
     @property
     def path(self) -> str:
-        """Where its models are listed."""
+        """The path of its model list."""
         return _PATHS[self.kind]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """What a look found: the status of the answer, or else the `problem` in whose way it came.
+    """The result of a check: the status of the answer, or else the `problem` that prevented one.
 
-    `models` are those an Ollama has, None where no list was given.
+    `models` are those of an Ollama, None when it returned no list.
     """
 
     at: str
@@ -60,7 +60,7 @@ class Look:
 
 
 class EndpointLooks:
-    """What is known of each server, found out again when it is over half a minute old and somebody asks."""
+    """The last check of each server, repeated on request when it is over half a minute old."""
 
     def __init__(self, session: aiohttp.ClientSession, *, longest_s: float = _LONGEST_LOOK_S) -> None:
         self._session = session
@@ -69,11 +69,11 @@ class EndpointLooks:
         self._kept: dict[tuple[str, str, str], Cached[Look]] = {}
 
     async def at(self, server: Server, *, patience_s: float, fresh: bool) -> Look | None:
-        """The look at it, an older one when a new one takes longer than that, None before the first has ended."""
+        """The last check; an older one when a new one takes over `patience_s`, None before the first has ended."""
         return await self._of(server).get(patience_s=patience_s, fresh=fresh)
 
     async def aclose(self) -> None:
-        """Stop looking."""
+        """Cancel checks under way."""
         await asyncio.gather(*(kept.aclose() for kept in self._kept.values()))
 
     def _of(self, server: Server) -> Cached[Look]:
@@ -81,13 +81,13 @@ class EndpointLooks:
             async with self._places:
                 return await _look(server, self._session, self._limit)
 
-        # by what is asked for: protocols that differ in how they are asked to answer may list their models alike
+        # keyed by the list's path: protocols with different chat requests may list their models alike
         return self._kept.setdefault((server.path, server.url, server.key), Cached(look, for_s=_LOOK_AGAIN_S))
 
 
 async def _look(server: Server, session: aiohttp.ClientSession, limit: aiohttp.ClientTimeout) -> Look:
     try:
-        endpoint = Endpoint(base_url=server.url, api_key=server.key or None)  # refuses what is no address
+        endpoint = Endpoint(base_url=server.url, api_key=server.key or None)  # refuses an invalid address
         with provider_errors(endpoint):
             status, body = await _asked(endpoint, server, session, limit)
     except MnemoirError as exc:

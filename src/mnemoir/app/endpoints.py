@@ -1,7 +1,7 @@
-"""How the endpoints of the config tree are: each one that the workflows of served users ask.
+"""Health of the endpoints of the config tree that the workflows of served users call.
 
-What a call of a workflow has told counts for more than a look: it went all the way. A look is taken where there was
-no call of late, and one that is newer than the last call tells when a server has gone.
+The result of a workflow's call outweighs a check, since it was a complete request. A check is made where there was no
+recent call; one that is newer than the last call detects a server that went down.
 """
 
 import asyncio
@@ -40,10 +40,10 @@ _WORST_FIRST: Mapping[Health | None, int] = {"fail": 0, "warn": 1, None: 2, "ok"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointHealth:
-    """One endpoint. `path` is its file in the tree, None for one that is missing; `kind` is the protocol.
+    """One endpoint. `path` is its file in the tree, None when that is missing; `kind` is the protocol.
 
-    `address` is scheme, host and port, without what may be secret. `state` is None before anything is known;
-    `problem` and `to_do` are "" when all is well. `told_at` is when the call or the look was that told the state.
+    `address` is scheme, host and port, without secrets. `state` is None before the first result;
+    `problem` and `to_do` are "" when all is well. `told_at` is the time of the call or check that gave the state.
     """
 
     name: str
@@ -64,7 +64,7 @@ _Key = tuple[str, Server]
 
 
 class Endpoints:
-    """Looks after the endpoints of one server; there are none without a tree."""
+    """Checks the endpoints of one server; none without a config tree."""
 
     def __init__(
         self, served: Served | None, model_servers: HttpModelServers, session: aiohttp.ClientSession
@@ -77,7 +77,7 @@ class Endpoints:
         self._in_files = None if served is None else UntilChanged(served.tree.root, self._read_files)
 
     async def health(self, *, patience_s: float, fresh: bool = False) -> list[EndpointHealth]:
-        """All of them, those with problems first; what is not known by then is told the next time."""
+        """All endpoints, those with problems first; results that take over `patience_s` appear in a later call."""
         if self._served is None:
             return []
         asked = await self._asked.get(patience_s=patience_s, fresh=fresh) or ()
@@ -86,7 +86,7 @@ class Endpoints:
         return sorted(found, key=lambda one: _WORST_FIRST[one.state])
 
     async def aclose(self) -> None:
-        """Stop looking."""
+        """Cancel checks under way."""
         await self._asked.aclose()
         await self._looks.aclose()
 
@@ -114,7 +114,7 @@ class Endpoints:
 
 
 def verdict(asked: AskedEndpoint, calls: LastCalls, look: Look | None) -> tuple[Reached | None, str | None]:
-    """What the last call and a look tell together, and when that was; None where neither was."""
+    """The state after the last call and check, and its time; None for both when there was neither."""
     called_at, failed_at = _last_call(calls), calls.failed_at or ""
     seen = None if look is None else _seen(asked, look)
     if look is not None and seen is not None and seen.state != "ok" and look.at > called_at:
@@ -131,7 +131,7 @@ def _last_call(calls: LastCalls) -> str:
 
 
 def _failed(asked: AskedEndpoint, calls: LastCalls, *, answers_now: bool) -> Reached:
-    """A refusal may be of one request only, so it is no more than a warning; a wrong key is wrong for all."""
+    """The state after a failed call. A refusal may concern one request only: a warning; a wrong key fails all."""
     found, code = f"Its last call failed: {calls.error}", calls.code or ""
     if code == "llm_unavailable" and answers_now:
         return Reached(state="warn", found=found, to_do="Its server answers now; the next call tells the rest.")
@@ -141,7 +141,7 @@ def _failed(asked: AskedEndpoint, calls: LastCalls, *, answers_now: bool) -> Rea
 
 
 def _seen(asked: AskedEndpoint, look: Look) -> Reached:
-    """What a look says of this endpoint."""
+    """The state of this endpoint after a check."""
     path, definition, status = asked.path, asked.definition, look.status
     assert definition is not None
     address = f"Start its server, or correct endpoint in {path}."
@@ -186,7 +186,7 @@ def _told(asked: AskedEndpoint, calls: LastCalls, reached: Reached | None, told_
 
 
 def _address(url: str) -> str | None:
-    """A path may hold a secret too, and tells less than the host."""
+    """Scheme, host and port; the path is left out because it may hold a secret."""
     try:
         return str(URL(url).origin())
     except ValueError:
@@ -194,7 +194,7 @@ def _address(url: str) -> str | None:
 
 
 def _safe(text: str) -> str:
-    """It may quote a file; names that are no UTF-8 come as half characters, which no JSON can hold."""
+    """`text` without secrets and lone surrogates (from names that are not UTF-8), which JSON cannot hold."""
     return without_secrets(text.encode("utf-8", "replace").decode())
 
 
@@ -205,12 +205,12 @@ def _server(asked: AskedEndpoint) -> Server | None:
 
 
 def _key(name: str, server: Server) -> _Key:
-    """By name too: many endpoints may be one server with several models."""
+    """The key of an endpoint: its name too, since one server may serve several endpoints."""
     return name.rpartition("/")[2].lower().removesuffix(".json"), server
 
 
 def _by_endpoint(calls: Mapping[ModelServer, LastCalls]) -> Mapping[_Key, LastCalls]:
-    """One endpoint may have been called in several ways, such as with another time to connect."""
+    """The last calls by endpoint; one endpoint may have been called with several settings, such as timeouts."""
     found: dict[_Key, LastCalls] = {}
     for model_server, last in calls.items():
         server = Server(kind=model_server.kind, url=model_server.base_url, key=model_server.api_key)

@@ -1,4 +1,4 @@
-"""The folders that the settings name: where conversations are kept, and where workflows may read and write files."""
+"""The folders that the settings name: for conversations, and for files that workflows may read and write."""
 
 from pathlib import Path
 
@@ -12,18 +12,18 @@ _MODULE_FOLDERS = ("modules", "workflow_python_scripts")  # where trees keep the
 
 
 def folder_of_conversations(settings: Settings) -> Path:
-    """Where a folder for each project is, and in it one for each user."""
+    """The root folder of conversations: one folder for each project, and in it one for each user."""
     return settings.memory.storage_path or settings.storage.data_dir / CONVERSATIONS
 
 
 def outside(settings: Settings, tree: ConfigTree | None) -> Outside:
-    """What a check of that tree knows of files outside it."""
+    """The files outside `tree` that its check takes into account."""
     files = user_files(settings, tree)
     return Outside(user_files=files, discussion_directory=settings.workflows.discussion_directory)
 
 
 def user_files(settings: Settings, tree: ConfigTree | None) -> FileUserFiles:
-    """The public folder of a tree, without what no text of a model may change: configuration, modules, our data."""
+    """The public folder of a tree, without files that model output must not change: configuration, modules, data."""
     chosen = settings.workflows
     if tree is None:
         return FileUserFiles(chosen.file_directories, settings.storage.data_dir)

@@ -1,7 +1,7 @@
-"""Forgetting a conversation: what was said in it, and everything that was made of it, wherever that is kept.
+"""Deletes a conversation with its messages and everything derived from it, in every store.
 
-Or what was remembered of a user: the conversations stay then, and nothing more is learned of what was said before.
-Every kind of memory forgets its own, in the order of their list.
+Or deletes only the memories of a user: the conversations stay, and nothing more is learned from earlier turns.
+Each kind of memory deletes its own data, in the order of the list of kinds.
 """
 
 import asyncio
@@ -19,22 +19,22 @@ _PAGE = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgetting:
-    """One for all users. Gives how many there were: of conversations, messages, memories, node memories and so on."""
+    """Serves every user. Returns counts of what was deleted: conversations, messages, memories, node memories etc."""
 
     conversations: Conversations
     kinds: Sequence[MemoryKind]
 
     async def forget(self, scope: Scope, session_id: str) -> Counter[str]:
-        """Raises NotFound, Conflict while memories are being made of it, StorageUnavailable."""
+        """Forget a conversation. Raises NotFound, StorageUnavailable, Conflict while memories are made from it."""
         async with self.conversations.deciding(scope, session_id), self.conversations.of(scope) as own:
             if await asyncio.to_thread(own.log.get_session, session_id) is None:
                 raise not_found(session_id)
             return await self._forget(replace(scope.owner, conversation=session_id))
 
     async def forget_all(self, scope: Scope) -> Counter[str]:
-        """All conversations of the scope's owner, and all files they are in. Raises Conflict and StorageUnavailable.
+        """Forget all conversations of the scope's owner, with their files. Raises Conflict and StorageUnavailable.
 
-        What somebody begins meanwhile goes too. Nothing of what was forgotten before a failure comes back.
+        Conversations begun meanwhile are deleted too. What was deleted before a failure stays deleted.
         """
         total: Counter[str] = Counter()
         if not await self.conversations.exist(scope):
@@ -46,10 +46,10 @@ class Forgetting:
                 return total
 
     async def forget_memories(self, scope: Scope) -> int:
-        """All memories of the scope's owner and the traces of its runs; how many memories there were.
+        """Delete all memories of the scope's owner and the traces of its runs; return the number of memories.
 
-        What waits to be learned from is withdrawn first. Raises Conflict while something is being learned at this
-        moment, and StorageUnavailable; the memories are in place then.
+        Waiting jobs that would learn from its turns are withdrawn first. Raises Conflict while such a job runs, and
+        StorageUnavailable; no memory is deleted then.
         """
         return (await self._forget(scope.owner))["memories"]
 
@@ -66,12 +66,12 @@ class Forgetting:
     async def _forget_if_there(self, scope: Scope, session_id: str) -> Counter[str]:
         try:
             return await self.forget(scope, session_id)
-        except NotFound:  # somebody else was quicker
+        except NotFound:  # another request deleted it first
             return Counter()
 
 
 def not_found(session_id: str) -> NotFound:
-    """The answer about a conversation that is not there, or not the caller's."""
+    """The error for a conversation that does not exist or is not the caller's."""
     return NotFound(
         f"There is no conversation {session_id[:80]!r} here. List the user's conversations to see their ids.",
         code="conversation_not_found",

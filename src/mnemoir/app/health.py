@@ -1,7 +1,7 @@
-"""How the models are: what they are called, whether they answer, what went wrong last.
+"""Health of the models: their names, whether they can be reached, their last errors.
 
-A model's server is asked at most twice a minute, when somebody looks, and never for an answer: the question costs no
-tokens. An embedding model in this process embeds one plain sentence.
+A model's server is checked on request, at most twice a minute, by a request that costs no tokens. An embedding model
+in this process embeds one plain sentence.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _PLAIN = Passage(text="A plain sentence.")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connected:
-    """Whether something can be used; `state` is None until somebody looked. Both texts are "" when all is well."""
+    """The result of a check; `state` is None before the first one. Both texts are "" when all is well."""
 
     state: Health | None
     problem: str
@@ -58,7 +58,7 @@ class EmbedderHealth:
 
 
 class Checkup:
-    """Looks after the models of one server."""
+    """Checks the models of one server."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Checkup:
         self._of_embedder = Cached(self._reach_embedder, for_s=_LOOK_AGAIN_S)
 
     async def model(self, *, fresh: bool = False) -> ModelHealth:
-        """The language model."""
+        """The health of the language model."""
         last, llm = self._model.last_calls, self._settings.llm
         urls = {"offline": None, "ollama": llm.ollama_url}
         url = urls.get(self._model.provider, llm.base_url)
@@ -92,7 +92,7 @@ class Checkup:
         )
 
     async def embedder(self, *, fresh: bool = False) -> EmbedderHealth:
-        """The embedding model."""
+        """The health of the embedding model."""
         provider = self._settings.embedding.provider
         is_remote = provider in ("openai", "ollama")
         connected = await _looked_at(self._of_embedder, fresh=fresh)
@@ -105,11 +105,11 @@ class Checkup:
         )
 
     async def endpoints(self, *, fresh: bool = False) -> Sequence[EndpointHealth]:
-        """The models of the config tree, those with problems first."""
+        """The endpoints of the config tree, those with problems first."""
         return await self._endpoints.health(patience_s=_PATIENCE_S, fresh=fresh)
 
     async def aclose(self) -> None:
-        """Stop looking."""
+        """Cancel checks under way."""
         await self._endpoints.aclose()
         await self._of_model.aclose()
         await self._of_embedder.aclose()

@@ -1,7 +1,7 @@
-"""Blocking work in a thread that is waited for to its end, also by a task that is cancelled meanwhile.
+"""Runs blocking work in a thread and waits until it has ended, even when the waiting task is cancelled.
 
-`asyncio.to_thread` leaves the thread alone when its caller goes: what it works with could then be closed, or given to
-somebody else, under its hands.
+`asyncio.to_thread` does not wait for the thread when its caller is cancelled: resources that the thread still uses
+could then be closed or handed to another caller.
 """
 
 import asyncio
@@ -13,12 +13,12 @@ T = TypeVar("T")
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What `work` gives. A caller that is cancelled stays cancelled, when the work is done."""
+    """Return the result of `work`. A cancelled caller gets its CancelledError after the work has ended."""
     running = asyncio.ensure_future(asyncio.to_thread(work, *args, **kwargs))
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:
         await asyncio.wait([running])
         if not running.cancelled():
-            running.exception()  # looked at: nobody is left to be told
+            running.exception()  # marked as retrieved: the caller was cancelled
         raise

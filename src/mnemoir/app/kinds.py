@@ -1,8 +1,8 @@
-"""The list of kinds: everything that is kept of a user, in the order in which a conversation is forgotten.
+"""The list of memory kinds: everything stored of a user, in the order in which a conversation is forgotten.
 
-First what was derived, so that a failure leaves the conversation to be forgotten again; the messages themselves last.
-Facts that were learned from it go too, unless another conversation has changed them since. Where the memory service
-is another server's, its facts are that server's to forget.
+Derived data goes first and messages last, so that after a failure the conversation can be forgotten again.
+Facts learned from it go too, unless another conversation has changed them since. When the memory service is another
+server, that server deletes its own facts.
 """
 
 from collections.abc import Mapping
@@ -19,13 +19,13 @@ from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_kinds import Amounts, MemoryKind
 from mnemoir.ports.run_store import RunStore
 
-_PATIENCE_S = 30.0  # for a memory that is being made of it
-_COUNT_TALK_AGAIN_S = 15.0  # all files that somebody has open are looked at
-_NO_QUEUE = ""  # where what is added over the memory API waits
+_PATIENCE_S = 30.0  # for a memory that is being made from it
+_COUNT_TALK_AGAIN_S = 15.0  # every open file is read again
+_NO_QUEUE = ""  # the queue of turns added over the memory API
 
 
 def job_kind(background: Background, tables: Mapping[str, tuple[str, ...]]) -> MemoryKind:
-    """What waits to be learned from, and what is kept of ended jobs. Forgetting raises Conflict while one runs."""
+    """Jobs that learn from turns, waiting and ended. Forgetting raises Conflict while one runs."""
 
     async def forget(scope: Scope) -> Amounts:
         def unwanted(job: Job) -> bool:
@@ -60,7 +60,7 @@ def discussion_kind(discussions: Discussions, conversations: Conversations) -> M
 
     async def forget(scope: Scope) -> Amounts:
         id = scope.conversation
-        # a discussion is known by its id alone; few are kept, so few deletions ask for those of others
+        # discussions have no owner but their id; few are stored, so few deletions look at other users
         if id is not None and await discussions.is_kept(id) and not await conversations.others_have(scope, id):
             await discussions.remove_everywhere(id)
         return {}
@@ -73,7 +73,7 @@ def conversation_kind(
 ) -> MemoryKind:
     """Conversations with their messages, vectors, attachments and node memories. `embeds`: messages get vectors.
 
-    Memory outlives the talk: pruning takes nothing of what was learned from it.
+    Pruning deletes no memories that were learned from a conversation.
     """
 
     async def forget(scope: Scope) -> Amounts:
@@ -99,11 +99,11 @@ def conversation_kind(
 
 
 def _about(job: Job) -> Mapping[str, Any]:
-    """What the job is to do or, once that is done, what it did; each names its scope where it quotes anybody."""
+    """The payload of a job or, once it has ended, its result; both name their scope if they quote a user."""
     return job.payload or job.result or {}
 
 
 def _session_of(about: Mapping[str, Any]) -> object:
-    """The session that what is added says itself it is from."""
+    """The session id in the metadata of an added turn."""
     request = about.get("request") or {}
     return about.get("session") or (request.get("metadata") or {}).get("session_id")

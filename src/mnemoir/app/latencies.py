@@ -1,8 +1,8 @@
-"""How long memory takes, noted where chats wait for it.
+"""Latencies of memory operations, measured where chats wait for them.
 
 Times of one day are counted by minute in fixed memory, and kept in this process only. A time falls into one of 81
-classes, each a fifth wider than the one below, so a quantile is off by a tenth at most. To note one costs less than a
-microsecond and no allocation: chats do it.
+classes, each a fifth wider than the one below, so a quantile is off by a tenth at most. Recording one costs less than
+a microsecond and no allocation, since it happens within chats.
 """
 
 from bisect import bisect_left
@@ -49,13 +49,13 @@ class Latencies:
 
     @contextmanager
     def measured(self) -> Iterator[None]:
-        """Note how long this takes, unless it raises."""
+        """Record the duration of the context, unless it raises."""
         began = self._clock()
         yield
         self.note(self._clock() - began)
 
     def note(self, took_s: float) -> None:
-        """Count one time, in the minute it ended in."""
+        """Record one duration, in the minute in which it ended."""
         minute = int(self._clock() // 60)
         row = minute % MINUTES
         if self._minute_of[row] != minute:
@@ -64,11 +64,11 @@ class Latencies:
         self._counts[row, bisect_left(_BOUNDS_MS, took_s * 1e3)] += 1
 
     def last(self, minutes: int) -> Spread:
-        """All times of the last so many minutes, this one included."""
+        """The durations of the last `minutes` minutes, including the current one."""
         return _spread(self._taken(minutes).sum(axis=0))
 
     def steps(self, minutes: int, step: int) -> list[Spread]:
-        """The same in steps of so many minutes, the one that ended longest ago first. `step` divides `minutes`."""
+        """The same in steps of `step` minutes, oldest first. `step` divides `minutes`."""
         taken = self._taken(minutes).reshape(minutes // step, step, -1).sum(axis=1)
         return [_spread(counts) for counts in taken]
 
@@ -100,14 +100,14 @@ def _middle_ms(place: int) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryTimes:
-    """`recall` is how long chats waited for memories, `write` how long one add took to be stored."""
+    """`recall`: durations of searches that chats waited for; `write`: durations until an add was stored."""
 
     recall: Latencies = field(default_factory=Latencies)
     write: Latencies = field(default_factory=Latencies)
 
 
 class TimedMemory:
-    """A memory service, with the time that each search took. `writes` too where they are stored elsewhere."""
+    """A memory service that records the duration of each search; with `writes` also of each add."""
 
     def __init__(self, service: MemoryService, times: MemoryTimes, *, writes: bool) -> None:
         self._service = service
@@ -115,7 +115,7 @@ class TimedMemory:
         self._writes = writes
 
     async def search(self, scope: Scope, query: str, *, limit: int, credential: str | None) -> RecallResult:
-        """See the port. A search that failed was waited for as well."""
+        """See the port. Failed searches are recorded as well."""
         began = monotonic()
         try:
             return await self._service.search(scope, query, limit=limit, credential=credential)
@@ -124,7 +124,7 @@ class TimedMemory:
 
     async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Sequence[MemoryChange]:
         """See the port."""
-        if not self._writes:  # the route that stores them notes it
+        if not self._writes:  # the route that stores them records it
             return await self._service.remember(scope, turn, key=key)
         with self._times.write.measured():
             return await self._service.remember(scope, turn, key=key)

@@ -1,7 +1,7 @@
-"""Logging: few events with fields, to standard error and to a file if wanted, plain for people or JSON for machines.
+"""Logging: events with fields, written to standard error and optionally a file, as plain text or JSON.
 
-What libraries log takes the same way. A client that makes the server write the same line over and over fills neither
-a disk nor a terminal: of one event only so many lines are written in a while, and then one that counts the rest.
+Log records of libraries are written the same way. To keep a client from filling the disk with one repeated line, the
+number of lines of one event within a period is limited; one more line counts the rest.
 """
 
 import logging
@@ -27,7 +27,7 @@ LOG_FILE = "mnemoir.log"
 _FILE_BYTES = 3 * 2**20
 _OLDER_FILES = 6
 _WHILE_S = 10.0
-_MOST_LINES = 500  # of one event in that while: a burst passes whole, a flood does not
+_MOST_LINES = 500  # of one event in that period: enough for a burst
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 _log = structlog.get_logger(__name__)
@@ -36,7 +36,7 @@ _log = structlog.get_logger(__name__)
 def set_up(settings: Log, stream: TextIO | None = None, directory: Path | None = None) -> None:
     """Send every log line to `stream` (standard error by default) in the form the settings name.
 
-    With a directory also to `mnemoir.log` in it, which is private; of it the last 21 MiB are kept. Exceptions are
+    With a directory also to a private `mnemoir.log` in it, of which the last 21 MiB are kept. Exceptions are
     written without local variables: those may hold a key or a person's words. Raises SettingsError for a directory
     that cannot be written to.
     """
@@ -59,7 +59,7 @@ def set_up(settings: Log, stream: TextIO | None = None, directory: Path | None =
 
 
 class Flood:
-    """Drops what is too much of one event; with the first line of the next while it tells how much that was."""
+    """Drops surplus lines of one event; the first line of the next period reports how many were dropped."""
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
         self._now = now
@@ -85,7 +85,7 @@ class Flood:
 
 
 class _Forwarding(logging.Handler):
-    """What libraries log, as events named after their loggers. It owns the file: the next set-up closes both."""
+    """Turns library log records into events named after their loggers. Owns the file: the next set-up closes both."""
 
     def __init__(self, file: "_PrivateFile | None") -> None:
         super().__init__()
@@ -106,7 +106,7 @@ class _Forwarding(logging.Handler):
 
 
 class _Lines:
-    """A logger of finished lines, to a stream and perhaps a file. A stream on a full disk fails nobody's work."""
+    """Writes finished lines to a stream and perhaps a file. Errors of a stream on a full disk are ignored."""
 
     def __init__(self, stream: TextIO, file: "_PrivateFile | None") -> None:
         self._stream = structlog.PrintLogger(stream)
@@ -122,16 +122,16 @@ class _Lines:
 
 
 class _PrivateFile(RotatingFileHandler):
-    """Nobody else may read it, nor the older ones that it becomes."""
+    """A rotating log file that only its owner may read, as well as its older parts."""
 
     def _open(self) -> TextIOWrapper:
         descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        if stat.S_ISREG(os.fstat(descriptor).st_mode):  # the name may lead to a device, which is everybody's
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):  # the name may be a device, whose mode stays
             os.fchmod(descriptor, 0o600)
         return open(descriptor, "a", encoding="utf-8", errors="backslashreplace")
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """Nothing: the disk is full or the directory gone, and the stream has the line."""
+        """Ignore the error: the disk is full or the directory gone, and the stream has the line."""
 
 
 def _file_in(directory: Path) -> _PrivateFile:

@@ -1,4 +1,4 @@
-"""What the server of the language model says of the model, asked when a client wants to know and kept for a while."""
+"""Facts about the language model (such as its context size), asked of its server on request and cached."""
 
 import asyncio
 from dataclasses import replace
@@ -25,7 +25,7 @@ _UNKNOWN = ModelFacts()
 
 
 class ModelInquiry:
-    """Asks the server of one model. It tells nothing of models in this process."""
+    """Asks the server of one model; no facts for models in this process."""
 
     def __init__(self, settings: Settings, model: ChatModel, session: aiohttp.ClientSession) -> None:
         self._endpoint = endpoint_of(settings.llm, model.name)
@@ -34,13 +34,13 @@ class ModelInquiry:
         self._facts = Cached(self._find_out, for_s=_ASK_AGAIN_S)
 
     async def facts(self) -> ModelFacts:
-        """What is known of the model; nothing where its server does not tell, or not in time."""
+        """The known facts of the model; empty when its server does not answer in time."""
         if self._model.provider not in ("ollama", "openai-chat"):
             return _UNKNOWN
         return await self._facts.get(patience_s=_PATIENCE_S) or _UNKNOWN
 
     async def aclose(self) -> None:
-        """Stop asking."""
+        """Cancel the request under way."""
         await self._facts.aclose()
 
     async def _find_out(self) -> ModelFacts:
@@ -48,7 +48,7 @@ class ModelInquiry:
             async with asyncio.timeout(_LONGEST_S):
                 with provider_errors(self._endpoint):
                     return await (self._of_ollama() if self._model.provider == "ollama" else self._of_openai())
-        except (MnemoirError, TimeoutError):  # what a call of the model tells is told by that
+        except (MnemoirError, TimeoutError):  # problems are reported by calls of the model
             return _UNKNOWN
 
     async def _of_ollama(self) -> ModelFacts:
@@ -59,7 +59,7 @@ class ModelInquiry:
         return read_card(await self._asked("GET", "/models"), self._model.name)
 
     async def _asked(self, method: str, path: str, body: object = None) -> dict[str, Any]:
-        """The JSON of an answer; nothing in it where the server refuses, or sends too much."""
+        """The JSON of an answer; {} when the server refuses or the answer is too large."""
         endpoint: Endpoint = self._endpoint
         async with self._session.request(
             method, endpoint.url(path), json=body, headers=endpoint.headers(), allow_redirects=False

@@ -1,4 +1,4 @@
-"""Which model answers and which one embeds: the settings' choice, or what can be found."""
+"""Selects the language model and the embedding model: those of the settings, or those that can be found."""
 
 import asyncio
 
@@ -86,7 +86,7 @@ def _first_that_chats(models: list[str]) -> str | None:
 
 
 def endpoint_of(settings: Llm, model: str | None) -> Endpoint:
-    """Where the language model that the settings name is served."""
+    """The endpoint of the language model that the settings name."""
     is_ollama = settings.provider == "ollama" or (settings.provider == "auto" and settings.api_key is None)
     return Endpoint(
         base_url=settings.ollama_url if is_ollama else settings.base_url,
@@ -100,7 +100,7 @@ def endpoint_of(settings: Llm, model: str | None) -> Endpoint:
 
 
 def timeouts_of(settings: TimeoutSettings) -> Timeouts:
-    """The limits in time of one kind of calls."""
+    """The timeouts of one kind of calls."""
     return Timeouts(
         connect_s=settings.connect_s,
         first_byte_s=settings.first_byte_s,

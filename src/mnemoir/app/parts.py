@@ -1,4 +1,4 @@
-"""The running parts, made from the settings in one place and ended in the reverse order."""
+"""Opens all running parts from the settings in one place, and closes them in the reverse order."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -62,7 +62,7 @@ from mnemoir.workflows.services import ChatMemory
 
 DATABASE_FILE = "mnemoir.db"
 PACKS_FOLDER = "cache/memories"
-_NO_OWN_LIMIT = 100  # what a project's searchLimit of 0 means
+_NO_OWN_LIMIT = 100  # the meaning of a project's searchLimit of 0
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -75,7 +75,7 @@ Owned = TypeVar("Owned", bound=_Closable)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """Everything a front door needs. `start` before serving, `aclose` at the end."""
+    """The parts that HTTP, MCP and the command line use. Call `start` before serving, `aclose` at the end."""
 
     settings: Settings
     database: SqliteEngine
@@ -109,23 +109,23 @@ class Parts:
     _open: AsyncExitStack
 
     async def start(self) -> None:
-        """Begin what runs behind the requests."""
+        """Start the background work."""
         await self.background.start()
         self.reembedding.start()
         self.pruning.start()
 
     async def aclose(self) -> None:
-        """End everything, last opened first."""
+        """Close all parts, last opened first."""
         await self._open.aclose()
 
     @property
     def serves_its_own_memory(self) -> bool:
-        """Whether the memory URL points at this very server."""
+        """True when the memory URL is that of this server."""
         return points_here(self.settings)
 
 
 async def open_parts(settings: Settings) -> Parts:
-    """Make all parts. Raises SettingsError, StorageUnavailable; what was opened before a failure is closed again."""
+    """Open all parts. Raises SettingsError, StorageUnavailable; parts opened before a failure are closed again."""
     async with AsyncExitStack() as opened:
 
         def own(part: Owned) -> Owned:
@@ -138,7 +138,7 @@ async def open_parts(settings: Settings) -> Parts:
         embedding = own(choose_embedding(settings, session))
         database = own(open_database(settings.storage.data_dir / DATABASE_FILE))
         packs = PackFiles(settings.storage.data_dir / PACKS_FOLDER)
-        pending = asyncio.Event()  # somebody stored or found a memory without a vector
+        pending = asyncio.Event()  # set when a memory without a vector was stored or found
         store, project_settings = _storage(settings, database, packs, pending.set)
         lasting = packs if isinstance(store, SqlMemoryStore) else None  # files are read anew by each process
         recall = own(Recall(store, embedding, packs=lasting, note_pending=pending.set))
@@ -207,7 +207,7 @@ async def open_parts(settings: Settings) -> Parts:
 
 
 def points_here(settings: Settings) -> bool:
-    """Whether the memory URL names this server's own address and path, as it does when nobody set it."""
+    """True when the memory URL names this server's own address and path, as the default does."""
     if "memory.management_url" not in settings.source.given:
         return True
     url = urlsplit(settings.memory.management_url)
@@ -230,7 +230,7 @@ def _storage(
 
 
 def _eraser(database: SqliteEngine) -> Handler:
-    """Goes on with the deletion of a user's rows that a crash cut short."""
+    """The handler of jobs that complete the deletion of a user's rows after a crash."""
 
     async def run(job: Job) -> Mapping[str, Any]:
         await SqlMemoryStore(database).erase()

@@ -1,6 +1,6 @@
-"""Old conversations go by themselves, and what else is pruned, where the settings say so: at the start, then daily.
+"""Prunes old conversations and other data that the settings limit: at the start, then daily.
 
-A file's time tells when it was last done, so that a server that is started ten times a day prunes once.
+The time of the last run is the modification time of a file, so frequent restarts do not repeat it.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ _LOOK_S = 3600.0
 
 
 class Pruning:
-    """`root` is the folder of conversations: where it is missing, nothing is there. `days` of None never prunes."""
+    """`root` is the folder of conversations; without it there is nothing to prune. `days` of None never prunes."""
 
     def __init__(self, kinds: Sequence[MemoryKind], root: Path, days: int | None, clock: Clock = utc_now) -> None:
         self._kinds = kinds
@@ -32,18 +32,18 @@ class Pruning:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin, in the background."""
+        """Start pruning in the background."""
         if self._days is not None:
             self._task = asyncio.create_task(self._prune_daily(), name="prune conversations")
 
     async def aclose(self) -> None:
-        """End it; the conversation that is being removed is removed whole."""
+        """Stop pruning; a removal under way is completed."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def prune_if_due(self) -> int:
-        """How much went; 0 where a day has not gone by. Raises OSError and StorageUnavailable."""
+        """Prune once a day; return how much was removed, 0 when not due. Raises OSError and StorageUnavailable."""
         if self._days is None or not await asyncio.to_thread(self._is_due):
             return 0
         pruned = sum([await kind.prune(self._days) for kind in self._kinds if kind.prune is not None])
@@ -53,7 +53,7 @@ class Pruning:
         return pruned
 
     async def last_done(self) -> datetime | None:
-        """When old conversations were last looked for; None for never. Also where that is switched off by now."""
+        """The time of the last run, also when pruning is switched off now; None for never."""
         try:
             stamp = await asyncio.to_thread(self._stamp.stat)
         except OSError:
@@ -69,7 +69,8 @@ class Pruning:
             await asyncio.sleep(_LOOK_S)
 
     def _is_due(self) -> bool:
-        """Also after the clock was set back; not where nobody has said anything yet."""
+        """True when the last run is a day or more away in either direction (the clock may have moved back), or never
+        happened; False while the folder does not exist."""
         if not self._stamp.parent.exists():
             return False
         try:

@@ -1,4 +1,4 @@
-"""Whether a model's server can be reached, by a question that costs no tokens: which models it has."""
+"""Checks whether a model's server can be reached, by listing its models, which costs no tokens."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -16,7 +16,7 @@ Health = Literal["ok", "warn", "fail"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reached:
-    """`found` says what is wrong, "" for nothing; `to_do` is the next step."""
+    """The result of a check. `found` describes the problem, "" for none; `to_do` is the next step."""
 
     state: Health = "ok"
     found: str = ""
@@ -24,7 +24,7 @@ class Reached:
 
 
 async def reach_model(settings: Settings, model: ChatModel, session: aiohttp.ClientSession) -> Reached:
-    """The server of the language model that was chosen."""
+    """Check the server of the selected language model."""
     if model.provider == "offline":
         to_do = "Set OPENAI_API_KEY or start Ollama for real answers; see docs/models.md."
         return Reached(state="warn", found="no language model is connected", to_do=to_do)
@@ -35,7 +35,7 @@ async def reach_model(settings: Settings, model: ChatModel, session: aiohttp.Cli
 
 
 async def reach_ollama(url: str, model: str, session: aiohttp.ClientSession) -> Reached:
-    """An Ollama that has the model."""
+    """Check that an Ollama answers and has the model."""
     installed = await ollama_models(url, session)
     if {model, f"{model}:latest"} & set(installed):
         return Reached()
@@ -46,7 +46,7 @@ async def reach_ollama(url: str, model: str, session: aiohttp.ClientSession) -> 
 async def reach_openai(
     url: str, key: SecretStr | None, session: aiohttp.ClientSession, *, timeout_s: float
 ) -> Reached:
-    """A server of OpenAI's protocol. One that has no list of models is there all the same."""
+    """Check a server of OpenAI's protocol. A server without a model list still counts as reached."""
     headers = {"authorization": f"Bearer {key.get_secret_value()}"} if key else {}
     timeout = aiohttp.ClientTimeout(total=timeout_s)
     try:
@@ -63,5 +63,5 @@ async def reach_openai(
 
 
 def plain_url(url: str) -> str:
-    """The address without what may be secret in it: user, password, query."""
+    """The address without the parts that may be secret: user, password, query."""
     return str(URL(url).with_user(None).with_query(None).with_fragment(None))

@@ -1,8 +1,8 @@
-"""Chats that are kept: what a client sends is stored before a model is asked, and the answer before it is finished.
+"""Records chats: a client's messages are stored before a model is asked, and the answer before it is finished.
 
-A client that sends its whole history again adds only what is new; where it says something else than is stored, a
-branch begins. Trouble with the files never fails a chat, unless it is to be answered from what is stored: it is
-logged, and the chat goes on unrecorded.
+Of a history that a client sends again only the new messages are added; where it differs from the stored one, a branch
+begins. File errors never fail a chat, unless it is to be answered from the stored history: they are logged, and the
+chat goes on unrecorded.
 """
 
 import asyncio
@@ -44,11 +44,11 @@ _UNNAMED = ""  # in place of the id of a conversation that is still to be found
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordingOptions:
-    """Which chats are kept, and what models are shown of them.
+    """Options for which chats are recorded and what models see of them.
 
-    With `named` those with a session id are kept, with `always` all of them. With `shows_stored` a model is shown the
-    stored window in place of what the client sent, unless a request says otherwise. With `retrieval` it is also shown
-    what was said before, in this conversation or another, and bears on the question.
+    With `named` chats with a session id are recorded, with `always` all of them. With `shows_stored` a model sees the
+    stored window instead of the client's messages, unless a request says otherwise. With `retrieval` it also sees
+    earlier messages of this conversation or another that are relevant to the question.
     """
 
     named: bool = True
@@ -59,9 +59,9 @@ class RecordingOptions:
 
 @dataclass(slots=True, kw_only=True)
 class Recorded:
-    """A chat as it is to be run. `turn` is what is stored of it, None for a chat that is not kept.
+    """A chat ready to run. `turn` is its stored turn, None for a chat that is not recorded.
 
-    `added` are the ids of the messages stored for it, which get their vectors when it is answered.
+    `added` are the ids of the messages stored for it, which are embedded after the answer.
     """
 
     chat: ChatRequest
@@ -87,7 +87,7 @@ class Recorder:
         self._runs = runs
         self._options = options
         self._writing: set[asyncio.Task[None]] = set()
-        # threads of their own: making a window may wait for a summary, and with it everybody else who needs a thread
+        # own threads: building a window may wait for a summary and must not block the shared thread pool
         self._windows = ThreadPoolExecutor(_WINDOWS_AT_ONCE, thread_name_prefix="window")
 
     async def begin(
@@ -99,11 +99,11 @@ class Recorder:
         store: bool = False,
         parent_id: int | None = None,
     ) -> Recorded:
-        """Store what is new of the client's history, with `store` also without a session id.
+        """Store the new messages of the client's history, with `store` also without a session id.
 
-        With `shown` of "server", or of None where the options say so, the chat becomes one of the stored window. With
-        `parent_id` what is new stands right behind that message. Raises InvalidRequest when a request asks for either
-        and there can be none, and for a window what the files raise.
+        With `shown` of "server", or None when the options say so, the chat's messages become the stored window. With
+        `parent_id` the new messages are appended to that message. Raises InvalidRequest when a request asks for
+        either and the chat is not recorded, and, for a window, file errors.
         """
         shows_stored = shown == "server" if shown else self._options.shows_stored
         if not self._is_kept(chat, caller, always=store or self._options.always):
@@ -113,7 +113,7 @@ class Recorder:
             parent_id=parent_id,
             sends_new_only=shown == "server",
             shows_stored=shows_stored,
-            names_all=self._workflows.serves_tree and not shows_stored,  # for what trees make of discussions
+            names_all=self._workflows.serves_tree and not shows_stored,  # discussions of trees use the uids
         )
         try:
             return await self._begun(chat, caller, place)
@@ -134,20 +134,20 @@ class Recorder:
 
         async def keep(batch: Sequence[Event]) -> None:
             gathering.take(batch)
-            if gathering.is_finished:  # stored also for a client that leaves just now
+            if gathering.is_finished:  # stored even if the client disconnects just now
                 storing.append(self._beginning(self._store(recorded, turn, gathering)))
                 await asyncio.shield(storing[-1])
             await emit(batch)
 
         try:
             await self._workflows.answer(recorded.chat, recorded.caller, keep)
-        finally:  # the request is ending: nothing can be waited for any more
+        finally:  # the request is ending: nothing can be awaited any more
             if not storing:
                 storing.append(self._beginning(self._store(recorded, turn, gathering)))
             self._beginning(self._embed(recorded, storing))
 
     async def aclose(self) -> None:
-        """Let answers that were cut off be written."""
+        """Wait until interrupted answers are stored."""
         self._windows.shutdown(wait=False, cancel_futures=True)
         if self._writing:
             await asyncio.wait(self._writing, timeout=_GRACE_S)
@@ -176,9 +176,9 @@ class Recorder:
     async def _placed(
         self, own: OwnConversations, caller: Caller, history: Sequence[Message], prompt: str, place: Place
     ) -> StoredQuestion:
-        """Store what is new, in the conversation that is named, or in the one that the history belongs to.
+        """Store the new messages in the named conversation, or in the one that the history belongs to.
 
-        Of equal histories that come at once without a name, only the first begins a conversation.
+        Of equal histories sent concurrently without a session id, only the first begins a conversation.
         """
         store = partial(store_question, own, history=history, prompt=prompt, place=place)
         named = caller.scope.conversation
@@ -191,7 +191,7 @@ class Recorder:
                 return await in_thread(store, found)
 
     async def _recalled(self, own: OwnConversations, history: Sequence[Message]) -> Sequence[RecalledMessage]:
-        """What bears on a question; nothing, with a warning, when it cannot be looked for."""
+        """Earlier messages relevant to the question; [] with a warning when the search fails."""
         limits, question = self._options.retrieval, history[-1]
         if limits is None or question.role != "user" or not question.text:
             return ()
@@ -202,7 +202,7 @@ class Recorder:
             return ()
 
     def _is_kept(self, chat: ChatRequest, caller: Caller, *, always: bool) -> bool:
-        """A prompt without roles is no conversation; side tasks of apps and temporary chats are no part of one."""
+        """False for prompts without roles, side tasks of apps and temporary chats."""
         if not caller.may_be_kept or chat.unmarked_prompt is not None:
             return False
         if all(one.role in INSTRUCTIONS for one in chat.request.messages):
@@ -216,16 +216,16 @@ class Recorder:
         return task
 
     async def _embed(self, recorded: Recorded, storing: Sequence[asyncio.Task[None]]) -> None:
-        """Have what was stored of a chat embedded, behind its answer."""
+        """Embed the stored messages of a chat after its answer."""
         await asyncio.wait(storing)
         try:
             async with self._conversations.of(recorded.caller.scope) as own:
                 await in_thread(own.manager.embed, recorded.added)
-        except Exception as exc:  # noqa: BLE001  # whoever opens the files next finds what has no vector
+        except Exception as exc:  # noqa: BLE001  # the next opening of the files finds messages without a vector
             _tell("messages of a chat are not embedded", exc, recorded.caller.run_id)
 
     async def _store(self, recorded: Recorded, turn: RecordedTurn, gathering: Gathering) -> None:
-        """Put the answer behind its question; of a conversation that was forgotten meanwhile nothing is kept."""
+        """Append the answer to its question, unless the conversation was forgotten meanwhile."""
         caller = recorded.caller
         try:
             if await self._turns.behind(caller, partial(self._is_stored, recorded, turn, gathering)):
@@ -236,7 +236,7 @@ class Recorder:
             _tell("a turn is not remembered", exc, caller.run_id)
 
     async def _is_stored(self, recorded: Recorded, turn: RecordedTurn, gathering: Gathering) -> bool:
-        """Whether the conversation is still there, as far as its file tells."""
+        """Store the answer; False when the conversation is gone, True also after a logged failure."""
         caller = recorded.caller
         try:
             async with self._conversations.of(caller.scope) as own:
@@ -249,7 +249,7 @@ class Recorder:
 
 
 def _named(sent: Sequence[core.Message], uids: Sequence[str | None]) -> list[core.Message]:
-    """The messages with the uids of those that are stored: the newest, instructions apart."""
+    """The messages with the uids of their stored versions; `uids` are of the newest, without instructions."""
     left = list(uids)
     named = [replace(one, uid=left.pop()) if left and one.role not in INSTRUCTIONS else one for one in reversed(sent)]
     return named[::-1]
@@ -258,13 +258,13 @@ def _named(sent: Sequence[core.Message], uids: Sequence[str | None]) -> list[cor
 def _messages_shown(
     own: OwnConversations, stored: StoredQuestion, sent: Sequence[core.Message]
 ) -> list[core.Message]:
-    """The stored window in place of what the client sent. Blocks; a strategy may ask a model for a summary."""
+    """The stored window that replaces the client's messages. Blocks; a strategy may ask a model for a summary."""
     history = stored.shown or shown_history(own.log, own.manager, stored.turn, stored.new)
     return messages_shown(own, history, sent)
 
 
 def _refuse_without_conversation(caller: Caller, shown: History | None, parent_id: int | None) -> None:
-    """Raises InvalidRequest for a chat that is not kept and asks for what only a kept one has."""
+    """Raise InvalidRequest for a chat that is not recorded but asks for the stored window or a parent."""
     if shown == "server":
         raise InvalidRequest(
             'history is "server", and this chat belongs to no stored conversation. Send a session id, such '
@@ -280,7 +280,7 @@ def _refuse_without_conversation(caller: Caller, shown: History | None, parent_i
 
 
 def _tell(event: str, exc: Exception, run_id: str) -> None:
-    """Where a fault of our own happened, and its text only at debug level: that may quote what a person said."""
+    """Log an internal error with its place; its text only at debug level, since it may quote a user."""
     if isinstance(exc, MnemoirError):
         cause = {"cause": exc.message} if isinstance(exc, StorageUnavailable) else {}
         _log.warning(event, run=run_id, code=exc.code, **cause)

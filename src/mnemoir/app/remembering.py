@@ -1,6 +1,6 @@
-"""The turns of users on their way to memory: written down one behind the other, and told to the memory service.
+"""Queues users' turns for memory: each is stored as a job in order, then sent to the memory service.
 
-Of a stored conversation nothing is learned that was forgotten before the answer was complete.
+Nothing is learned from a stored conversation that was forgotten before the answer was complete.
 """
 
 import json
@@ -18,14 +18,14 @@ from mnemoir.ports.memory_service import ChatTurn, MemoryService
 from mnemoir.workflows.run import Caller
 
 KIND = "remember"
-_MOST_WAITING = 5  # turns not looked into yet that go into a prompt
+_MOST_WAITING = 5  # unprocessed turns that go into a prompt
 
 
 class Turns:
-    """Turns that no memory was derived from yet.
+    """The turns that no memory was derived from yet.
 
-    The turn of a stored conversation is written down behind its answer, when that is stored: whether the conversation
-    is still there is known then, and asked of nobody else.
+    The turn of a stored conversation is queued after its answer was stored, which shows whether the conversation
+    still exists.
     """
 
     def __init__(self, background: Background, conversations: Conversations) -> None:
@@ -34,9 +34,9 @@ class Turns:
         self._behind: dict[str, tuple[JobId, ChatTurn] | None] = {}  # of runs whose answer is still to be stored
 
     async def keep(self, caller: Caller, turn: ChatTurn) -> str:
-        """Write it down, unless the conversation it is stored in was forgotten. Raises StorageUnavailable.
+        """Queue a turn, unless its conversation was forgotten. Raises StorageUnavailable.
 
-        The id of the job that derives memories from it; "" for none.
+        Returns the id of the job that derives memories from it; "" for none.
         """
         if caller.run_id in self._behind:
             job_id = new_job_id()
@@ -51,13 +51,13 @@ class Turns:
             return "" if found is None else await self._put(caller.recorded_scope, turn)
 
     def wait_for_answer(self, caller: Caller) -> None:
-        """Write the turn of this run down no earlier than its answer is stored."""
+        """Postpone queueing the turn of this run until its answer is stored."""
         self._behind[caller.run_id] = None
 
     async def behind(self, caller: Caller, store: Callable[[], Awaitable[bool]]) -> bool:
-        """Store the answer of a run, and write its turn down behind it, if it is to be remembered.
+        """Store the answer of a run, then queue its turn, if it is to be remembered.
 
-        `store` tells whether the conversation is still there, and so does this. Raises StorageUnavailable.
+        `store` returns whether the conversation still exists, and so does this. Raises StorageUnavailable.
         """
         waiting = self._behind.pop(caller.run_id, None)
         if waiting is None:
@@ -71,7 +71,7 @@ class Turns:
         return is_there
 
     async def waiting(self, scope: Scope) -> Sequence[ChatTurn]:
-        """The user's newest ones, oldest first."""
+        """The user's newest unprocessed turns, oldest first."""
         jobs = await self._background.waiting(queue_of(scope), limit=_MOST_WAITING)
         return [ChatTurn(**job.payload["turn"]) for job in jobs]
 
@@ -81,12 +81,12 @@ class Turns:
 
 
 def queue_of(scope: Scope) -> str:
-    """One user's turns are remembered in the order they were said: "moved to B" must not come before "lives in A"."""
+    """The queue of one user, which keeps the order of turns: "moved to B" must not come before "lives in A"."""
     return json.dumps([scope.tenant, scope.project, scope.user])
 
 
 def rememberer(service: MemoryService) -> Handler:
-    """Works such jobs off. A result names memories and quotes none: it outlives them."""
+    """The handler of these jobs. A result names memories but quotes none, since it outlives them."""
 
     async def run(job: Job) -> Mapping[str, Any]:
         scope, turn = Scope(**job.payload["scope"]), ChatTurn(**job.payload["turn"])

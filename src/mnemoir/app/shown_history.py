@@ -1,4 +1,4 @@
-"""What a model is shown of a stored conversation, in place of or beside what the client sent."""
+"""Selects the messages of a stored conversation that a model sees, instead of or beside the client's messages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,21 +21,21 @@ from mnemoir.ports.log import Log
 from mnemoir.wire.app_prompts import without_frame
 from mnemoir.workflows.run import RecordedTurn, last_user_message
 
-INSTRUCTIONS = ("system", "developer", "systemMes")  # roles of what is said to the model and not in the conversation
+INSTRUCTIONS = ("system", "developer", "systemMes")  # roles of instructions, which are no part of the conversation
 _MOST_OF_A_BRANCH = 1000  # messages
-_MOST_IN_A_TURN = 64  # messages in front of a tool's result, within which its question is looked for
+_MOST_IN_A_TURN = 64  # messages before a tool's result that are searched for its question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownHistory:
-    """What a stored conversation has to show: its system prompt, and the window, which ends with what is new."""
+    """The system prompt of a stored conversation and its window, which ends with the new messages."""
 
     prompt: str
     window: Sequence[Message]
 
 
 def shown_history(rows: Log, manager: MemoryManager, turn: RecordedTurn, new: Sequence[Message]) -> ShownHistory:
-    """The history that ends with the messages that are `new`.
+    """The history that ends with the `new` messages.
 
     New messages are never cut away, however many tokens they have. Where another request has moved the thread to
     another branch since, the newest messages of this one are shown. Blocks: a strategy may ask a model for a summary.
@@ -46,7 +46,7 @@ def shown_history(rows: Log, manager: MemoryManager, turn: RecordedTurn, new: Se
 
 
 def messages_shown(own: OwnConversations, history: ShownHistory, sent: Sequence[core.Message]) -> list[core.Message]:
-    """The client's system messages, or else the stored prompt, and the window. Blocks: attachments are read.
+    """The client's system messages, or else the stored prompt, then the window. Blocks: reads attachments.
 
     The user's newest message is shown as it was sent, with the documents that an app put around it.
     """
@@ -58,9 +58,9 @@ def messages_shown(own: OwnConversations, history: ShownHistory, sent: Sequence[
 
 
 def with_recalled(chat: ChatRequest, recalled: Sequence[RecalledMessage]) -> ChatRequest:
-    """The chat with what was recalled in front of its last question, but for what it holds anyway.
+    """The chat with recalled messages before its last question, without those that it holds already.
 
-    It stands within the fence of memories, which is taken away again before anything is learned from the question.
+    They stand within the memory fence, which is removed again before anything is learned from the question.
     """
     messages = list(chat.request.messages)
     place = last_user_message(messages)
@@ -85,7 +85,7 @@ def _with_documents(shown: list[core.Message], sent: Sequence[core.Message]) -> 
 
 
 def _window(rows: Log, manager: MemoryManager, turn: RecordedTurn, new: Sequence[Message]) -> Sequence[Message]:
-    """The window without what another request added behind the new messages; [] when these are not in it."""
+    """The window up to the new messages, without later ones of another request; [] when it does not hold them."""
     session_id, budget = turn.conversation_id, manager.max_history_tokens
     window = stored_window(manager.strategy, rows, session_id, budget)
     end = next((at + 1 for at, one in enumerate(window) if one.id == turn.message_id and not one.made), 0)
@@ -99,7 +99,7 @@ def _window(rows: Log, manager: MemoryManager, turn: RecordedTurn, new: Sequence
 
 
 def _newest_turn(rows: Log, turn: RecordedTurn, new: Sequence[Message]) -> Sequence[Message]:
-    """The new messages, and before a tool's result what it is the answer to."""
+    """The new messages, preceded by the question and call when they begin with a tool's result."""
     if new[0].role != "tool":
         return new
     way = rows.way_to(turn.conversation_id, turn.message_id, len(new) + _MOST_IN_A_TURN)

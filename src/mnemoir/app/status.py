@@ -1,4 +1,4 @@
-"""How the server is, in one value: its parts' health, what it keeps, what it does behind the requests."""
+"""The status of the server as one value: health of its parts, stored data, background work."""
 
 import stat
 from asyncio import gather, to_thread
@@ -44,9 +44,9 @@ class PruningState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What goes on behind the requests. `memory_vectors` and `message_vectors` are None while they are not known.
+    """Background work. `memory_vectors` and `message_vectors` are None until they are counted.
 
-    Vectors of messages are made while their user talks, so some may wait for that.
+    Vectors of messages are made while their user chats, so some may wait for that.
     """
 
     jobs: Sequence[JobTally]
@@ -57,7 +57,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latency:
-    """Times of the last hour and the last day."""
+    """Latencies of the last hour and the last day."""
 
     hour: Spread
     day: Spread
@@ -91,7 +91,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remark:
-    """Something that is not as it should be, and the next step."""
+    """A problem and the next step to solve it."""
 
     about: Literal["settings", "model", "endpoints", "embedder", "storage", "work"]
     state: Health
@@ -101,7 +101,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """The whole. `storage_problem` says why the stored memories cannot be read, "" when they can.
+    """The status of the server. `storage_problem` says why stored memories cannot be read, "" when they can.
 
     `endpoints` are the models of the config tree, those with problems first; without a tree there are none.
     """
@@ -122,7 +122,7 @@ class Status:
 
 
 async def status_of(parts: Parts, *, default_user: str, fresh: bool = False) -> Status:
-    """The status now; what takes a while to find out is some seconds old, but for models when it is to be `fresh`."""
+    """The current status; slow figures are some seconds old, those of models not when `fresh` is set."""
     model, endpoints, embedder, room = await gather(
         parts.checkup.model(fresh=fresh),
         parts.checkup.endpoints(fresh=fresh),
@@ -229,7 +229,7 @@ def _remarks_of_models(model: ModelHealth, embedder: EmbedderHealth, *, serves_t
 
 
 def _remarks_of_endpoints(endpoints: Sequence[EndpointHealth]) -> Iterator[Remark]:
-    """One for all of them: a server that is down may be that of fifty."""
+    """One remark for all endpoints with problems, since many may share a server that is down."""
     ill = [one for one in endpoints if one.state in ("warn", "fail")]
     if not ill:
         return
@@ -247,7 +247,7 @@ def _remarks_of_endpoints(endpoints: Sequence[EndpointHealth]) -> Iterator[Remar
 
 
 def _is_well(connected: Connected) -> bool:
-    """Also before anybody looked."""
+    """True when no problem is known, also before the first check."""
     return connected.state in (None, "ok")
 
 

@@ -1,4 +1,4 @@
-"""What is kept and how much room it takes: found out aside and kept for a while, so that no look at a page counts."""
+"""Counts of stored data and its size on disk, computed in the background and cached, so that pages load fast."""
 
 import asyncio
 import os
@@ -22,9 +22,9 @@ _OF_RUNS = ("runs.db", "runs.db-wal", "runs.db-shm")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """How much there is of everybody. Of `embeddable` messages `embedded` have a vector.
+    """Counts over all users. Of `embeddable` messages `embedded` have a vector.
 
-    None stands for what is still being counted for the first time.
+    None means that the first count has not finished.
     """
 
     projects: int | None
@@ -39,7 +39,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """What one part of the stored data takes."""
+    """The size of one part of the stored data."""
 
     name: str
     size_bytes: int
@@ -47,7 +47,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """The data on the disk. `shares` are None until they were measured; of the disk they are on, None is unknown."""
+    """The size of the data on disk. `shares` are None until measured; figures of the disk are None when unknown."""
 
     backend: str
     data_dir: str
@@ -65,7 +65,7 @@ class _Measured:
 
 
 class Stock:
-    """Counts what there is of every kind, and measures what one server keeps."""
+    """Counts the data of every memory kind and measures the files of one server."""
 
     def __init__(self, settings: Settings, kinds: Sequence[MemoryKind]) -> None:
         self._settings = settings
@@ -74,16 +74,16 @@ class Stock:
         self._sizes = Cached(self._measure, for_s=_MEASURE_AGAIN_S)
 
     async def counts(self) -> Counts:
-        """How much there is, as it was some seconds ago. Raises StorageUnavailable."""
+        """The counts of some seconds ago. Raises StorageUnavailable."""
         return counts_of(await self.amounts())
 
     async def amounts(self) -> Amounts:
-        """The same by name, of all kinds, without what is still being counted for the first time."""
+        """The counts of all kinds by name, without those whose first count has not finished."""
         counting = [self._cached(kind).get(patience_s=_PATIENCE_S) for kind in self._kinds if kind.counts is not None]
         return {name: number for found in await asyncio.gather(*counting) for name, number in (found or {}).items()}
 
     async def room(self) -> Room:
-        """What it takes on the disk, as it was some minutes ago, and how much is free now."""
+        """The size on disk of some minutes ago, and the free space now."""
         storage = self._settings.storage
         place, (free, whole) = await asyncio.to_thread(_disk, storage.data_dir)
         measured = await self._sizes.get(patience_s=_PATIENCE_S)
@@ -98,7 +98,7 @@ class Stock:
         )
 
     async def aclose(self) -> None:
-        """Stop counting; a thread that is at it ends its piece of work."""
+        """Stop counting; a running thread finishes its current step."""
         for counted in self._counted.values():
             await counted.aclose()
         await self._sizes.aclose()
@@ -113,12 +113,12 @@ class Stock:
 
 
 def counts_of(amounts: Amounts) -> Counts:
-    """What amounts there are of what the counts name."""
+    """The amounts that `Counts` names."""
     return Counts(**{member.name: amounts.get(member.name) for member in fields(Counts)})
 
 
 def _shares(settings: Settings) -> list[Share]:
-    """The parts of the data directory, and of folders elsewhere that the settings name; the empty ones left out."""
+    """The non-empty parts of the data directory and of other folders that the settings name."""
     root, talk = settings.storage.data_dir, folder_of_conversations(settings)
     sizes = {
         "memories": _size_of_files(root, _OF_DATABASE),
@@ -140,7 +140,7 @@ def _size_of(folder: Path) -> int:
 
 
 def _sizes_below(folder: str) -> Iterator[int]:
-    """The sizes of all files in a folder; links are not followed, and what is gone meanwhile is passed over."""
+    """The sizes of all files in a folder; links are not followed, files deleted meanwhile are skipped."""
     waiting = [folder]
     while waiting:
         try:
@@ -163,7 +163,7 @@ def _size_of_files(folder: Path, names: Iterable[str]) -> int:
 
 
 def _disk(folder: Path) -> tuple[Path, tuple[int | None, int | None]]:
-    """The folder, or what is there of the way to it, and the free and whole size of its disk."""
+    """The folder or its nearest existing parent, and the free and total bytes of its disk."""
     place = next(one for one in (folder, *folder.parents) if one.exists())
     try:
         usage = shutil.disk_usage(place)

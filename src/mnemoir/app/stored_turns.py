@@ -1,4 +1,4 @@
-"""What is stored of a chat: what is new of the messages a client sent, and the answer behind them. All blocks."""
+"""Stores the turns of a chat: the new ones of the client's messages, then the answer. All functions block."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,10 +24,10 @@ INCOMPLETE = "incomplete"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a request says that its messages belong: behind a stored one, or all of them behind the head.
+    """The position that a request gives its messages: after a stored message, or all of them after the head.
 
-    With `shows_stored` the model is shown the stored window in place of what the client sent. With `names_all` every
-    message is told its uid.
+    With `shows_stored` the model sees the stored window instead of the client's messages. With `names_all` the uids
+    of all messages are returned.
     """
 
     parent_id: int | None
@@ -38,9 +38,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredQuestion:
-    """What is stored of a chat: its turn, the messages that are new of it, and the history to be shown, if any.
+    """The stored part of a chat: its turn, its new messages, and the history to show, if any.
 
-    `added` are the ids of what was not stored before; the last message counts as new in any case. `uids` are those of
+    `added` are the ids of messages not stored before; the last message always counts as new. `uids` are those of
     the newest messages that the client sent, instructions apart; none unless all were asked for.
     """
 
@@ -52,7 +52,7 @@ class StoredQuestion:
 
 
 class UnknownParent(InvalidRequest):
-    """The conversation has no message of that id."""
+    """Raised when the conversation has no message with that id."""
 
 
 def said(sent: Sequence[core.Message]) -> list[Message]:
@@ -66,11 +66,11 @@ def said(sent: Sequence[core.Message]) -> list[Message]:
 def store_question(
     own: OwnConversations, session_id: str, *, history: Sequence[Message], prompt: str, place: Place
 ) -> StoredQuestion:
-    """What is stored of the chat, in one step with the window behind it; the last message counts as new at least."""
+    """Store a chat's new messages (at least the last one) and build the window after it in one step."""
     attachments, manager = Attachments(own.node_parts.objects), own.manager
     after = place.parent_id
     if after is not None:
-        _check_parent(own, session_id, after)  # before a file is put away for it
+        _check_parent(own, session_id, after)  # before an attachment is stored for it
         history = _behind_the_last_answer(history)
     elif place.sends_new_only and all(one.role != "assistant" for one in history):
         after = HEAD  # a request that asks for the stored window sends new messages; one with an answer, a history
@@ -86,7 +86,7 @@ def store_question(
         uids = rows.uids_of(placed.ids if place.names_all else asked)
         question = uids[asked[0]] if asked else None
         turn = RecordedTurn(conversation_id=session_id, message_id=placed.ids[-1], question_uid=question)
-        is_at_hand = isinstance(manager.strategy, SimpleStrategy)  # others may ask a model, and that takes its time
+        is_at_hand = isinstance(manager.strategy, SimpleStrategy)  # other strategies may wait for a model
         shown = shown_history(rows, manager, turn, new) if place.shows_stored and is_at_hand else None
         named = [uids.get(id) for id in placed.ids] if place.names_all else []
         return StoredQuestion(turn=turn, added=placed.added, new=new, shown=shown, uids=named)
@@ -104,7 +104,7 @@ def _check_parent(own: OwnConversations, session_id: str, parent_id: int) -> Non
 
 
 def _behind_the_last_answer(history: Sequence[Message]) -> Sequence[Message]:
-    """What a request says anew: a question, or the results of tools; of one that ends with an answer this answer."""
+    """The new messages of a request: a question or tool results, or its last answer when it ends with one."""
     start = max((at + 1 for at, one in enumerate(history[:-1]) if one.role == "assistant"), default=0)
     return history[start:]
 
@@ -112,9 +112,9 @@ def _behind_the_last_answer(history: Sequence[Message]) -> Sequence[Message]:
 def store_answer(
     own: OwnConversations, turn: RecordedTurn, gathering: Gathering, run_id: str
 ) -> Sequence[int] | None:
-    """The id of the answer; None where the conversation is gone. An answer without a word and without a call is none.
+    """Store the answer; its ids, none for an answer without text and calls, None when the conversation is gone.
 
-    Its vector, like those of the question, is made when `MemoryManager.embed` is told of it.
+    Its vector, like that of the question, is made by a later call of `MemoryManager.embed`.
     """
     reply = gathering.so_far()
     if not (reply.words or reply.tool_calls):

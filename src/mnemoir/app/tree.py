@@ -1,4 +1,4 @@
-"""The config tree that is served: its users, what is wrong in it, and what of it changes the settings."""
+"""The served config tree: its users, its problems, and the settings that it overrides."""
 
 import os
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -19,16 +19,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """The tree that is served, and for whom."""
+    """The served tree and the users it is served for."""
 
     tree: ConfigTree
     users: tuple[str, ...]
 
 
 class UntilChanged(Generic[T]):
-    """What reading a whole tree tells, which takes a part of a second: kept until one of its files changes.
+    """A value computed from a whole tree, which takes a part of a second: cached until one of its files changes.
 
-    `make` gets a tree opened for it. One caller at a time may ask.
+    `make` gets a freshly opened tree. Not thread-safe.
     """
 
     def __init__(self, root: Path, make: Callable[[ConfigTree], T]) -> None:
@@ -37,12 +37,12 @@ class UntilChanged(Generic[T]):
         self._made: tuple[frozenset[tuple[str, Stamp]], Hashable, T] | None = None
 
     def get(self, beside: Hashable = None) -> T:
-        """What it tells now. It is made again, too, when what else it is made of, `beside`, is no longer the same."""
+        """The current value. It is also computed again when its other input, `beside`, has changed."""
         seen = frozenset(_stamps(self._root))
         if self._made is None or self._made[:2] != (seen, beside):
             made = self._make(ConfigTree(self._root))
             if any(not _is_settled(self._root / path) for path, _ in seen):
-                return made  # a next change may have the same stamp
+                return made  # another change could leave the stamp as it is
             self._made = (seen, beside, made)
         return self._made[2]
 
@@ -68,7 +68,7 @@ def open_tree(settings: Settings) -> Served | None:
 
 
 def fitted(settings: Settings, *, logging_dir: str | None = None, file_logging: bool = False) -> Settings:
-    """The settings with the port and the log file that the tree's user asks for, where nothing else says so.
+    """The settings with the port and log file of the tree's user, where no other setting gives them.
 
     `<user>` in `logging_dir` becomes the user's name, and nothing where several are served.
     """
@@ -83,7 +83,7 @@ def fitted(settings: Settings, *, logging_dir: str | None = None, file_logging: 
 
 
 def problems_of(settings: Settings) -> Sequence[Problem]:
-    """Everything wrong in what the served users reach; nothing without a tree."""
+    """The problems of all files that the served users reach; empty without a tree."""
     served = open_tree(settings)
     return [] if served is None else check(served.tree, served.users, node_types(), outside(settings, served.tree))
 
@@ -107,5 +107,5 @@ def _stamps(root: Path) -> Iterator[tuple[str, Stamp]]:
 
 
 def _is_settled(path: Path) -> bool:
-    """One that has gone meanwhile is looked for the next time anyway."""
+    """True when the file's stamp is old enough to trust; a deleted file counts, as the next lookup notices it."""
     return not path.exists() or is_settled(path.stat())

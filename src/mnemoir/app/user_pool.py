@@ -1,6 +1,6 @@
-"""What belongs to users, opened when it is asked for, shared by who uses it at once, closed when it is long idle.
+"""A pool of values of users: opened on request, shared by concurrent holders, closed when long idle.
 
-Closing takes as long as what is under way in a value; nobody who uses another one waits for it.
+Closing a value waits for the work under way in it; holders of other values do not wait for that.
 """
 
 import asyncio
@@ -22,13 +22,13 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(slots=True, eq=False)
 class _Place(Generic[Value]):
-    """One value. Of its `users` some are its `holders`, the others wait at the lock until it is open or closed."""
+    """One value. Some of its `users` are `holders`; the others wait at the lock until it is open or closed."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     value: Value | None = None
     users: int = 0
     holders: int = 0
-    left: asyncio.Event = field(default_factory=asyncio.Event)  # the last holder has gone
+    left: asyncio.Event = field(default_factory=asyncio.Event)  # set when the last holder has left
 
 
 class UserPool(Generic[Key, Value]):
@@ -38,12 +38,12 @@ class UserPool(Generic[Key, Value]):
         self._open = open
         self._close = close
         self._most_idle = most_idle
-        self._places: dict[Key, _Place[Value]] = {}  # the one used last stands last
+        self._places: dict[Key, _Place[Value]] = {}  # ordered by last use, the most recent last
         self._closing: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def holding(self, key: Key) -> AsyncIterator[Value]:
-        """The value of a key, until the context ends. Raises what `open` raises."""
+        """The open value of a key, held until the context ends. Raises what `open` raises."""
         async with self._using(key) as place:
             async with place.lock:
                 value = await in_thread(self._opened, key, place) if place.value is None else place.value
@@ -57,9 +57,9 @@ class UserPool(Generic[Key, Value]):
 
     @asynccontextmanager
     async def alone(self, key: Key, *, patience_s: float) -> AsyncIterator[None]:
-        """While nobody has the value of a key: it is closed, and who asks for it waits until the context ends.
+        """A context in which the value of a key has no holder: it is closed, and new callers wait.
 
-        Who holds it may finish first, and ask for it once more for that. Raises Conflict when that takes longer.
+        Its holders may finish first, holding it once more if they need to. Raises Conflict after `patience_s`.
         """
         async with self._using(key) as place:
             await self._acquire_unheld(place, patience_s)
@@ -71,7 +71,7 @@ class UserPool(Generic[Key, Value]):
 
     @asynccontextmanager
     async def untouched(self, key: Key) -> AsyncIterator[None]:
-        """While nobody has the value of a key `alone`. Nothing is opened for it."""
+        """A context in which no caller has the value of a key `alone`. It opens nothing."""
         async with self._using(key) as place:
             async with place.lock:
                 place.holders += 1
@@ -83,11 +83,11 @@ class UserPool(Generic[Key, Value]):
                     place.left.set()
 
     def is_used(self, key: Key) -> bool:
-        """Whether the value of a key is open, or somebody waits for it."""
+        """True when the value of a key is open or a caller waits for it."""
         return key in self._places
 
     async def aclose(self) -> None:
-        """Close all of them, held or not. One that is asked for afterwards is opened anew."""
+        """Close all values, held or not. A value requested afterwards is opened again."""
         if self._closing:
             await asyncio.wait(self._closing)
         for place in list(self._places.values()):
@@ -107,7 +107,7 @@ class UserPool(Generic[Key, Value]):
                 self._rests(key, place)
 
     def _opened(self, key: Key, place: _Place[Value]) -> Value:
-        """Put into its place by the thread itself, for whoever asked may be gone when it is open."""
+        """Open a value and store it in the worker thread: the caller may be cancelled before opening finishes."""
         place.value = value = self._open(key)
         return value
 
@@ -137,7 +137,7 @@ class UserPool(Generic[Key, Value]):
             task.add_done_callback(self._closing.discard)
 
     async def _close_unused(self, key: Key, place: _Place[Value]) -> None:
-        """Who comes meanwhile waits at the lock, and opens it again."""
+        """Close a value without users; a caller that arrives meanwhile waits at the lock and opens it again."""
         async with place.lock:
             if not place.users:
                 await self._end(place)
@@ -150,5 +150,5 @@ class UserPool(Generic[Key, Value]):
             return
         try:
             await in_thread(self._close, value)
-        except Exception as exc:  # noqa: BLE001  # what cannot be closed is nobody's request any more
+        except Exception as exc:  # noqa: BLE001  # no request is left to report the error to
             _log.warning("not closed as it should be", error=type(exc).__name__)

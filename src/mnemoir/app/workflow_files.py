@@ -1,7 +1,7 @@
-"""The config tree that is served, to look at: its files, its users, what is wrong in it, and workflows as graphs.
+"""Read-only views of the served config tree: its files, users and problems, and workflows as graphs.
 
-Nothing here changes a file, and no secret of one is given out. All work is done in a thread, on a tree opened for it:
-the one that answers chats belongs to the event loop. Without a tree there is one file, the built-in workflow.
+No file is changed and no secret is returned. All work is done in a thread, on a tree opened for it: the tree that
+answers chats belongs to the event loop. Without a tree there is one file, the built-in workflow.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ _NOWHERE = os.path.abspath("built-in")  # nothing is ever read there
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """A workflow that a message may come to first. `when` is the category that leads to it, None for any message.
+    """A workflow that may receive a message first. `when` is the category that leads to it, None for any message.
 
     `path` is None where there is no such file. With categories, the workflow without one is the categoriser.
     """
@@ -50,9 +50,9 @@ class Start:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigUser:
-    """A user of the tree. `models` are the names clients give to ask this user's workflows.
+    """A user of the tree. `models` are the model names with which clients call this user's workflows.
 
-    `problem` tells why nothing is known of where it starts, "" where it is.
+    `problem` says why its first workflows are unknown, "" when they are known.
     """
 
     name: str
@@ -66,7 +66,7 @@ class ConfigUser:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigOverview:
-    """All there is. `root` is the folder, None for the built-in workflow."""
+    """The files and users of the tree. `root` is its folder, None for the built-in workflow."""
 
     root: str | None
     users: Sequence[ConfigUser]
@@ -76,7 +76,7 @@ class ConfigOverview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigProblems:
-    """What `mnemoir check` says of the whole tree, and when it was last looked at."""
+    """The output of `mnemoir check` for the whole tree, and the time of the check."""
 
     problems: Sequence[Problem]
     errors: int
@@ -85,7 +85,7 @@ class ConfigProblems:
 
 
 class WorkflowFiles:
-    """Reads the tree anew for every question; only what is wrong in it is kept until a file changes."""
+    """Reads the tree again for every call; only its problems are cached until a file changes."""
 
     def __init__(self, served: Served | None, outside: Outside) -> None:
         self._served = served
@@ -93,21 +93,21 @@ class WorkflowFiles:
         self._problems = None if served is None else UntilChanged(served.tree.root, partial(_checked, outside))
 
     async def overview(self, models: Sequence[str]) -> ConfigOverview:
-        """`models` are the names that clients may give."""
+        """All files and users; `models` are the model names that clients may use."""
         return await in_thread(self._overview, models)
 
     async def text(self, path: str) -> ConfigText:
-        """One file. Raises InvalidRequest, NotFound, TooLarge."""
+        """The text of a file. Raises InvalidRequest, NotFound, TooLarge."""
         if self._served is None:
             return _built_in_text(path)
         return await in_thread(_text, ConfigTree(self._served.tree.root), path)
 
     async def graph(self, path: str, user: str | None) -> WorkflowGraph:
-        """One workflow, as `user` runs it; else as the one does whose folder it is in. Raises like `text`."""
+        """One workflow as `user` runs it, by default the user whose folder it is in. Raises like `text`."""
         return await in_thread(self._graph, path, user)
 
     async def problems(self) -> ConfigProblems:
-        """The whole check. Who asks while one is under way waits for it."""
+        """The result of the whole check. Concurrent callers share one check."""
         if self._problems is None:
             return _counted([])
         async with self._checking:
@@ -164,7 +164,7 @@ class WorkflowFiles:
         return graph_of(survey, workflow, self._whose(tree, path, user))
 
     def _sound_users(self, tree: ConfigTree) -> Sequence[UserTree]:
-        """Served users first: their way to read the tree is the one that counts."""
+        """The users whose settings can be read, served users first: their reading of the tree counts."""
         assert self._served is not None
         names = dict.fromkeys([*self._served.users, *tree.user_names()])
         return [user for user in (UserTree(name, tree) for name in names) if _is_sound(user)]
@@ -204,7 +204,7 @@ def _start(user: UserTree, name: str, when: str | None = None, folder: str = "")
 
 
 def _remembers(survey: Survey, users: Sequence[UserTree], file: ConfigFile) -> bool | None:
-    """Whether a workflow can remember, run by the user it is of; None for what is none, or broken."""
+    """True when a workflow, run by its user, can remember; None for broken files and those that are no workflow."""
     if file.kind != "workflows":
         return None
     folder, _, name = file.path.partition("/")[2].rpartition("/")
@@ -222,7 +222,7 @@ def _text(tree: ConfigTree, path: str) -> ConfigText:
 
 
 def _discussion_settings(tree: ConfigTree) -> Set[str]:
-    """The files among the workflows that are none, as users name them."""
+    """The discussion settings files in workflow folders, as users name them."""
     return {path for name in tree.user_names() if (path := _discussion_settings_of(UserTree(name, tree)))}
 
 
@@ -266,12 +266,12 @@ def _told(problems: Sequence[Problem]) -> str:
 
 
 def _safe(text: str) -> str:
-    """It may quote what is in a file, and what a file is called."""
+    """`text` without secrets and lone surrogates: it may quote files and their names."""
     return without_secrets(_printable(text))
 
 
 def _printable(text: str) -> str:
-    """Names of files that are no UTF-8 come as half characters, which no JSON can hold."""
+    """`text` without lone surrogates (from file names that are not UTF-8), which JSON cannot hold."""
     return text.encode("utf-8", "replace").decode()
 
 

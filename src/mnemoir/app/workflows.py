@@ -1,4 +1,4 @@
-"""Workflows with all that their nodes work with: the config tree, its endpoints, files, modules, locks."""
+"""Builds workflows with everything their nodes use: config tree, endpoints, files, modules, locks."""
 
 import uuid
 from collections.abc import Callable
@@ -47,11 +47,11 @@ from mnemoir.workflows.services import ChatMemory, Limits, Services
 RUNS_FILE = "runs.db"
 DEFAULT_USER = "user"
 
-Own = Callable[[Any], Any]  # keeps a part to be closed at the end, and gives it back
+Own = Callable[[Any], Any]  # registers a part for closing at the end and returns it
 
 
 def open_runs(settings: Settings) -> RunStore:
-    """Where runs are recorded, or what records none."""
+    """The store of run traces, or one that records none."""
     chosen = settings.runs
     if not chosen.enabled:
         return NoRuns()
@@ -60,7 +60,7 @@ def open_runs(settings: Settings) -> RunStore:
 
 
 def open_model_servers(settings: Settings, session: aiohttp.ClientSession) -> HttpModelServers:
-    """The endpoints of a config tree; none is asked yet."""
+    """The endpoints of a config tree; none is called yet."""
     return HttpModelServers(
         session,
         timeouts=timeouts_of(settings.workflows.timeouts),
@@ -82,7 +82,7 @@ def make_workflows(
     session: aiohttp.ClientSession,
     own: Own,
 ) -> tuple[Workflows, Discussions]:
-    """All parts of the workflows; those that hold anything are given to `own`, in the order they are opened."""
+    """Build all parts of the workflows; those to be closed are passed to `own` in the order of opening."""
     chosen, data_dir = settings.workflows, settings.storage.data_dir
     tree, users = (served.tree, served.users) if served is not None else (None, ())
     places = DiscussionPlaces(
@@ -117,9 +117,9 @@ def make_workflows(
 
 
 def forwarding_of(settings: Settings) -> Forwarding:
-    """What of a client's request models get: by default all of it where only this machine can ask and no key is set.
+    """The members of client requests that models get: by default all if only this machine can call and no key is set.
 
-    A server that others reach sends on what is known to be harmless.
+    A server that others can reach passes only members known to be harmless.
     """
     server = settings.server
     private = is_loopback(server.host) and not server.api_keys and server.admin_api_key is None
@@ -129,7 +129,7 @@ def forwarding_of(settings: Settings) -> Forwarding:
 
 
 def open_discussions(embedding: EmbeddingModel, indexing: Indexing, own: Own) -> DiscussionMemory:
-    """The stores of discussions; none of them opens anything yet."""
+    """Build the stores of discussions; no file is opened yet."""
     return DiscussionMemory(
         ledger=FileChunkLedger(),
         summaries=FileRollingSummaries(),

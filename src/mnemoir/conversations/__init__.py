@@ -1,7 +1,7 @@
 """Conversations: threads, windows, token buffers, sessions, node memory, semantic search.
 
-The public names of this room stand in `__init__.pyi`, for type checkers and for the imports here: each is imported
-when it is first asked for, so that a script that keeps sessions does not wait for what others need.
+The public names of this room are listed in `__init__.pyi`, for type checkers and for the imports here: each is
+imported at its first use, so that a script that keeps sessions does not load the dependencies of other parts.
 """
 
 import ast

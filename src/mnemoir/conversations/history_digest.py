@@ -1,7 +1,7 @@
-"""What a message says, in 16 bytes: how a history that a client sends again is found among stored messages.
+"""Digests of messages in 16 bytes, with which a history that a client sends again is found among stored messages.
 
-Clients give a message back as they show it, not as it was: with or without a model's thinking, trimmed at the edges,
-with other ids of tool calls. None of that makes it another message.
+Clients return a message as they display it: with or without a model's thinking, trimmed, with other ids of tool
+calls. The digest ignores these differences.
 """
 
 import json
@@ -12,7 +12,7 @@ from mnemoir.conversations.log.message_rows import Columns, message_of
 from mnemoir.core.conversation_messages import MediaPart, Message, calls_of
 from mnemoir.core.conversations import MessageRecord
 
-PASSED_OVER = b""  # of system messages: no history is compared with them
+PASSED_OVER = b""  # for system messages, which are not compared
 _BYTES = 16
 # A rule of its own, not that of core/thinking.py: stored digests depend on it, and it is for what clients show, where
 # any block may be missing, and not for what a model wrote.
@@ -20,7 +20,7 @@ _THINKING = (("<think>", "</think>"), ('<details type="reasoning"', "</details>"
 
 
 def message_digest(record: MessageRecord) -> bytes:
-    """Equal for messages that say the same; PASSED_OVER for a system message.
+    """The digest, equal for messages with equal content; PASSED_OVER for a system message.
 
     Compared are the role, the text, the names and arguments of tool calls, and files: by their bytes, or their URLs.
     """
@@ -45,7 +45,7 @@ def _said(role: str, text: str) -> str:
 
 
 def _without(text: str, begin: str, end: str) -> str:
-    """Without what stands between; a beginning without an end stays. In linear time, whatever the text."""
+    """The text without the parts between `begin` and `end`; an unclosed part stays. Always in linear time."""
     kept, at = [], 0
     while (start := text.find(begin, at)) >= 0 and (stop := text.find(end, start + len(begin))) >= 0:
         kept.append(text[at:start])

@@ -1,4 +1,4 @@
-"""Searching as the manager of sessions offers it, and what it tells a search. One of the parts of `MemoryManager`."""
+"""The search methods of `MemoryManager`, and its notifications of a search about saves and deletions."""
 
 import asyncio
 import threading
@@ -19,7 +19,7 @@ _NOT_ENABLED = "Semantic search not enabled: give the MemoryManager an embedding
 
 
 class ManagedSearch:
-    """Thread-safe."""
+    """Search in the sessions of a manager. Thread-safe."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class ManagedSearch:
 
     @property
     def semantic_search_enabled(self) -> bool:
-        """Whether there are an embedding client and a vector store."""
+        """True when there are an embedding client and a vector store."""
         return self.embedding_client is not None and self.vector_store is not None
 
     @property
@@ -60,7 +60,7 @@ class ManagedSearch:
         min_similarity: float | None = None,
         rerank: Rerank | None = None,
     ) -> list[SearchHit]:
-        """By meaning, most similar first; `min_similarity` is -1 to 1. Raises RuntimeError when not enabled."""
+        """Search by meaning, most similar first; `min_similarity` is -1 to 1. RuntimeError when not enabled."""
         self._require_semantic_search()
         if top_k <= 0:
             return []
@@ -86,7 +86,7 @@ class ManagedSearch:
         *,
         rerank: Rerank | None = None,
     ) -> list[SearchHit]:
-        """By words and meaning, or by words alone where semantic search is not enabled.
+        """Search by words and meaning, or by words alone when semantic search is not enabled.
 
         `alpha`, 0 to 1, is the weight of meaning; without it the two rankings are joined by rank.
         """
@@ -110,7 +110,7 @@ class ManagedSearch:
     def backfill_embeddings(
         self, session_id: str | None = None, batch_size: int = 100, *, progress: Progress | None = None
     ) -> int:
-        """Embed what has no vector yet, in all sessions or one; how many. Raises RuntimeError when not enabled.
+        """Embed messages without a vector, of all sessions or one; return how many. RuntimeError when not enabled.
 
         `progress` is called with the numbers done and found. May be called where an event loop runs, which it blocks;
         `abackfill_embeddings` does not.
@@ -125,26 +125,26 @@ class ManagedSearch:
         return await asyncio.to_thread(self.backfill_embeddings, session_id, batch_size, progress=progress)
 
     def begin_backfill(self) -> None:
-        """Embed in the background what has no vector, as after a crash. Never raises; nothing when not enabled."""
+        """Embed messages without a vector in the background. Never raises; does nothing when not enabled."""
         if self.semantic_search_enabled:
             self._searching().begin_backfill()
 
     def reindex_embeddings(self, batch_size: int = 100, *, progress: Progress | None = None) -> int:
-        """Embed all messages anew, as another model requires; how many. Raises RuntimeError when not enabled."""
+        """Embed all messages again, as for another model; return how many. Raises RuntimeError when not enabled."""
         self._require_semantic_search()
         return self._searching().reindex(max(1, batch_size), progress)
 
     async def wait_for_pending_embeddings(self) -> None:
-        """Until every message saved before this call has its vector, or has failed to get one."""
+        """Wait until every message saved before this call has its vector or has failed to get one."""
         if self.semantic_search_enabled:
             await self._searching().wait()
 
     def _saved(self, message_ids: Sequence[int], records: Sequence[MessageRecord]) -> None:
-        """Have those messages embedded that can be: they were noted as waiting. The records are theirs, in order."""
+        """Have the embeddable ones of these messages embedded, marked as waiting. `records` are in the same order."""
         self.embed([id for id, record in zip(message_ids, records, strict=True) if record.is_embeddable])
 
     def embed(self, message_ids: Sequence[int]) -> None:
-        """Have messages embedded that were put into the log and noted as waiting there. Never raises."""
+        """Have messages embedded that were added to the log and marked there as waiting. Never raises."""
         if self.semantic_search_enabled and message_ids:
             self._searching().saved(message_ids)
 

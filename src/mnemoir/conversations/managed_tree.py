@@ -1,4 +1,4 @@
-"""Branches as the manager of sessions offers them. One of the parts of `MemoryManager`; all methods block."""
+"""The branch methods of `MemoryManager`: appending, resuming, moving the head, copying. All methods block."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -17,12 +17,12 @@ from mnemoir.core.conversations import (
     metadata_of,
 )
 
-BRANCHED_FROM = "branched_from"  # in `metadata.custom`: the session and the message that a copy ends with
+BRANCHED_FROM = "branched_from"  # in `metadata.custom`: the source session and message of a copy
 _PAGE = 500
 
 
 class ManagedTree(ManagedSearch):
-    """The thread of a session is the way from its first message to its head; other branches hang on it."""
+    """The tree of a session: its thread is the path from its first message to its head; other branches fork off."""
 
     def append_messages(
         self,
@@ -34,7 +34,7 @@ class ManagedTree(ManagedSearch):
         run_id: str | None = None,
         finish_reason: str | None = None,
     ) -> list[int]:
-        """Put them behind a message, on whichever branch it is; the ids. The last of them is the head afterwards.
+        """Append messages to a message on any branch; return their ids. The last of them becomes the head.
 
         `parent_id` ROOT is the beginning, None the head. An unknown session is created. Raises MessageNotFoundError
         for a parent that the session does not have.
@@ -60,10 +60,10 @@ class ManagedTree(ManagedSearch):
         system_prompt: str = "",
         run_id: str | None = None,
     ) -> Placed:
-        """Take the history that a client holds: add what is new; its end becomes the head.
+        """Match the history of a client with the session: add its new messages; its end becomes the head.
 
-        System messages are passed over and have no id in the result. `TreeRows.append` says how the others are found
-        again; with `parent_id` they stand right behind this message. Raises MessageNotFoundError.
+        System messages are skipped and have no id in the result. `TreeRows.append` describes how the others are
+        matched; with `parent_id` they directly follow this message. Raises MessageNotFoundError.
         """
         checked_session_id(session_id)
         records = [record_of(session_id, one, run_id=run_id) for one in history if one.role != "system"]
@@ -78,13 +78,13 @@ class ManagedTree(ManagedSearch):
         return placed
 
     def find_session(self, history: Sequence[Message]) -> str | None:
-        """The session that begins with a question and an answer as this history does, for longest; None for none."""
+        """The session sharing the longest beginning with `history`, at least a question and an answer, or None."""
         return self.storage.session_of_history([record_of("", one) for one in history])
 
     def set_head(self, session_id: str, message_id: int, *, to_newest: bool = False) -> bool:
-        """Let the thread end with this message, whichever branch it is on; False when the session has none such.
+        """Make this message, on any branch, the end of the thread; False when the session does not have it.
 
-        With `to_newest` it goes on to the newest end of the branches behind that message.
+        With `to_newest` the thread continues to the newest end of the branches after that message.
         """
         end = self.storage.newest_end(session_id, message_id) if to_newest else message_id
         return self.storage.set_head(session_id, end)
@@ -96,9 +96,9 @@ class ManagedTree(ManagedSearch):
         new_id: str | None = None,
         metadata: SessionMetadata | Mapping[str, Any] | None = None,
     ) -> str:
-        """A new session that begins as the way to this message does; its id, a new UUID unless one is given.
+        """Create a session with copies of the messages up to this one; return its id, a new UUID unless one is given.
 
-        Without `metadata` it has those of the other. Its `metadata.custom.branched_from` names session and message.
+        Without `metadata` it has those of the source. Its `metadata.custom.branched_from` names session and message.
         Raises SessionExistsError for an id that is taken, and MessageNotFoundError.
         """
         source = self.storage.get_session(session_id)
@@ -113,7 +113,7 @@ class ManagedTree(ManagedSearch):
         return the_id
 
     def get_message(self, session_id: str, message_id: int) -> StoredMessage | None:
-        """The message of that id, on whichever branch; None when the session has none such."""
+        """The message with that id, on any branch; None when the session does not have it."""
         found = self.storage.messages_by_id([message_id]).get(message_id)
         return found if found is not None and found.session_id == session_id else None
 
@@ -124,12 +124,12 @@ class ManagedTree(ManagedSearch):
         system_prompt: str | None = None,
         metadata: SessionMetadata | Mapping[str, Any] | None = None,
     ) -> bool:
-        """Change what is given; False when the session is unknown. No activity."""
+        """Change the given values; False when the session is unknown. Does not count as activity."""
         about = None if metadata is None else metadata_of(metadata)
         return self.storage.update_session(session_id, system_prompt=system_prompt, metadata=about)
 
     def _embed_copies(self, message_ids: Sequence[int]) -> None:
-        """Some at a time: there may be very many."""
+        """Have copied messages embedded in batches, since there may be very many."""
         model = self.embedding_model
         if model is None:
             return

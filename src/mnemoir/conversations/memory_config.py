@@ -1,7 +1,7 @@
-"""The `memory` setting of a node: which history its model gets, and the choice of the memory that gives it.
+"""The `memory` setting of a node: selects the history that its model gets, and the memory that provides it.
 
-A node remembers the whole conversation, or only what it said itself. Without a conversation there is nothing to
-remember: applications of that kind are told when they are configured, and a run that has none goes on without memory.
+A node remembers the whole conversation, or only what it said itself. Without a conversation
+there is nothing to remember: such applications are rejected at configuration, and a run without one has no memory.
 """
 
 from enum import StrEnum
@@ -24,23 +24,23 @@ _TURN_ID = ("sys", "message_id")
 
 
 class MemoryMode(StrEnum):
-    """Whose history it is: the conversation's, or the node's own."""
+    """The kind of history: the conversation's, or the node's own."""
 
     CONVERSATION = "conversation"
     NODE = "node"
 
 
 class MemoryConfig(BaseModel):
-    """The memory of one node. `query_prompt_template` takes the place of the user's query in its prompt."""
+    """The memory of one node. `query_prompt_template` replaces the user's query in its prompt."""
 
     class RolePrefix(BaseModel):
-        """What stands in front of each side's words, for models that complete a prompt."""
+        """The prefixes of user and assistant texts, for models that complete a prompt."""
 
         user: str
         assistant: str
 
     class WindowConfig(BaseModel):
-        """How many turns are looked at; `size` counts only while `enabled`, and only when it is above 0."""
+        """The number of turns in the window; `size` applies only while `enabled`, and only when it is above 0."""
 
         enabled: bool
         size: int | None = None
@@ -52,7 +52,7 @@ class MemoryConfig(BaseModel):
 
     @property
     def message_limit(self) -> int | None:
-        """The turns of the window; None where it sets no limit of its own."""
+        """The number of turns in the window; None when it sets no limit."""
         if self.window is None or not self.window.enabled or not self.window.size or self.window.size < 0:
             return None
         return self.window.size
@@ -89,7 +89,7 @@ def fetch_memory(
     node_parts: NodeParts | None = None,
     rules: HistoryRules = DEFAULT,
 ) -> BaseMemory | None:
-    """The memory that a node's setting asks for; None without a setting or a conversation.
+    """The memory selected by a node's setting; None without a setting or a conversation.
 
     Node memory needs a `node_id` too, and is None without one. A conversation is looked for in `conversations`, else
     where `use_conversations` said; SettingsError when neither was given. A run may name the stored turn that is being
@@ -118,7 +118,7 @@ def fetch_node_memory(
     *,
     node_parts: NodeParts | None = None,
 ) -> NodeTokenBufferMemory | None:
-    """The node's own memory, for the turn's words to be added to; None where its setting asks for no such memory."""
+    """The node's own memory, for adding the turn; None when its setting selects no node memory."""
     if node_data_memory is None or node_data_memory.mode is not MemoryMode.NODE:
         return None
     return _node_memory(variable_pool, app_id, node_id, model_instance, tenant_id=None, parts=node_parts)

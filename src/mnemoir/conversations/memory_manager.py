@@ -1,6 +1,6 @@
 """Session memory as scripts and agents use it: `MemoryManager`, over one file, without a server.
 
-Plain methods block. Saving never fails over a search: a message that got no vector now gets it by back-filling.
+Plain methods block. Search errors never fail saving: back-filling adds missing vectors later.
 """
 
 import uuid
@@ -28,14 +28,14 @@ from mnemoir.core.conversations import (
 from mnemoir.ports.backends import backend
 from mnemoir.ports.log import Log
 
-if TYPE_CHECKING:  # reading and writing files of six formats is loaded when it is asked for
+if TYPE_CHECKING:  # the code for six file formats is loaded on demand
     from mnemoir.conversations.transfer import ExportFormat, ImportReport, OnConflict
 
 _CLOSING_S = 5.0
 
 
 class MemoryManager(ManagedTree):
-    """Thread-safe. Methods raise StorageUnavailable when the file cannot be read or written; `close` ends it."""
+    """Thread-safe. Methods raise StorageUnavailable when the file cannot be read or written."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class MemoryManager(ManagedTree):
         metadata: SessionMetadata | Mapping[str, Any] | None = None,
         session_id: str | None = None,
     ) -> str:
-        """Its id, a new UUID unless one is given. Unknown keys of a mapping go to the metadata's `custom`.
+        """Create a session; return its id, a new UUID unless given. Unknown metadata keys go to `custom`.
 
         Raises SessionExistsError when the id is taken.
         """
@@ -81,7 +81,7 @@ class MemoryManager(ManagedTree):
         return self.storage.get_session(session_id)
 
     def session_exists(self, session_id: str) -> bool:
-        """Whether there is one."""
+        """True when the session exists."""
         return self.storage.get_session(session_id) is not None
 
     def get_or_create_session(
@@ -90,20 +90,20 @@ class MemoryManager(ManagedTree):
         system_prompt: str,
         metadata: SessionMetadata | Mapping[str, Any] | None = None,
     ) -> tuple[str, bool]:
-        """The id, and whether it was created now. Prompt and metadata are for a new one only."""
+        """The id, and True if it was created now. Prompt and metadata are for a new session only."""
         the_id = session_id or str(uuid.uuid4())
         return the_id, self.storage.open_session(the_id, system_prompt, metadata_of(metadata))
 
     def update_metadata(self, session_id: str, metadata: SessionMetadata | Mapping[str, Any]) -> bool:
-        """Put other metadata in the place of the session's; False when it is unknown."""
+        """Replace the session's metadata; False when the session is unknown."""
         return self.storage.update_session(session_id, metadata=metadata_of(metadata))
 
     def save_message(self, session_id: str, message: Message, *, system_prompt: str = "") -> int:
-        """The message's id. An unknown session is created, with `system_prompt`."""
+        """Save a message; return its id. An unknown session is created, with `system_prompt`."""
         return self.save_messages(session_id, [message], system_prompt=system_prompt)[0]
 
     def save_messages(self, session_id: str, messages: Sequence[Message], *, system_prompt: str = "") -> list[int]:
-        """The ids, in order; all are saved or none. Much faster than one by one."""
+        """Save all messages or none; return their ids, in order. Much faster than one by one."""
         checked_session_id(session_id)
         records = [record_of(session_id, message) for message in messages]
         ids = self.storage.save_messages(records, system_prompt=system_prompt, embedding_model=self.embedding_model)
@@ -111,9 +111,9 @@ class MemoryManager(ManagedTree):
         return ids
 
     def load_history(self, session_id: str, max_tokens: int | None = None) -> list[Message]:
-        """The window: what of the session is sent to the model, oldest first, within the budget.
+        """The window: the messages of the session to send to the model, oldest first, within the budget.
 
-        [] for an unknown session, which is not created. Calls without a result get one that says so.
+        [] for an unknown session, which is not created. Tool calls without a result get a placeholder result.
         """
         budget = self.max_history_tokens if max_tokens is None else max_tokens
         return self.strategy.window(self.storage, session_id, budget)
@@ -130,27 +130,27 @@ class MemoryManager(ManagedTree):
         return recent if max_tokens is None else fit(recent, max_tokens, self._counter, unit="message")
 
     def list_sessions(self, limit: int = 10, offset: int = 0) -> list[SessionRecord]:
-        """Newest activity first."""
+        """Sessions, newest activity first."""
         return self.storage.list_sessions(limit, offset)
 
     def delete_session(self, session_id: str) -> bool:
-        """With its messages, summary and vectors; False when it is unknown."""
+        """Delete a session with its messages, summary and vectors; False when it is unknown."""
         was_there = self.storage.delete_session(session_id)
         self._remove_vectors()
         return was_there
 
     def clear_history(self, session_id: str) -> int:
-        """Delete the session's messages, summary and vectors, and keep the session; how many messages."""
+        """Delete the session's messages, summary and vectors but keep the session; return the number of messages."""
         deleted = self.storage.clear_messages(session_id)
         self._remove_vectors()
         return deleted
 
     def clear_context(self, session_id: str) -> int | None:
-        """Let windows begin after the head and keep all; its id, None when there is none."""
+        """Make windows begin after the head, deleting nothing; return the head's id, None without one."""
         return self.storage.mark_context(session_id)
 
     def pin_message(self, message_id: int) -> bool:
-        """Have strategies keep it in every window; False when there is no such message."""
+        """Make strategies keep a message in every window; False when it does not exist."""
         return self.storage.set_pinned(message_id, True)
 
     def unpin_message(self, message_id: int) -> bool:
@@ -158,7 +158,7 @@ class MemoryManager(ManagedTree):
         return self.storage.set_pinned(message_id, False)
 
     def get_message_count(self, session_id: str) -> int:
-        """How many messages the thread of the session has."""
+        """The number of messages on the thread of the session."""
         return self.storage.get_message_count(session_id)
 
     @overload
@@ -168,9 +168,9 @@ class MemoryManager(ManagedTree):
     def prune_old_sessions(self, days: int = 30, *, dry_run: Literal[True]) -> list[str]: ...
 
     def prune_old_sessions(self, days: int = 30, *, dry_run: bool = False) -> int | list[str]:
-        """Delete sessions last used more than `days` days ago, unless `metadata.custom.keep`; how many.
+        """Delete sessions unused for more than `days` days, unless `metadata.custom.keep` is set; return how many.
 
-        With `dry_run` the ids of those that would go. Raises ValueError for a negative number.
+        With `dry_run` delete nothing and return their ids. Raises ValueError for a negative number.
         """
         if dry_run:
             return self.storage.old_sessions(days)
@@ -179,13 +179,13 @@ class MemoryManager(ManagedTree):
         return pruned
 
     def export_session(self, session_id: str, file: str | Path | BinaryIO, format: "ExportFormat" = "jsonl") -> int:
-        """Write a session to a file, which stands whole or not at all; the number of bytes. Raises NotFound."""
+        """Write a session to a file, completely or not at all; return the number of bytes. Raises NotFound."""
         from mnemoir.conversations.transfer import export_session, write_export
 
         return write_export(export_session(self, session_id, format), file)
 
     def export_all(self, file: str | Path | BinaryIO) -> int:
-        """Write all sessions to a file as JSON lines; the number of bytes."""
+        """Write all sessions to a file as JSON lines; return the number of bytes."""
         from mnemoir.conversations.transfer import export_all, write_export
 
         return write_export(export_all(self), file)
@@ -193,13 +193,13 @@ class MemoryManager(ManagedTree):
     def import_session(
         self, file: str | Path | BinaryIO, on_conflict: "OnConflict" = "skip", dry_run: bool = False
     ) -> "ImportReport":
-        """Store the sessions of a file; what was stored. Raises InvalidImport for a broken one; nothing is stored."""
+        """Store the sessions of a file; return a report. Raises InvalidImport for a broken file; stores nothing."""
         from mnemoir.conversations.transfer import import_sessions
 
         return import_sessions(self, file, on_conflict=on_conflict, dry_run=dry_run)
 
     def close(self) -> None:
-        """Finish what is under way, for some seconds at most, and let go of the file. It may be called twice."""
+        """Finish the work under way, for some seconds at most, and close the file. May be called twice."""
         self._close_search()
         self.strategy.drain(_CLOSING_S)
         self.storage.close()

@@ -1,7 +1,7 @@
-"""Taking a user's conversation away with everything that belongs to it alone: messages, vectors, attachments, notes.
+"""Removes a user's conversation with everything that belongs to it alone: messages, vectors, attachments, notes.
 
-What was derived from it elsewhere is not known here. Files go before the session, so that a removal that fails can be
-asked for again; and once more behind it, for who was at work meanwhile and did not know yet.
+Data derived from it elsewhere is not handled here. Files are deleted before the session, so that a failed removal can
+be repeated; and once more after it, for files that concurrent work has written meanwhile.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from mnemoir.ports.objects import ObjectStore
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removed:
-    """How much there was. `messages` are those of all branches."""
+    """The counts of removed items. `messages` are those of all branches."""
 
     messages: int = 0
     node_memories: int = 0
@@ -24,7 +24,7 @@ class Removed:
 
 
 def remove_conversation(own: OwnConversations, session_id: str) -> Removed | None:
-    """None when there is no such conversation. Blocks; raises StorageUnavailable with what is left still there."""
+    """Remove a conversation; None if it does not exist. Blocks; raises StorageUnavailable, the rest still there."""
     manager, objects = own.manager, own.node_parts.objects
     if not manager.session_exists(session_id):
         return None
@@ -38,9 +38,9 @@ def remove_conversation(own: OwnConversations, session_id: str) -> Removed | Non
 
 
 def remove_if_old(own: OwnConversations, session_id: str, before: datetime) -> bool:
-    """Remove one that was last used before that time, in UTC, unless it is to be kept; whether it is gone by that.
+    """Remove a conversation last used before that time (UTC), unless marked to be kept; True if it was removed.
 
-    It may have been used since it was found to be old. Blocks; raises as `remove_conversation` does.
+    Its age is checked again, as it may have been used meanwhile. Blocks; raises as `remove_conversation` does.
     """
     record = own.manager.get_session(session_id)
     if record is None or record.metadata.is_kept or record.updated_at >= before:

@@ -1,4 +1,4 @@
-"""Whose conversations: each user's sessions, vectors, node memories and attachments lie in a folder of their own."""
+"""The conversations of one user: sessions, vectors, node memories and attachments in a separate folder."""
 
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from mnemoir.ports.log import Log
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnConversations:
-    """What one user has. All of it blocks.
+    """The data of one user. All methods block.
 
-    `manager` searches, makes windows and has vectors made of what it saves; all else is read from the log behind it.
+    `manager` searches, builds windows and embeds what it saves; all else is read from its log.
     """
 
     folder: Path
@@ -24,7 +24,7 @@ class OwnConversations:
 
     @property
     def log(self) -> Log:
-        """The conversations themselves."""
+        """The log of the conversations."""
         return self.manager.storage
 
 
@@ -32,4 +32,4 @@ class UserConversations(Protocol):
     """The conversations of every user of a server."""
 
     def of(self, scope: Scope) -> AbstractAsyncContextManager[OwnConversations]:
-        """Those of the scope's owner, open until the context ends. Raises StorageUnavailable."""
+        """The conversations of the scope's owner, open until the context ends. Raises StorageUnavailable."""

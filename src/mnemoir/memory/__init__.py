@@ -1,1 +1,1 @@
-"""What is derived from messages and kept: facts, and the work that goes on behind the replies."""
+"""Memory derived from messages: facts, discussions, and the background jobs that make them."""

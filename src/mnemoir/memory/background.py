@@ -1,9 +1,9 @@
-"""What goes on behind the replies: durable jobs, worked off one by one, begun again after a crash.
+"""Background work: durable jobs, processed in order within a queue and started again after a crash.
 
-A job is written down before anyone relies on it and is gone only when it is done. While it runs it is leased to this
-worker, which renews the lease; a job whose worker stopped to do so, or could not write its end down, is put back. A
-failure that may pass (the model is down, the disk is full) puts the job back, later each time; one that cannot pass
-gives it up and keeps it to be looked at.
+A job is stored before any caller relies on it and removed only when it is done. While it runs it is leased to this
+worker, which renews the lease; a job whose lease expired, or whose end could not be stored, is put back. A temporary
+failure (the model is down, the disk is full) puts the job back with growing delays; a permanent one marks the job as
+failed and keeps it for inspection.
 """
 
 import asyncio
@@ -33,18 +33,18 @@ Handler = Callable[[Job], Awaitable[Mapping[str, Any]]]
 _log = structlog.get_logger(__name__)
 _FIRST_WAIT_S = 1.0
 _LONGEST_WAIT_S = 300.0
-_KEPT_TRYING = timedelta(days=7)  # an outage longer than this is no outage
+_KEPT_TRYING = timedelta(days=7)  # a longer outage is treated as permanent
 _TRIES_AT_NONSENSE = 3  # a model that cannot make sense of a turn must not hold up the user's next ones
 _STORAGE_WAIT_S = 5.0
 _LONGEST_SLEEP_S = 3600.0
 _LEASE_S = 60.0
 _BEATS_A_LEASE = 3
-_OTHERS_LOOKED_AT_S = 0.1  # this process gets no signal when a job of another worker ends
+_OTHERS_LOOKED_AT_S = 0.1  # poll: no signal arrives when a job of another worker ends
 _UNWRITTEN = "It was stopped, or how it ended could not be written down."
 
 
 class Background:
-    """Works off the queue with a few tasks at a time. `start` and `aclose` bound its life."""
+    """Processes the queue with a few tasks at a time, from `start` to `aclose`."""
 
     def __init__(
         self,
@@ -66,20 +66,20 @@ class Background:
         self._woken = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._running: dict[JobId, asyncio.Event] = {}
-        self._unwritten: dict[JobId, Job] = {}  # leased to this worker, which works on them no more
+        self._unwritten: dict[JobId, Job] = {}  # leased to this worker and ended, but the end is not stored
 
     def handle(self, kind: str, handler: Handler) -> None:
-        """Give jobs of `kind` to `handler`; to be said before `start`."""
+        """Register the handler for jobs of `kind`; call before `start`."""
         self._handlers[kind] = handler
 
     async def start(self) -> None:
-        """Put back what a crash left half done, and begin."""
+        """Put back jobs that a crash interrupted, and start processing."""
         await self._reclaim()
         self._tasks = [asyncio.create_task(self._work(), name=f"background {n}") for n in range(self._at_once)]
         self._tasks.append(asyncio.create_task(self._beat_on(), name="background leases"))
 
     async def beat(self) -> None:
-        """Renew the leases of what runs here, and put back jobs whose end is unwritten or whose lease has ended.
+        """Renew the leases of running jobs; put back jobs whose end is not stored or whose lease expired.
 
         Raises StorageUnavailable.
         """
@@ -93,7 +93,7 @@ class Background:
     async def put(
         self, kind: str, payload: Mapping[str, Any], *, queue: str = "", job_id: JobId | None = None
     ) -> JobId:
-        """Write a job down and wake a worker. Durable on return. A queue's jobs are worked off in order."""
+        """Store a job and wake a worker. Durable on return. The jobs of a queue run in order."""
         job_id = job_id or new_job_id()
         await self._jobs.put(job_id, kind, payload, queue=queue)
         self._woken.set()
@@ -104,15 +104,15 @@ class Background:
         return await self._jobs.waiting(queue, limit=limit)
 
     async def withdraw(self, queue: str, unwanted: Callable[[Job], bool], *, patience_s: float) -> None:
-        """Forget all jobs of the queue that are `unwanted`, after those of them that are running have ended.
+        """Remove all `unwanted` jobs of the queue; wait for those that are running.
 
-        Raises Conflict when one runs for longer than `patience_s`; the others are gone then.
+        Raises Conflict when one runs for longer than `patience_s`; the others are removed even then.
         """
         try:
             async with asyncio.timeout(patience_s):
                 await self._put_back_unwritten()
                 while found := [job for job in await self._jobs.kept(queue) if unwanted(job)]:
-                    await self._jobs.remove([job.id for job in found])  # one that a worker has taken stays
+                    await self._jobs.remove([job.id for job in found])  # jobs taken by a worker stay
                     own = [self._running[job.id] for job in found if job.id in self._running]
                     for ended in own:
                         await ended.wait()
@@ -123,7 +123,7 @@ class Background:
             raise Conflict("Memories are being made of what was said, at this moment. Try again later.") from exc
 
     async def aclose(self) -> None:
-        """Stop at once; what was under way is put back, at the next start if it cannot be written down now."""
+        """Stop at once; running jobs are put back, at the next start if they cannot be stored now."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -160,7 +160,7 @@ class Background:
             self._woken.set()
 
     async def _sleep(self) -> None:
-        """Until a job is put or the next one is due."""
+        """Wait until a job is put or the next one is due."""
         self._woken.clear()
         due = await self._jobs.next_due()
         wait_s = _LONGEST_SLEEP_S if due is None else max(0.0, (due - self._clock()).total_seconds())
@@ -214,7 +214,7 @@ class Background:
 
 
 def _log_fault(exc: Exception, job: Job) -> None:
-    """Where it happened, and what only at debug level: an exception's text may quote what a person said."""
+    """Log an internal error with its place; its text only at debug level, since it may quote a user."""
     where = [
         f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(exc.__traceback__)[-8:]
     ]
@@ -223,7 +223,7 @@ def _log_fault(exc: Exception, job: Job) -> None:
 
 
 def _is_final(job: Job, exc: MnemoirError) -> bool:
-    """Whether trying again is useless. With a wrong key or a full quota it is not: a person mends that."""
+    """True when retrying is useless. A wrong key or a full quota is not final: an administrator can fix it."""
     if isinstance(exc, ProviderInvalidOutput):
         return job.attempts >= _TRIES_AT_NONSENSE
     if isinstance(exc, ProviderRefused):

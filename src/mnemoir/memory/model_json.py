@@ -1,9 +1,9 @@
-"""JSON in what a model answered, read as tolerantly as can be without guessing.
+"""Reads JSON from model answers, as tolerantly as possible without guessing.
 
 Models put JSON between fences or into prose, wrap a list into an object, write one object a line, break quotes, leave
-commas too many, or stop in the middle. What is whole is read or mended; of what breaks off, nothing is made up. Work
-is linear in the length of the answer, but for mending, which takes up to the square of what it may get. Thinking is
-not looked for here (`core/thinking.py`).
+commas too many, or stop in the middle. Complete values are read or repaired; nothing is made up for truncated ones.
+Time is linear in the length of the answer, except for repair, which is quadratic in its bounded input. Thinking is
+removed elsewhere (`core/thinking.py`).
 """
 
 import re
@@ -20,13 +20,13 @@ _BARE_FENCE = re.compile(r"```[^\S\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _MARKS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}]', re.DOTALL)  # a string to its end, or the text's
 _STEPS = {"{": 1, "}": -1}
 _MENDABLE_CHARACTERS = 200_000  # of one value: no honest answer is longer
-_MENDABLE_IN_ITEMS = 10_000  # of all items: there may be many, and so many characters take a second
+_MENDABLE_IN_ITEMS = 10_000  # of all items together: repairing so many characters takes a second
 _MENDABLE_DEPTH = 32
-_TORN_WRAPPERS = 3  # an answer that stops inside a wrapper is looked into so deep
+_TORN_WRAPPERS = 3  # how deep a truncated wrapper is searched
 
 
 def read_value(answer: str) -> Any:
-    """The JSON value of an answer that is to hold one object; None when there is no whole one in it."""
+    """The JSON value of an answer that should hold one object; None when it holds no complete one."""
     fence = _FENCE.search(answer)
     body = (fence[1] if fence else answer).strip()
     value = _strict(body)
@@ -42,10 +42,10 @@ def read_value(answer: str) -> Any:
 
 
 def read_items(answer: str, keys: Collection[str]) -> tuple[list[Any] | None, list[str]]:
-    """The members of the list that an answer is to hold, or all whole objects in it, and what is wrong with the rest.
+    """The items of the list in an answer, or all complete objects in it, and the faults of the rest.
 
-    None when there is neither a list nor an object. An object with one of `keys` is an item itself; of any other with
-    a single list or object in it, that is read. Faults quote nothing of the answer.
+    None when there is neither a list nor an object. An object with one of `keys` is an item itself; any other
+    object that wraps a single list or object is unwrapped. Faults quote nothing of the answer.
     """
     places = _places(answer)
     for place in places:
@@ -57,9 +57,9 @@ def read_items(answer: str, keys: Collection[str]) -> tuple[list[Any] | None, li
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """Where JSON may be: `text` ends where it should end, `rest` with the answer.
+    """A possible JSON value: `text` ends where it should end, `rest` at the end of the answer.
 
-    `is_all` is True only if no object begins behind it and no list in front: else the rest is looked through too.
+    `is_all` is True only if no object begins after it and no list before it: else the rest is searched, too.
     """
 
     text: str
@@ -68,7 +68,7 @@ class _Candidate:
 
 
 def _places(text: str) -> list[_Candidate]:
-    """Where JSON may be, the first to start in front: in a fence, between braces, between brackets."""
+    """Possible JSON values, ordered by start: in a fence, between braces, between brackets."""
     starts: dict[int, _Candidate] = {}
     fence = _JSON_FENCE.search(text) or _BARE_FENCE.search(text)
     if fence:
@@ -83,7 +83,7 @@ def _places(text: str) -> list[_Candidate]:
 
 
 def _items_of(value: Any, keys: Collection[str]) -> list[Any] | None:
-    """A list, unless nothing in it is an object; what an object wraps, or the object itself."""
+    """The items of a value: a list with any object in it, the list in a wrapper, or the object itself."""
     if isinstance(value, list):
         return value if not value or any(isinstance(item, dict) for item in value) else None
     if not isinstance(value, dict):
@@ -95,7 +95,7 @@ def _items_of(value: Any, keys: Collection[str]) -> list[Any] | None:
 
 
 def _scattered(text: str, keys: Collection[str]) -> tuple[list[Any] | None, list[str]]:
-    """The items of all objects in a text that close, and faults for the others."""
+    """The items of all closed objects in a text, and faults for the others."""
     objects, torn = _objects(text)
     items: list[Any] = []
     faults: list[str] = []
@@ -118,7 +118,7 @@ def _scattered(text: str, keys: Collection[str]) -> tuple[list[Any] | None, list
 
 
 def _objects(text: str) -> tuple[list[str], bool]:
-    """The outermost objects that close, and whether there is one that does not: then those inside it."""
+    """The outermost closed objects, and True if one is unclosed: then the closed ones inside it count."""
     found: list[str] = []
     torn = 0
     begin = text.find("{")
@@ -133,7 +133,7 @@ def _objects(text: str) -> tuple[list[str], bool]:
 
 
 def _end(text: str, begin: int) -> int | None:
-    """Behind the brace that closes the one at `begin`."""
+    """The index after the brace that closes the one at `begin`; None when none does."""
     depth = 0
     for mark in _MARKS.finditer(text, begin):
         depth += _STEPS.get(mark[0], 0)
@@ -143,7 +143,7 @@ def _end(text: str, begin: int) -> int | None:
 
 
 def _strict(text: str) -> Any:
-    """None for what is not JSON."""
+    """The value of strict JSON; None for anything else."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -155,7 +155,7 @@ def _is_balanced(text: str) -> bool:
 
 
 def _mended(text: str) -> Any:
-    """What json-repair makes of it; None for what is nested too deep for it, or beyond it."""
+    """The value after json-repair; None when it is nested too deep or cannot be repaired."""
     if max(text.count("{"), text.count("[")) > _MENDABLE_DEPTH and _depth(text) > _MENDABLE_DEPTH:
         return None
     try:

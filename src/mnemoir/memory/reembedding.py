@@ -1,8 +1,7 @@
-"""Fills in vectors that are missing: after an outage of the embedding model, or after a change of it.
+"""Embeds texts without a vector: after an outage of the embedding model, or after a change of model.
 
-What is missing is told by the rows that lack a vector of the model; a job of the queue says that somebody is to look.
-So a crash loses nothing and repeats nothing. A text that the model cannot take is left to the words until the next
-start, and keeps no other waiting.
+The rows show which vectors of the model are missing; a job of the queue only requests a pass. So a crash loses and
+repeats nothing. A text that the model refuses is found by its words alone until the next start and delays no other.
 """
 
 import asyncio
@@ -32,13 +31,13 @@ _log = structlog.get_logger(__name__)
 KIND = "embed"
 _BATCH = 64
 _PATIENCE_S = 60.0
-_PLAIN = Passage(text="A plain sentence.")  # a model that cannot embed this one has no fault to find with a text
+_PLAIN = Passage(text="A plain sentence.")  # if this fails, the model is at fault and not a text
 
 
 class Reembedding:
-    """Loads the model at the start, and has a job look for texts without a vector of it whenever `noted` is set.
+    """Loads the model at the start, and queues a job for texts without a vector of it whenever `noted` is set.
 
-    Whoever stores or finds a text without a vector sets it.
+    Code that stores or finds a text without a vector sets it.
     """
 
     def __init__(
@@ -56,12 +55,12 @@ class Reembedding:
         self._noted = noted
         self.queue = f"{KIND}:memories:{embedding.name}"
         self._task: asyncio.Task[None] | None = None
-        self._left: set[tuple[MemoryId, bytes]] = set()  # texts the model cannot take
-        self.trouble = ""  # why the last look could not be finished; never with a word of the texts
+        self._left: set[tuple[MemoryId, bytes]] = set()  # texts that the model refuses
+        self.trouble = ""  # why the last pass did not finish; quotes no texts
         background.handle(KIND, self._look_for)
 
     def start(self) -> None:
-        """Begin with what an earlier run left."""
+        """Start with the texts that an earlier run left."""
         self._noted.set()
         self._task = asyncio.create_task(self._run(), name="re-embedding")
 
@@ -72,11 +71,11 @@ class Reembedding:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def look(self) -> None:
-        """Fill in what is missing, as far as that goes now; `trouble` tells how it went."""
+        """Embed missing texts as far as possible now; `trouble` holds the problem, if any."""
         await self._try(self.fill)
 
     async def fill(self) -> int:
-        """Embed all that lacks a vector; how many got one. Raises ProviderError, StorageUnavailable."""
+        """Embed all texts without a vector; return how many got one. Raises ProviderError, StorageUnavailable."""
         filled = 0
         while waiting := await self._waiting():
             if not filled:
@@ -96,7 +95,7 @@ class Reembedding:
         return [text for text in found if _key(text) not in self._left][:_BATCH]
 
     async def _embedded(self, waiting: Sequence[Unembedded]) -> list[tuple[Unembedded, IndexEntry]]:
-        """Those that can be embedded. Raises ProviderError when it is the model that fails, and not a text."""
+        """Embed the texts that the model takes. Raises ProviderError when the model itself fails."""
         try:
             entries = await self._entries(waiting)
         except ProviderError as exc:
@@ -129,7 +128,7 @@ class Reembedding:
                 _log.warning("no look for missing vectors", code=exc.code)
 
     async def _have_it_done(self) -> None:
-        """Put a job, unless one waits. One that was put back goes: there is a reason to try again now."""
+        """Queue a job, unless one waits. A postponed job is replaced, as there is a reason to try again now."""
         if not await self._waiting():
             return
         await self._background.withdraw(self.queue, _was_put_back, patience_s=_PATIENCE_S)
@@ -137,7 +136,7 @@ class Reembedding:
             await self._background.put(KIND, {"model": self._embedding.name}, queue=self.queue)
 
     async def _look_for(self, job: Job) -> Mapping[str, Any]:
-        """Work such a job off; one of a model used before has nothing to do. Raises ProviderUnavailable."""
+        """The job handler; a job for a former model does nothing. Raises ProviderUnavailable."""
         if job.payload["model"] == self._embedding.name:
             await self.look()
             if self.trouble:
@@ -149,7 +148,7 @@ class Reembedding:
             await step()
             self.trouble = ""
         except (ProviderError, StorageUnavailable) as exc:
-            # a model's own words may quote the texts that were sent
+            # an error message of the model may quote the texts
             self.trouble = exc.message if isinstance(exc, StorageUnavailable) else exc.code
             _log.warning("vectors cannot be made now", code=exc.code)
             _log.debug("vectors cannot be made now", error=exc.message)
@@ -164,5 +163,5 @@ def _key(text: Unembedded) -> tuple[MemoryId, bytes]:
 
 
 def _may_be_the_text(exc: ProviderError) -> bool:
-    """Whether another text may go through: some models refuse what is too long for them, or answer it with NaN."""
+    """True when another text may succeed: some models refuse long texts or answer them with NaN."""
     return isinstance(exc, ProviderInvalidOutput) or exc.code == "llm_bad_request"

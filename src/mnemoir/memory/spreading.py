@@ -1,4 +1,4 @@
-"""Work spread over several workers that may be of different speed, and of which any may fail."""
+"""Distributes items over several workers, which may differ in speed and may fail."""
 
 import asyncio
 from collections import deque
@@ -14,18 +14,18 @@ Worker = Callable[[int, T], Awaitable[R]]
 
 
 async def spread(items: Sequence[T], workers: Sequence[Worker[T, R]]) -> list[R]:
-    """What the workers make of the items, in the order of the items; all or, when that cannot be, an error."""
+    """The results of all items, in the order of the items. Raises if any item cannot be done."""
     async with aclosing(spread_in_order(items, workers)) as results:
         return [result async for _, result in results]
 
 
 async def spread_in_order(items: Sequence[T], workers: Sequence[Worker[T, R]]) -> AsyncGenerator[tuple[int, R], None]:
-    """Each index and what was made of its item, in the order of the items, as soon as all in front of it are done.
+    """Yield each index with the result of its item, in order, as soon as all earlier items are done.
 
-    Each worker is given an index and its item, one after the other, as soon as it has done the one before, also while
-    the caller is busy with a result. One that raises MnemoirError hands its item to the others and stops. Raises the
-    last worker's error when none is left, behind all results in front of the first item that is not done. Any other
-    error ends all at once. Closing or cancelling ends the workers: a caller that may stop early uses `aclosing`.
+    A worker gets the next index and item as soon as it has finished the last, also while the caller is busy with a
+    result. After a MnemoirError its item goes to the others and it stops. When no worker is left, the last error is
+    raised after all results before the first undone item. Any other error ends all at once. Closing or cancelling
+    ends the workers: a caller that may stop early uses `aclosing`.
     """
     spreading = _Spreading(items, workers)
     try:
@@ -48,7 +48,7 @@ class _Spreading(Generic[T, R]):
         self._fault: BaseException | None = None
 
     def start(self) -> None:
-        """Give waiting items to idle workers."""
+        """Assign waiting items to idle workers."""
         while self._waiting and self._idle:
             index, worker = self._waiting.popleft(), self._idle.popleft()
             task = asyncio.create_task(_work(worker, index, self._items[index]))

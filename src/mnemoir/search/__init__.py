@@ -1,7 +1,7 @@
 """Recall: words, vectors and cues over the rows of one user, fused into one ranking.
 
-`indexing` makes what is stored beside a text, `recall` finds texts again; the stages between are plain functions over
-arrays, one a file, and none knows SQL or HTTP.
+`indexing` makes the index entry of a text, `recall` searches; the stages between are plain functions over arrays, one
+per file, independent of SQL and HTTP.
 """
 
 from mnemoir.search.indexing import Indexing

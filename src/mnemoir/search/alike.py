@@ -1,7 +1,7 @@
-"""Which rows of one user lie close together: every one against every other, a block of rows at a time.
+"""Finds pairs of similar rows of one user by comparing all rows with each other, a block at a time.
 
-10,000 rows of 384 numbers take 19 billion multiplications, one to two seconds on one core; so it is for looking over
-what is stored, not for every request. Only the closest few of a row are told, however many are near.
+10,000 rows of 384 numbers take 19 billion multiplications, one to two seconds on one core; so it
+is for reviews of stored data, not for every request. At most a few closest rows are returned for each row.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _CLOSEST = 8
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two rows by their place, the first before the second, and how alike they are (at most 1)."""
+    """Two rows by index, the smaller one first, and their cosine (at most 1)."""
 
     first: int
     second: int

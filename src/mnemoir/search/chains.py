@@ -1,8 +1,8 @@
-"""Which messages stand beside each other: a row's window is itself and the two rows on either side.
+"""Chains of neighbouring messages: a row's window is itself and the two rows on either side.
 
 Messages of one conversation are a chain in the order they were stored. A chain breaks into stretches where more than
-an hour lies between two of them, and a window ends with its stretch. Nothing of a window is stored: words count
-neighbours when they are asked.
+an hour lies between two of them, and a window ends with its stretch. Windows are not stored: word search computes
+them for each query.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,10 +25,10 @@ class Chains:
     """Neighbours by slot. A row without a key, as a fact is, has none."""
 
     def __init__(self, links: Array | None, joined: Array | None, ends: Mapping[Key, int]) -> None:
-        """With what `arrays` and `ends` gave; empty without."""
+        """Restore from the results of `arrays` and `ends`; empty without."""
         self._links = Column(np.int32, 2, links)  # the row before and after
         self._joined = Column(np.bool_, None, joined)  # in one stretch with the row before
-        self.ends: dict[Key, int] = dict(ends)  # the last row of each chain; NONE of one that lost all its rows
+        self.ends: dict[Key, int] = dict(ends)  # the last row of each chain; NONE for a chain without rows
 
     @property
     def nbytes(self) -> int:
@@ -36,7 +36,7 @@ class Chains:
         return self._links.nbytes + self._joined.nbytes
 
     def arrays(self) -> tuple[Array, Array]:
-        """Links and stretches, as they are now."""
+        """The current links and stretches."""
         return self._links.values.copy(), self._joined.values.copy()
 
     def window(self, slots: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -57,12 +57,12 @@ class Chains:
         return np.concatenate(places), np.concatenate(rows)
 
     def extend(self, rows: int) -> None:
-        """Add so many rows without neighbours."""
+        """Append `rows` rows without neighbours."""
         self._links.extend([(NONE, NONE)] * rows)
         self._joined.extend([False] * rows)
 
     def put_new(self, first: int, keys: Sequence[Key | None], said_at: Times) -> None:
-        """Put rows that replace none, from slot `first` on, at the ends of their chains, all at once."""
+        """Append new rows, from slot `first` on, to the ends of their chains in one step."""
         ends_before = []
         for slot, key in enumerate(keys, first):
             ends_before.append(NONE if key is None else self.ends.get(key, NONE))
@@ -78,7 +78,7 @@ class Chains:
         self._joined.values[other] = (np.abs(said_one - said_other) <= STRETCH_S) | no_time
 
     def put(self, slot: int, key: Key | None, said_at: Times, around: tuple[int, int] | None) -> None:
-        """Put `slot` at the end of its chain, or between neighbours: those that `take_out` gave."""
+        """Insert `slot` at the end of its chain, or between the neighbours that `take_out` returned."""
         if key is None:
             return
         before, after = (self.ends.get(key, NONE), NONE) if around is None else around
@@ -88,7 +88,7 @@ class Chains:
             self.ends[key] = slot
 
     def take_out(self, slot: int, key: Key | None, said_at: Times) -> tuple[int, int]:
-        """Take `slot` out of its chain; its neighbours there, which now are each other's."""
+        """Remove `slot` from its chain and link its neighbours; return these."""
         if key is None:
             return NONE, NONE
         before, after = (int(link) for link in self._links.values[slot])
@@ -113,5 +113,5 @@ class Chains:
 
 
 def _is_close(said_at: NDArray[Any]) -> bool:
-    """Two unreadable times are close: then the order they came in is all there is."""
+    """True for times within an hour, and for two unreadable ones, which only their order relates."""
     return bool(abs(said_at[0] - said_at[1]) <= STRETCH_S) or bool(np.isnan(said_at).all())

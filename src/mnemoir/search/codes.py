@@ -1,6 +1,6 @@
-"""How vectors are kept as bytes: sentence vectors as float16, token vectors at one bit a dimension.
+"""Byte formats of vectors: sentence vectors as float16, token vectors at one bit per dimension.
 
-One bit keeps the sign. On the development conversations late interaction over signs ranks as well as over float16
+The bit is the sign. On the development conversations late interaction over signs ranks as well as over float16
 token vectors, at 48 bytes a token instead of 768.
 """
 
@@ -18,7 +18,7 @@ def pack_vector(vector: FloatArray) -> bytes:
 
 
 def unpack_vector(stored: bytes) -> FloatArray:
-    """What `pack_vector` kept."""
+    """The vector that `pack_vector` encoded."""
     return np.frombuffer(stored, dtype="<f2").astype(np.float32)
 
 
@@ -28,7 +28,7 @@ def pack_ids(token_ids: NDArray[np.uint16]) -> bytes:
 
 
 def unpack_ids(stored: bytes) -> NDArray[np.uint16]:
-    """What `pack_ids` kept."""
+    """The ids that `pack_ids` encoded."""
     return np.frombuffer(stored, dtype="<u2")
 
 
@@ -38,11 +38,11 @@ def pack_codes(token_vectors: FloatArray) -> bytes:
 
 
 def unpack_bits(stored: Sequence[bytes], dimension: int) -> NDArray[np.uint8]:
-    """The rows of all of `stored` below each other, one 0 or 1 a dimension."""
+    """The rows of all of `stored` in one array, a 0 or 1 per dimension."""
     rows = np.frombuffer(b"".join(stored), np.uint8).reshape(-1, code_bytes(dimension))
     return np.unpackbits(rows, axis=1, count=dimension)
 
 
 def code_bytes(dimension: int) -> int:
-    """Bytes a token takes."""
+    """The bytes per token."""
     return (dimension + 7) // 8

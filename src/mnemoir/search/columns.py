@@ -10,7 +10,7 @@ Array = NDArray[Any]  # the element type is chosen where the column is made
 
 
 class Column:
-    """A numpy array with room behind it. `values` is a view, valid until the next `extend`.
+    """A numpy array with spare capacity. `values` is a view, valid until the next `extend`.
 
     It grows by a quarter: a full copy then costs four appended rows a row, and the room that is not used yet costs
     address space, not memory, in large columns.
@@ -30,12 +30,12 @@ class Column:
 
     @property
     def values(self) -> Array:
-        """What was appended, in order; writable in place."""
+        """The appended rows, in order; writable in place."""
         return self._room[: self._used]
 
     @property
     def width(self) -> int:
-        """Elements a row."""
+        """The elements per row."""
         return self._tail[0] if self._tail else 1
 
     @property
@@ -44,7 +44,7 @@ class Column:
         return self.values.nbytes
 
     def reserve(self, rows: int) -> None:
-        """Make room for so many in all, if there is less: to append them one by one then copies nothing."""
+        """Raise the capacity to `rows` in all: appending up to that number then copies nothing."""
         if rows > len(self._room):
             self._move(rows)
 

@@ -1,8 +1,8 @@
-"""How messages are embedded: each with what was said just before it, and in halves where a call fails.
+"""Embedding of messages: each with the messages just before it, and in halves where a call fails.
 
-What shares a message's forward pass is one rule for storing a message, for embedding it again later and for the
-windows of the word index: were they to differ, a change of the embedding model would move every rank. A call that
-fails is made again in halves, to find the texts that a model cannot embed among those it can.
+One rule defines the context of a message, for storing it, for embedding it again later and for the windows of the
+word index: if they differed, a change of the embedding model would change every rank. A failed call is repeated in
+halves, to isolate the texts that a model cannot embed.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -11,7 +11,7 @@ from typing import TypeVar
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 CONTEXT_MESSAGES = 2
-STRETCH_S = 3600.0  # what was said longer before belongs to another conversation
+STRETCH_S = 3600.0  # earlier messages belong to another conversation
 
 
 def context_of(said_at: float | None, before: Sequence[tuple[str, float | None]]) -> str:
@@ -32,9 +32,9 @@ async def embedded_in_halves(
     embed: Callable[[Sequence[Item]], Awaitable[Sequence[Made]]],
     is_worth_halving: Callable[[Sequence[Item], Exception], bool],
 ) -> list[tuple[Item, Made]]:
-    """Each item with what `embed`, one for one, made of it; in order, without those it failed for.
+    """Each item with its result of `embed`, in order, without items for which it failed.
 
-    `is_worth_halving` is asked about each failed call, one for a single item too, and may raise to end it all.
+    `is_worth_halving` is called for each failed call, also for a single item, and may raise to stop.
     """
     try:
         return list(zip(items, await embed(items), strict=True)) if items else []

@@ -1,12 +1,12 @@
-"""Cues that a query names beside its words: when it was, and who said it.
+"""Cues that a query names beside its words: dates and speakers.
 
 Calendar ranges are resolved against the time of asking: "on 8 May 2023", "in May", "last summer", "two weeks ago",
-"yesterday". A date without its year may mean any year of the history, so all are tried. Expressions are looked for in
-a fixed order, and what one has taken the next do not see: "May 8th" is not also the month of May.
+"yesterday". A date without its year may mean any year of the history, so all are tried. Expressions are matched in
+a fixed order, and matched text is not matched again: "May 8th" is not also the month of May.
 
 People talk of themselves in the first person, and are asked about in the third. So a query that names a participant
-is put into the first person before it is embedded ("Where does Caroline work?" → "Where do I work?"), its words go
-without the name, which says who and not what, and rows of that speaker gain.
+is put into the first person before it is embedded ("Where does Caroline work?" → "Where do I work?"), the name is
+removed from its search words, and rows of that speaker gain.
 """
 
 import calendar
@@ -48,7 +48,7 @@ _AMBIGUOUS_MONTHS = {
     "mar",
     "dec",
     "march",
-}  # also a verb, a name, a walk: only with a capital or a preposition
+}  # ambiguous words: only with a capital or a preposition
 _MOST_YEARS = 60
 _SHORTEST_FIRST_NAME = 3
 _FIRST_PERSON = (
@@ -74,7 +74,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calendar:
-    """What a date is resolved against: the day of asking, and the years the history covers."""
+    """The reference for dates: the day of the query, and the years that the history covers."""
 
     today: date
     years: Sequence[int]
@@ -91,7 +91,7 @@ def named_spans(query: str, when: Calendar) -> list[Span]:
 
 
 def _possible(resolve: "_Resolve", match: re.Match[str], when: Calendar) -> list[Span]:
-    """What `resolve` makes of a match, without what no calendar holds (30 February, 9000 years ago)."""
+    """The spans that `resolve` makes of a match, without impossible dates (30 February, 9000 years ago)."""
     out = []
     for attempt in resolve(match, when):
         try:
@@ -119,7 +119,7 @@ def _month(year: int, month: int) -> Span:
 
 
 def _months(year: int, first: int, last: int) -> Span:
-    """A last month before the first lies in the next year."""
+    """The span of some months; a `last` before `first` lies in the next year."""
     return Span(date(year, first, 1), _month(year + (last < first), last).last)
 
 
@@ -128,7 +128,7 @@ def _iso_day(match: re.Match[str], when: Calendar) -> Iterator[_Attempt]:
 
 
 def _slashed_day(match: re.Match[str], when: Calendar) -> Iterator[_Attempt]:
-    """5/8/2023 is May 8th here and August 5th there: both."""
+    """Both readings of 5/8/2023: May 8th and August 5th."""
     one, other, year = int(match["one"]), int(match["other"]), int(match["year"])
     for month, day in dict.fromkeys([(one, other), (other, one)]):
         yield partial(_day, year, month, day)
@@ -155,7 +155,7 @@ def _season(match: re.Match[str], when: Calendar) -> Iterator[_Attempt]:
 
 
 def _last_began(month: int, today: date) -> int:
-    """The year in which the season that is over, or nearly, began last."""
+    """The year in which the latest season that is over, or nearly, began."""
     return today.year if month + 2 < today.month else today.year - 1
 
 
@@ -171,14 +171,14 @@ def _days_back(first: int, last: int) -> _Resolve:
 
 
 def _ago(match: re.Match[str], when: Calendar) -> Iterator[_Attempt]:
-    """About then: nobody counts the days of "three weeks ago"."""
+    """A span around the time, since "three weeks ago" is rarely exact."""
     days = _counted(match["count"]) * _UNIT_DAYS[match["unit"].lower()]
     slack = _UNIT_DAYS[match["unit"].lower()] // 2
     yield lambda: Span(when.today - timedelta(days=days + slack), when.today - timedelta(days=max(0, days - slack)))
 
 
 def _past(match: re.Match[str], when: Calendar) -> Iterator[_Attempt]:
-    """The last three days, the past two months: up to now."""
+    """A span up to now, as in "the last three days", "the past two months"."""
     days = _counted(match["count"]) * _UNIT_DAYS[match["unit"].lower()]
     yield lambda: Span(when.today - timedelta(days=days), when.today)
 
@@ -202,7 +202,7 @@ def _calendar_year(match: re.Match[str], when: Calendar) -> Iterator[_Attempt]:
 
 
 def _weekday(match: re.Match[str], when: Calendar) -> Iterator[_Attempt]:
-    """The nearest such day that is over; today counts with "this" and "on"."""
+    """The latest such weekday before today; today counts with "this" and "on"."""
     back = (when.today.weekday() - _WEEKDAYS[match["weekday"].lower()]) % 7
     if back == 0 and match["which"].lower() not in ("this", "on"):
         back = 7
@@ -277,7 +277,7 @@ def address(query: str, speakers: Sequence[str]) -> Addressed:
 
 
 def _names_of(speaker: str, lowered_query: str) -> list[str]:
-    """What the speaker may be called that occurs in the query at all: a cheap first look."""
+    """The names of the speaker that occur in the query as substrings: a cheap first test."""
     first = speaker.split()[0] if speaker.strip() else ""
     usable = [speaker.strip()] + ([first] if len(first) >= _SHORTEST_FIRST_NAME else [])
     return [name for name in dict.fromkeys(usable) if name and name.lower() in lowered_query]

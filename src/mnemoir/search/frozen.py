@@ -1,6 +1,6 @@
-"""An index at rest: its arrays, so that they can be kept and taken up again without looking at the rows.
+"""The arrays of an index in a form that can be stored and loaded again without reading the rows.
 
-What is kept holds living rows alone: of a row that is gone no vector, no term, no token and no name is left.
+Only living rows are stored: of a deleted row no vector, term, token or name remains.
 """
 
 import json
@@ -17,14 +17,14 @@ from mnemoir.search.chains import NONE, Key
 from mnemoir.search.columns import Array
 from mnemoir.search.postings import Postings
 
-_VERSION = 1  # another one wherever what is kept, or what terms and tokens are, changes
+_VERSION = 1  # changes with the stored format and with the meaning of terms and tokens
 _HEAD = "head"
-_LISTED = ("token_ids", "token_ends")  # the columns that do not have one row a slot
+_LISTED = ("token_ids", "token_ends")  # the columns without one row per slot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Frozen:
-    """What a `ScopeIndex` holds. `chain_ends` are the last slots of conversations."""
+    """The contents of a `ScopeIndex`. `chain_ends` are the last slots of conversations."""
 
     revision: Revision
     arrays: Arrays
@@ -33,7 +33,7 @@ class Frozen:
     chain_ends: Mapping[Key, int]
 
     def of_the_living(self) -> "Frozen":
-        """The same without dead slots, in one piece; what remains keeps its order."""
+        """A copy without dead slots, with one piece of postings; the order is kept."""
         alive = self.arrays["alive"]
         places = np.where(alive, np.cumsum(alive) - 1, NONE)  # of each slot; NONE for a dead one
         names, codes = self._used_names(alive)
@@ -58,7 +58,7 @@ class Frozen:
         )
 
     def packed(self, model: str) -> Arrays:
-        """Arrays alone, vectors in the precision in which they are stored. It must be in one piece."""
+        """The contents as arrays, vectors in their stored precision. The postings must be in one piece."""
         [words] = self.pieces
         ends = [(*key, end) for key, end in self.chain_ends.items()]
         arrays = {
@@ -79,7 +79,7 @@ class Frozen:
         """The names of living rows, and the new number of each name; NONE for the others."""
         is_used = np.zeros(len(self.names) + 1, bool)
         is_used[self.arrays["places"][alive]] = True
-        is_used = is_used[:-1]  # the last place stands for NONE, which is no name
+        is_used = is_used[:-1]  # the last entry belongs to NONE, which is no name
         names = [name for name, used in zip(self.names, is_used, strict=True) if used]
         return names, np.where(is_used, np.cumsum(is_used) - 1, NONE)
 
@@ -89,7 +89,7 @@ class Frozen:
 
 
 def unpacked(arrays: Arrays, model: str) -> Frozen | None:
-    """What `packed` gave; None for another version, another model, or something else."""
+    """The contents from the result of `packed`; None for another version or model, or invalid arrays."""
     try:
         head = json.loads(arrays[_HEAD].tobytes())
         if (head["version"], head["model"]) != (_VERSION, model) or {*head["holds"], _HEAD} != set(arrays):
@@ -103,5 +103,5 @@ def unpacked(arrays: Arrays, model: str) -> Frozen | None:
 
 
 def _moved(numbers: Array, to: NDArray[np.int64]) -> Array:
-    """Other numbers for these; NONE stays."""
+    """The numbers mapped by `to`; NONE stays."""
     return np.append(to, NONE)[numbers].astype(np.int32)

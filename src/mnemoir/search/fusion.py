@@ -1,4 +1,4 @@
-"""Fusion: a weighted mean of what the stages found, on one scale whatever stages ran."""
+"""Fusion: a weighted mean of the stages' scores, on one scale for any set of stages."""
 
 from collections.abc import Mapping
 
@@ -11,9 +11,8 @@ Signal = NDArray[np.floating]
 def fuse(signals: Mapping[str, Signal], weights: Mapping[str, float]) -> NDArray[np.float64]:
     """Σ weight · signal / Σ weight for each row: in [0, 1] when the signals are.
 
-    A signal that is not in `signals` did not fire for this query and takes part in neither sum. NaN says that a row
-    cannot have it yet (its vector is still to be made): such a row is taken to do as well as the upper quarter of the
-    others, so that its words still decide.
+    A stage missing from `signals` did not run for this query and is in neither sum. NaN means that a row has no value
+    yet (its vector is still to be made): such a row gets the upper quartile of the others, so that its words decide.
     """
     rows = len(next(iter(signals.values())))
     total, in_play = np.zeros(rows), 0.0

@@ -1,4 +1,4 @@
-"""One user's rows, resident: what ranking needs, in arrays.
+"""The resident index of one user's rows: the data that ranking needs, as arrays.
 
 Why not an FTS5 table: one over all users costs 80-200 ms a query at 200,000 rows, because its statistics and posting
 lists span everybody's rows, and a table a user makes the schema grow with users. So a row's terms are stored beside
@@ -42,10 +42,10 @@ Slots = NDArray[np.int32]
 
 
 class ScopeIndex:
-    """All rows of one user for one vector space. Not thread-safe: its holder has the lock."""
+    """All rows of one user for one vector space. Not thread-safe: its owner must hold a lock."""
 
     def __init__(self, model: str, dimension: int | None, frozen: Frozen | None = None) -> None:
-        """Empty, or as `frozen` says."""
+        """Create an empty index, or one with the contents of `frozen`."""
         arrays = frozen.arrays if frozen else {}
         self.model = model
         self.revision = frozen.revision if frozen else Revision(changes=-1, removals=-1)
@@ -70,22 +70,22 @@ class ScopeIndex:
 
     @property
     def count(self) -> int:
-        """Rows that live."""
+        """The number of living rows."""
         return int(np.count_nonzero(self.alive))
 
     @property
     def is_worn(self) -> bool:
-        """More slots are dead than alive."""
+        """True when more slots are dead than alive."""
         return 2 * self.count < len(self)
 
     @property
     def greatest_seq(self) -> int:
-        """Of all rows there ever were; -1 before the first."""
+        """The greatest `seq` of all rows, dead ones too; -1 before the first."""
         return self._greatest_seq
 
     @property
     def nbytes(self) -> int:
-        """About what the index holds in memory."""
+        """The approximate memory use in bytes."""
         vectors = self._vectors.nbytes if self._vectors else 0
         columns = sum(column.nbytes for column in self._columns.values())
         return columns + vectors + self._chains.nbytes + sum(piece.nbytes for piece in self.pieces)
@@ -97,12 +97,12 @@ class ScopeIndex:
 
     @property
     def alive(self) -> Mask:
-        """By slot: the row is current."""
+        """True for current rows, by slot."""
         return self._columns["alive"].values
 
     @property
     def is_fact(self) -> Mask:
-        """By slot."""
+        """True for facts, by slot."""
         return self._columns["is_fact"].values
 
     @property
@@ -141,11 +141,11 @@ class ScopeIndex:
 
     @property
     def has_vector(self) -> Mask:
-        """By slot: a vector of this index's model is there."""
+        """True for rows with a vector of this index's model, by slot."""
         return self._columns["has_vector"].values
 
     def speaker_names(self) -> list[str]:
-        """Who has spoken in rows that live, longest name first."""
+        """The speakers of living rows, longest name first."""
         if self._speaker_names is None:
             spoken = self.speakers[self.alive & (self.speakers != NONE)]
             names = map(self.codes.name, np.flatnonzero(np.bincount(spoken)).tolist())
@@ -153,7 +153,7 @@ class ScopeIndex:
         return self._speaker_names
 
     def token_rows(self, token_ids: NDArray[np.uint16]) -> NDArray[np.int64]:
-        """In how many living rows each token occurs."""
+        """The number of living rows in which each token occurs."""
         return np.array([self._token_rows.get(int(token), 0) for token in token_ids], np.int64)
 
     def window(self, slots: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -175,7 +175,7 @@ class ScopeIndex:
         return (lengths / (mean or 1.0)).astype(np.float32)
 
     def agrees_with(self, row: SearchRow) -> bool:
-        """Whether the row is here as it is given."""
+        """True when the index holds the row as given."""
         slots = np.flatnonzero(self.alive & (self.seqs == row.seq)).tolist()
         if not slots or self.lengths[slots[0]] != len(read_terms(row.entry.terms)):
             return False
@@ -185,7 +185,7 @@ class ScopeIndex:
         return bool(self.has_vector[slots[0]]) and np.array_equal(matrix[slots[0]], unpack_vector(given))
 
     def frozen(self) -> Frozen:
-        """All that it holds now, to be kept. Rows may be put in meanwhile: what changes in place is copied."""
+        """The current contents, for storing. Rows may be added meanwhile: arrays that change in place are copied."""
         arrays = {name: column.values for name, column in self._columns.items()}
         arrays |= {name: arrays[name].copy() for name in _CHANGED_IN_PLACE}
         arrays["links"], arrays["joined"] = self._chains.arrays()
@@ -202,13 +202,13 @@ class ScopeIndex:
     # -- bringing up to date
 
     def expect(self, rows: int) -> None:
-        """So many rows are to come in all: make room for their vectors at once."""
+        """Reserve memory for the vectors of `rows` rows in all."""
         self._expected = rows
         if self._vectors is not None:
             self._vectors.reserve(rows)
 
     def put(self, rows: Sequence[SearchRow]) -> None:
-        """Take in rows as `rows_since` gives them; a `seq` that is here already is replaced."""
+        """Add rows as `rows_since` returns them; a `seq` already present is replaced."""
         if not rows:
             return
         self._forget_derived()
@@ -228,7 +228,7 @@ class ScopeIndex:
             self._chains.put(slot, key, self.said_at, around)
 
     def keep(self, live: Sequence[int]) -> None:
-        """Let go of every row whose `seq` is not in `live`."""
+        """Remove every row whose `seq` is not in `live`."""
         self._forget_derived()
         gone = self.alive & ~np.isin(self.seqs, np.asarray(live, np.int64))
         for slot in np.flatnonzero(gone):
@@ -289,7 +289,7 @@ class ScopeIndex:
             self._token_rows[token] = self._token_rows.get(token, 0) + sign * count
 
     def _kill_rewritten(self, seqs: NDArray[np.int64]) -> dict[int, int]:
-        """Let the slots of `seqs` die; their numbers by seq."""
+        """Mark the slots of `seqs` as dead; return them by seq."""
         greatest, self._greatest_seq = self._greatest_seq, max(self._greatest_seq, int(seqs.max()))
         if seqs.min() > greatest:
             return {}
@@ -310,7 +310,7 @@ class ScopeIndex:
 
 
 class _Names:
-    """Names as small numbers, in the order they were met."""
+    """Names mapped to small numbers, in order of first use."""
 
     def __init__(self, names: Sequence[str] = ()) -> None:
         self._names = list(names)
@@ -330,7 +330,7 @@ class _Names:
         return self._codes[name]
 
     def known(self, name: str) -> int | None:
-        """The number of `name`; None when it was never met."""
+        """The number of `name`; None when it has none."""
         return self._codes.get(name)
 
     def name(self, code: int) -> str:

@@ -1,4 +1,4 @@
-"""What a text looks like to search, made before it is stored."""
+"""Makes the index entries (terms, vectors, tokens) of texts before these are stored."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ class Indexing:
         return self._embedding.name
 
     async def entries(self, passages: Sequence[Passage]) -> list[IndexEntry]:
-        """One entry per passage; of words only, with no model, when the embedding model fails."""
+        """One entry per passage; with words only, and no model, when the embedding model fails."""
         try:
             return await self.with_vectors(passages)
         except ProviderError:
@@ -45,7 +45,7 @@ class Indexing:
 
 
 async def _off_the_loop(passages: Sequence[Passage], make: Callable[[], list[IndexEntry]]) -> list[IndexEntry]:
-    """`make` in a thread, unless there is too little to do for the way there and back to pay."""
+    """Run `make` in a thread, unless there is too little work for a thread to pay off."""
     is_little = sum(len(passage.text) for passage in passages) <= _LITTLE
     return make() if is_little else await asyncio.to_thread(make)
 

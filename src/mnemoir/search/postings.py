@@ -1,8 +1,8 @@
-"""Which rows hold a term, and how often: a word index in three flat arrays, never changed once made.
+"""Postings: a word index with the rows and counts of each term, in three flat arrays that never change.
 
-New rows become a small `Postings` of their own behind the large one; whenever the last two are of like size they are
-joined. So an index of n rows is at most log2(n) pieces, a row is copied log2(n) times in its life, and a search right
-after a single add pays for that one row.
+New rows become a small `Postings` after the large one; whenever the last two are of similar size they are merged. So
+an index of n rows is at most log2(n) pieces, a row is copied log2(n) times in its life, and a search right after a
+single add pays for that one row.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ MOST_COUNTED = np.iinfo(np.uint16).max
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Postings:
-    """`terms` are distinct and ascending; those of `terms[i]` are `slots[starts[i]:starts[i + 1]]`, ascending."""
+    """`terms` are distinct and ascending; the slots of `terms[i]` are `slots[starts[i]:starts[i + 1]]`, ascending."""
 
     terms: Terms
     starts: NDArray[np.int64]
@@ -52,7 +52,7 @@ def post(texts: Sequence[Terms], first_slot: int) -> Postings:
 
 
 def append(pieces: Sequence[Postings], newest: Postings) -> list[Postings]:
-    """`pieces` with `newest` behind them, those of like size joined."""
+    """`pieces` followed by `newest`, with pieces of similar size merged."""
     out = [*pieces, newest]
     while len(out) > 1 and len(out[-2].slots) < 2 * len(out[-1].slots):
         last = out.pop()
@@ -61,7 +61,7 @@ def append(pieces: Sequence[Postings], newest: Postings) -> list[Postings]:
 
 
 def find(pieces: Sequence[Postings], terms: Terms) -> list[tuple[Slots, Counts]]:
-    """Slots and counts for each of `terms`, in their order; empty arrays for one that no row holds."""
+    """Slots and counts for each of `terms`, in their order; empty arrays for a term without rows."""
     found: list[list[tuple[Slots, Counts]]] = [[] for _ in terms]
     for piece in pieces:
         at = np.searchsorted(piece.terms, terms)
@@ -74,7 +74,7 @@ def find(pieces: Sequence[Postings], terms: Terms) -> list[tuple[Slots, Counts]]
 
 
 def in_one(pieces: Sequence[Postings]) -> Postings:
-    """One piece of several, every slot of one lying before those of the next."""
+    """Several pieces merged into one; every slot of a piece must precede those of the next."""
     terms = np.concatenate([_each(piece) for piece in pieces])
     slots = np.concatenate([piece.slots for piece in pieces])
     counts = np.concatenate([piece.counts for piece in pieces])
@@ -83,7 +83,7 @@ def in_one(pieces: Sequence[Postings]) -> Postings:
 
 
 def moved(postings: Postings, to: NDArray[np.int64]) -> Postings:
-    """The same with other slots, given by slot and in their order; those below 0 are left out."""
+    """A copy with slots mapped by `to`, which keeps their order; slots mapped below 0 are left out."""
     slots = to[postings.slots]
     stays = slots >= 0
     return _grouped(_each(postings)[stays], slots[stays].astype(np.int32), postings.counts[stays])

@@ -1,11 +1,11 @@
 """One query against one index: the stages in order, each optional and each reported.
 
-Rows the reader may not see are masked out before anything is ranked. Then words and vectors each say which rows have
-to do with the query, so that either brings in what the other missed; a first fusion orders these; late interaction
-looks at the best of them again; a last fusion decides.
+Rows the reader may not see are masked out before anything is ranked. Then words and vectors each select rows relevant
+to the query, so that either finds what the other missed; a first fusion orders these; late interaction scores the
+best of them again; a last fusion decides.
 
-Nothing relevant gives nothing: a row needs a word of the query, in itself or its window, or a cosine that says
-something. Who and when alone bring in nothing, they only move what is there.
+Without relevant rows the result is empty: a row needs a word of the query, in itself or its window, or a significant
+cosine. Speaker and date select no rows, they only reorder those selected.
 """
 
 import time
@@ -40,7 +40,7 @@ from mnemoir.search.words import WordScores, word_scores
 _DAY_S = 86400.0
 _MOST_TIES = 100
 _SAMPLED = 8  # one row of so many
-_LONGEST_DATED = 2000  # a longer text is pasted, and its dates are not when the asking person means
+_LONGEST_DATED = 2000  # a longer text is pasted, and its dates are not those of the question
 _PLACES = {1: "agent", 2: "app", 3: "conversation"}
 
 Codes = Callable[[Sequence[int]], Mapping[int, bytes]]
@@ -49,11 +49,11 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """What is looked for. No `embedding` means no vectors now; `codes` fetches token codes by `seq`.
+    """A search query. No `embedding` means no vectors now; `codes` fetches token codes by `seq`.
 
-    `among` are the rows, by slot, that may be found; the others count as what surrounds them and what is usual, so
-    that a row's score does not depend on what else was asked of it. With `related`, a row must share a word with the
-    query or be near to it by itself.
+    `among` are the rows, by slot, that may be found; the others still count for windows and statistics, so that a
+    row's score does not depend on this filter. With `related`, a row itself must share a word with the query
+    or have a near vector.
     """
 
     text: str
@@ -69,7 +69,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageReport:
-    """What became of a stage: why it was skipped, "" when it ran."""
+    """The report of a stage: the reason why it was skipped, "" when it ran."""
 
     took_ms: float = 0.0
     skipped: str = ""
@@ -77,7 +77,7 @@ class StageReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """A row that was found, with each stage's own figure."""
+    """A found row with the raw score of each stage."""
 
     seq: int
     score: float
@@ -86,7 +86,7 @@ class Ranked:
 
 
 def visible_rows(index: ScopeIndex, scope: Scope, visible: Visible) -> Mask:
-    """Living rows that are neither decayed nor expired and lie in the scope, by slot."""
+    """The living rows of the scope that are neither decayed nor expired, by slot."""
     shown = scope_rows(index, scope) & (index.expires_at > visible.now.timestamp())
     if visible.horizon is not None:
         shown &= index.effective_at >= visible.horizon.timestamp()
@@ -94,7 +94,7 @@ def visible_rows(index: ScopeIndex, scope: Scope, visible: Visible) -> Mask:
 
 
 def scope_rows(index: ScopeIndex, scope: Scope) -> Mask:
-    """Living rows that lie in the scope, decayed and expired ones too, by slot."""
+    """The living rows of the scope, including decayed and expired ones, by slot."""
     shown: Mask = index.alive.copy()
     for level, name in _PLACES.items():
         wanted = getattr(scope, name)
@@ -111,13 +111,13 @@ class Stages:
 
     @contextmanager
     def run(self, name: str) -> Iterator[None]:
-        """Note how long the block took."""
+        """Record the duration of the block."""
         started = time.perf_counter()
         yield
         self.reports[name] = StageReport(took_ms=(time.perf_counter() - started) * 1e3)
 
     def skip(self, name: str, why: str) -> None:
-        """Note that it did not run."""
+        """Record that the stage did not run."""
         self.reports[name] = StageReport(skipped=why)
 
 
@@ -146,7 +146,7 @@ def rank(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages:
 
 
 def newest(index: ScopeIndex, shown: Mask, limit: int) -> list[Ranked]:
-    """The memories that changed last, without a score: what is left when nothing can be compared."""
+    """The most recently changed rows, without a score: for queries without anything to compare."""
     rows = np.flatnonzero(shown)
     return _first(index, rows, np.zeros(len(rows)), limit)
 
@@ -154,7 +154,7 @@ def newest(index: ScopeIndex, shown: Mask, limit: int) -> list[Ranked]:
 def nearest_facts(
     index: ScopeIndex, text: str, embedding: Embedding | None, shown: Mask, k: int, weights: Weights
 ) -> list[Ranked]:
-    """The rows that say most nearly the same as `text`, by words and cosine alone."""
+    """The `k` rows most similar to `text`, by words and cosine alone."""
     words = word_scores(index, query_terms(text), shown)
     cosine = cosines(index, sentence_vector(embedding)) if embedding else None
     if cosine is not None and np.isnan(cosine[shown]).all():
@@ -191,7 +191,7 @@ def nearest_rows(index: ScopeIndex, vector: FloatArray, shown: Mask, limit: int)
 
 
 class _Found:
-    """The candidates, and what each stage says of them: its own figure (`raw`), and that figure within [0, 1]."""
+    """The candidates and their scores in each stage: `raw`, and scaled to [0, 1]."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
@@ -199,11 +199,11 @@ class _Found:
         self.scaled: dict[str, Signal] = {}
 
     def take(self, stage: str, raw: Signal, scaled: Signal | None = None) -> None:
-        """Note what `stage` found, in the order of `rows`."""
+        """Record the scores of `stage`, in the order of `rows`."""
         self.raw[stage], self.scaled[stage] = raw, np.clip(raw if scaled is None else scaled, 0.0, 1.0)
 
     def only(self, order: Rows) -> "_Found":
-        """The same for some of the rows."""
+        """A copy for some of the rows, in this order."""
         kept = _Found(self.rows[order])
         for stage, values in self.raw.items():
             kept.raw[stage], kept.scaled[stage] = values[order], self.scaled[stage][order]
@@ -211,7 +211,7 @@ class _Found:
 
 
 def _cosines(index: ScopeIndex, query: Query, shown: Mask, stages: Stages) -> FloatArray | None:
-    """By slot; None when there is nothing to compare."""
+    """The cosines by slot; None when there is nothing to compare."""
     if query.embedding is None:
         stages.skip("vectors", "the embedding model gave no answer")
         return None
@@ -224,7 +224,7 @@ def _cosines(index: ScopeIndex, query: Query, shown: Mask, stages: Stages) -> Fl
 
 
 def _evident(words: WordScores, cosine: FloatArray | None, shown: Mask, weights: Weights, *, few: int = 0) -> Rows:
-    """Rows that have to do with the query at all, ascending.
+    """The rows relevant to the query, ascending.
 
     All of them are fused, not the best of each stage: a row that is middling by every stage, but said by the right
     person on the right day, would else be lost (half a point of recall). Where no word says which and all rows
@@ -239,7 +239,7 @@ def _evident(words: WordScores, cosine: FloatArray | None, shown: Mask, weights:
 
 
 def _related(words: WordScores, cosine: FloatArray | None, shown: Mask, weights: Weights) -> Rows:
-    """Rows that have to do with the query by themselves, ascending; one without a vector by its words alone."""
+    """The rows relevant by themselves, without their window, ascending; those without a vector by words alone."""
     related = words.item > 0
     if cosine is not None:
         related |= cosine >= weights.related_cosine
@@ -247,7 +247,7 @@ def _related(words: WordScores, cosine: FloatArray | None, shown: Mask, weights:
 
 
 def _speaker(index: ScopeIndex, query: Query, found: _Found, stages: Stages) -> None:
-    """One name says who spoke; two names say that both are meant."""
+    """Score the rows of the speaker that the query names; of two named speakers both count."""
     names = query.addressed.names
     if len(names) != 1:
         stages.skip("speaker", f"{len(names)} participants named")
@@ -258,7 +258,7 @@ def _speaker(index: ScopeIndex, query: Query, found: _Found, stages: Stages) -> 
 
 
 def _date(index: ScopeIndex, query: Query, found: _Found, stages: Stages) -> None:
-    """A day more on either side: the day of asking and of telling may lie in different time zones."""
+    """Score the rows within the query's dates, a day wider on either side, since time zones may differ."""
     with stages.run("date"):
         spans = named_spans(query.text[:_LONGEST_DATED], _calendar(index, query.asked_at))
         said_at = index.said_at[found.rows]

@@ -1,9 +1,8 @@
-"""Recall: from a question to the memories that bear on it.
+"""Recall: finds the memories relevant to a question.
 
 Two steps. The question is embedded, on the embedding model's own thread; then one hop into a reader thread of the
 store does all the rest over one snapshot: bring the user's index up to date, rank, fetch the winners. An index that
-is not in memory is made before, in snapshots of its own; a search that would wait for it too long goes by what is
-there.
+is not in memory is built first, in separate snapshots; a search that would wait too long uses the part that is ready.
 """
 
 import asyncio
@@ -46,9 +45,9 @@ _PATIENCE_S = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What to look for. `limit` is at least 1; hits below `threshold` (0 to 1) are left out.
+    """A search request. `limit` is at least 1; hits below `threshold` (0 to 1) are left out.
 
-    With `among`, only what such a list shows is found, and what has decayed or expired if it shows that.
+    With `among`, only memories that this filter lists are found, including decayed or expired ones if it lists them.
     """
 
     text: str
@@ -62,9 +61,9 @@ class Question:
 class SearchResult:
     """Hits, best first; ties by newer effective time, then id.
 
-    `degraded` says what was missing: `vectors` (the embedding model gave no answer), `vectors_pending` (some memories
-    have none yet), `index_building` (not all memories are in the index yet). `stages` tells which stages ran, for how
-    long, and why others did not.
+    `degraded` names what was missing: `vectors` (the embedding model gave no answer), `vectors_pending` (some
+    memories have none yet), `index_building` (not all memories are in the index yet). `stages` has the duration of
+    each stage, or the reason why it did not run.
     """
 
     hits: list[Hit]
@@ -99,7 +98,7 @@ class Recall:
         self._asked: OrderedDict[str, Embedding] = OrderedDict()
 
     async def search(self, scope: Scope, question: Question, visible: Visible) -> SearchResult:
-        """What bears on the question; no hits when nothing does.
+        """The memories relevant to the question; no hits when there are none.
 
         Without vectors and without a word in common, the newest memories with score 0, so that a store without an
         embedding model still serves. An embedding model that fails degrades the result. Raises StorageUnavailable,
@@ -121,7 +120,8 @@ class Recall:
     async def nearest(self, scope: Scope, texts: Sequence[str], visible: Visible, *, k: int) -> list[list[Hit]]:
         """For each text the `k` facts most like it, best first; `signals` has `cosine` and `words` when known.
 
-        Facts that share neither meaning nor a word with it are left out. An embedding model that fails leaves words.
+        Facts that share neither meaning nor a word with it are left out. When the embedding model fails, words
+        decide.
         """
         _refuse_past(visible)
         if not texts:
@@ -168,7 +168,7 @@ class Recall:
         return memories, [Pair(places[pair.first], places[pair.second], pair.cosine) for pair in near]
 
     async def aclose(self) -> None:
-        """Give up what is being built, and finish what is being kept."""
+        """Cancel index builds and finish writing packs."""
         await self._residents.aclose()
 
     async def _embedded(self, text: str) -> Embedding | None:
@@ -189,7 +189,7 @@ class Recall:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """One search inside a reader thread."""
+    """One search, run inside a reader thread."""
 
     weights: Weights
     scope: Scope
@@ -199,12 +199,12 @@ class _Look:
     embedding: Embedding | None
 
     def unless_misread(self, view: SearchSnapshot, index: ScopeIndex, is_whole: bool) -> SearchResult | Addressed:
-        """The result; or how the question reads now that it is known who speaks here, to be embedded again."""
+        """The result; or the question reworded with the speakers now known, to be embedded again."""
         now = address(self.question.text, index.speaker_names())
         return now if now != self.addressed else self.result(view, index, is_whole)
 
     def result(self, view: SearchSnapshot, index: ScopeIndex, is_whole: bool) -> SearchResult:
-        """The result, whoever else may have begun to speak."""
+        """The result, even if new speakers have appeared."""
         question, owner = self.question, self.scope.owner
         shown, among = self._shown(index), self._among(view, index)
         query = Query(
@@ -243,7 +243,7 @@ class _Look:
 
 
 def _hits(memories: Mapping[int, Memory], ranked: Sequence[Ranked], limit: int) -> list[Hit]:
-    """With their ids known, rows that tie come in order of id; then the list is cut."""
+    """Hits with ties ordered by id, cut to `limit`."""
     found = [(row, memories[row.seq]) for row in ranked if row.seq in memories]
     found.sort(key=lambda pair: (-pair[0].score, -pair[0].effective_at, pair[1].id))
     return [Hit(memory=memory, score=row.score, signals=row.signals) for row, memory in found[:limit]]

@@ -1,7 +1,7 @@
-"""One index in memory, and how it is brought up to date: from its pack, by pages of rows, by what was written since.
+"""One index in memory, brought up to date from its stored pack, by pages of rows, and by later changes.
 
-Making an index of 100,000 rows takes seconds, so it is done in short looks at the store, between which others have
-their turn. A pack is the index as it was some time ago; it is taken up in a tenth of that time.
+Building an index of 100,000 rows takes seconds, so it is done in short reads of the store, between which other tasks
+run. A pack is a stored earlier state of the index; loading it takes a tenth of that time.
 """
 
 import math
@@ -17,8 +17,8 @@ from mnemoir.search.frozen import unpacked
 from mnemoir.search.index import ScopeIndex
 
 PAGE = 4096  # rows: about a tenth of a second
-FEWEST_PACKED = 4096  # fewer rows are read anew in no time
-REST_S = 60.0  # between one pack and the next
+FEWEST_PACKED = 4096  # fewer rows are quickly read again
+REST_S = 60.0  # least time between two packs
 _CHECKED = 64  # changes
 
 Made = Callable[[], ScopeIndex]
@@ -26,17 +26,17 @@ Forget = Callable[["Resident"], None]
 
 
 class TooFarBehind(Exception):
-    """An index lacks more rows than are to be read while somebody waits for it."""
+    """Raised when an index lacks more rows than may be read while a search waits."""
 
 
 class Resident:
     """One user's index. Its methods block, and a `view` is a snapshot of the store. Thread-safe.
 
-    `is_whole` tells whether the index lacks no more than a search brings up itself.
+    `is_whole` is True when the index lacks no more rows than a search adds itself.
     """
 
     def __init__(self, owner: Scope, make: Made, packs: IndexPacks | None, forget: Forget = lambda resident: None):
-        """`forget` is told when the index was dropped."""
+        """`forget` is called after the index was dropped."""
         self.owner = owner
         self._forget = forget
         self.is_whole = False
@@ -45,7 +45,7 @@ class Resident:
         self._packs = packs
         self._lock = threading.Lock()
         self._index = make()
-        self._goal: Revision | None = None  # where the rows stood when the first page was read
+        self._goal: Revision | None = None  # the revision of the rows when the first page was read
         self._cursor = -1
         self._packed = 0  # rows
         self._mark = 0
@@ -53,11 +53,11 @@ class Resident:
 
     @property
     def nbytes(self) -> int:
-        """About what it takes in memory."""
+        """The approximate memory use in bytes."""
         return self._index.nbytes
 
     def drop(self) -> bool:
-        """Let go of the index; False while somebody ranks in it."""
+        """Release the index; False while a search uses it."""
         if not self._lock.acquire(blocking=False):
             return False
         try:
@@ -68,16 +68,16 @@ class Resident:
         return True
 
     def read_pack(self) -> ScopeIndex | None:
-        """The index as it was kept, for `begin_with`."""
+        """The index from its stored pack, for `begin_with`."""
         arrays = self._packs and self._packs.read(self.owner, self._index.model)
         frozen = unpacked(arrays, self._index.model) if arrays else None
         return None if frozen is None else ScopeIndex(self._index.model, None, frozen)
 
     def begin_with(self, kept: ScopeIndex, view: SearchSnapshot) -> None:
-        """Take a kept index up, if it is an earlier state of these very rows.
+        """Adopt a stored index, if it is an earlier state of these rows.
 
-        It is not when it is newer than they are, or when a row that was written last before it was kept reads
-        otherwise, as after a backup was put in place.
+        It is not when it is newer than the rows, or when a row written last before it was stored differs, as after
+        restoring a backup.
         """
         stands, done = view.revision(self.owner), kept.revision
         if stands.epoch != done.epoch or stands.changes < done.changes or stands.removals < done.removals:
@@ -93,7 +93,7 @@ class Resident:
                 self._index = kept
 
     def take_page(self, view: SearchSnapshot) -> bool:
-        """Read one page of rows that the index lacks; whether it lacks more than a search brings up itself."""
+        """Read one page of missing rows; True when more are missing than a search adds itself."""
         with self._lock:
             stands = view.revision(self.owner)
             self._renew(stands)
@@ -116,7 +116,7 @@ class Resident:
 
     @contextmanager
     def up_to_date(self, view: SearchSnapshot, *, at_most: int | None = None) -> Iterator[ScopeIndex]:
-        """The index as the view shows it, or newer; nobody else has it meanwhile.
+        """The index in the state of the view or newer, locked for this context.
 
         Raises TooFarBehind when more than `at_most` rows would have to be read for that.
         """
@@ -132,20 +132,20 @@ class Resident:
 
     @contextmanager
     def as_it_is(self) -> Iterator[ScopeIndex]:
-        """The index with what it has by now."""
+        """The index in its current state, locked for this context."""
         with self._lock:
             yield self._index
 
     @property
     def wants_packing(self) -> bool:
-        """Whether it is worth the while to keep it anew: it has grown, or what was kept was dropped."""
+        """True when a new pack is worthwhile: the index has grown, or its pack was dropped."""
         if not self.is_whole or time.monotonic() - self._packed_at < REST_S:
             return False
         packed = self._packed if self.mark() == self._mark else 0
         return self._packs is not None and len(self._index) - packed >= max(FEWEST_PACKED, packed // 4)
 
     def pack(self, mark: int, view: SearchSnapshot) -> Callable[[], None]:
-        """What keeps the index as the view shows it, to be called outside the view. `mark` is older than the view."""
+        """A function that stores the index as of the view, to call outside it. `mark` is older than the view."""
         packs, owner = self._packs, self.owner
         with self.up_to_date(view) as index:
             frozen, model = index.frozen(), index.model
@@ -158,7 +158,7 @@ class Resident:
         return write
 
     def mark(self) -> int:
-        """For `pack`."""
+        """The mark for `pack`."""
         return self._packs.mark(self.owner) if self._packs else 0
 
     def _is_void(self, stands: Revision) -> bool:
@@ -177,9 +177,9 @@ class Resident:
 
 
 def _bring_up(index: ScopeIndex, view: SearchSnapshot, owner: Scope, stands: Revision) -> None:
-    """Add all that `view` has and the index has not.
+    """Add all rows of `view` that the index lacks.
 
-    Another thread may have brought it further than this view goes: then it stays there.
+    If another thread has brought it to a newer state than this view, it stays there.
     """
     done = index.revision
     if stands.changes > done.changes:

@@ -1,6 +1,6 @@
-"""Indexes of the users asked about last, kept in memory within a bound, each brought up to date before it is used.
+"""Indexes of recently searched users, kept in memory within a limit, each updated before use.
 
-What was not used for longest is dropped first, of all indexes that share a budget.
+Of all indexes that share a budget the least recently used one is dropped first.
 """
 
 import asyncio
@@ -21,29 +21,29 @@ from mnemoir.search.index import ScopeIndex
 from mnemoir.search.resident import PAGE, Resident, TooFarBehind
 
 T = TypeVar("T")
-Look = Callable[[SearchSnapshot, ScopeIndex, bool], T]  # the last says whether the index is whole
-_Building = tuple[asyncio.Task[None], asyncio.Event]  # the event: some rows are there, or it ended
+Look = Callable[[SearchSnapshot, ScopeIndex, bool], T]  # the last argument is True when the index is complete
+_Building = tuple[asyncio.Task[None], asyncio.Event]  # the event is set when some rows are ready or the task ended
 _log = structlog.get_logger(__name__)
 MOST_BYTES = 256 * 2**20  # about 140,000 rows with vectors of 384 dimensions
 
 
 class Holder(Protocol):
-    """Keeps an index in memory that can be made again."""
+    """An object that holds an index in memory that can be rebuilt."""
 
     def drop(self) -> bool:
-        """Let go of the index; False while it is in use. Does not wait."""
+        """Release the index; False while it is in use. Does not wait."""
 
 
 class Budget:
-    """Thread-safe. Holders are known for as long as somebody else has them; the one used last is never dropped."""
+    """A memory limit for holders, which it references weakly. Thread-safe. The one used last is never dropped."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._most_bytes = most_bytes
         self._lock = threading.Lock()
-        self._sizes: WeakKeyDictionary[Holder, int] = WeakKeyDictionary()  # bytes; the one used last stands last
+        self._sizes: WeakKeyDictionary[Holder, int] = WeakKeyDictionary()  # bytes; ordered by last use
 
     def used(self, holder: Holder, nbytes: int) -> None:
-        """`holder` was used just now and keeps so much. What is over the budget goes."""
+        """Record a use of `holder` and its size; drop holders beyond the budget."""
         with self._lock:
             self._sizes.pop(holder, None)
             self._sizes[holder] = nbytes
@@ -56,9 +56,9 @@ class Budget:
 
 
 class Residents:
-    """Thread-safe: searches of one user take turns, those of different users do not wait for each other.
+    """The resident indexes. Thread-safe: searches of one user are serialised, those of different users are not.
 
-    An index that lacks many rows is built by a task of its own, in many short looks at the store.
+    An index that lacks many rows is built by a separate task, in many short reads of the store.
     """
 
     def __init__(
@@ -79,15 +79,15 @@ class Residents:
         self._keeping: dict[Resident, asyncio.Task[None]] = {}
 
     def speaker_names(self, scope: Scope) -> list[str]:
-        """Who speaks in the scope, as far as it is resident; it may be out of date."""
+        """The speakers in the resident part of the scope's index; may be out of date."""
         with self._lock:
             resident = self._residents.get(scope.owner)
         return resident.speaker_names if resident else []
 
     async def build(self, rows: SearchRows, scope: Scope, patience_s: float | None = None) -> bool:
-        """Make the index of the scope's user ready for a search; False when that takes longer, and goes on.
+        """Prepare the index of the scope's user; False when it takes over `patience_s` and continues later.
 
-        Some rows are there in any case. Raises StorageUnavailable.
+        At least some rows are ready on return. Raises StorageUnavailable.
         """
         resident = self._of(scope.owner)
         if resident.is_whole:
@@ -101,9 +101,9 @@ class Residents:
         return task.done() and task.result() is None
 
     async def reading(self, rows: SearchRows, scope: Scope, look: Look[T], patience_s: float | None = None) -> T:
-        """What `look` gives over one snapshot and the index, which is up to date with it.
+        """The result of `look` for one snapshot and the index in the state of it.
 
-        When building the index takes longer than `patience_s`, it is looked at as it is by then.
+        When building the index takes longer than `patience_s`, its current state is used.
         Raises StorageUnavailable, or what `look` raises.
         """
         found = None
@@ -118,21 +118,21 @@ class Residents:
 
     @contextmanager
     def index(self, view: SearchSnapshot, scope: Scope) -> Iterator[ScopeIndex]:
-        """The index of the scope's user as `view` shows it, or newer; nobody else has it meanwhile."""
+        """The index of the scope's user in the state of `view` or newer, locked for this context."""
         resident = self._of(scope.owner)
         with resident.up_to_date(view) as index:
             yield index
         self._budget.used(resident, resident.nbytes)
 
     async def aclose(self) -> None:
-        """Give up what is being built, and finish what is being kept."""
+        """Cancel index builds and finish writing packs."""
         building = [task for task, _ in self._building.values()]
         for task in building:
             task.cancel()
         await asyncio.gather(*building, *self._keeping.values(), return_exceptions=True)
 
     def _look(self, resident: Resident, look: Look[T], is_whole: bool, view: SearchSnapshot) -> tuple[T] | None:
-        """None when the index lacks much of what the view shows: it is to be built first."""
+        """The result of `look`; None when the index lacks many rows of the view and must be built first."""
         if not is_whole:
             with resident.as_it_is() as index:
                 return (look(view, index, False),)
@@ -152,7 +152,7 @@ class Residents:
             has_begun.set()
             del self._building[resident]
             if not task.cancelled():
-                task.exception()  # whoever waited for it has raised it
+                task.exception()  # raised by the callers that waited for it
 
         task.add_done_callback(ended)
         return task, has_begun

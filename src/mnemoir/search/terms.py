@@ -1,4 +1,4 @@
-"""Text to words, and words to numbers: the form in which full text is stored and looked up.
+"""Converts text to words and words to numbers: the form in which full text is stored and searched.
 
 Words are folded and stemmed by SQLite's own FTS5 tokenizers (porter over unicode61), so that what counts as a word is
 what every SQLite user knows. Scripts written without spaces have no words to find: each run of them gives its
@@ -8,7 +8,7 @@ Chinese have two characters.
 A term is kept as a 64-bit hash: eight bytes whatever its length, comparable without decoding. Two words of one user
 sharing a hash is a one in 10^10 event, and costs one wrong word match.
 
-Any text is data here. There is no query grammar that a quote, a NEAR( or a column name could reach.
+Any text is data: no query grammar interprets quotes, NEAR( or column names.
 """
 
 import functools
@@ -30,7 +30,7 @@ _UNSPACED = re.compile(
     "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uaa60-\uaa7f\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]+)"
 )
 
-# Words that carry no content of their own; the short ones at the end are what an apostrophe leaves of n't, 'll, 've.
+# Stop words; the short ones at the end are the remains of n't, 'll, 've after an apostrophe.
 _STOPPED = """
 i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers
 herself it its itself they them their theirs themselves this that these those who whom whose which what
@@ -51,7 +51,7 @@ _STOP_CHARACTERS = frozenset("的了是我你您他她它们這这那在有不�
 
 
 def terms_of(text: str) -> bytes:
-    """The words of `text`, one little-endian hash a word, in order, repeats kept; b"" for none."""
+    """The words of `text` as little-endian hashes, in order, with repeats; b"" for none."""
     return b"".join(map(_hashed, _compared(text)))
 
 
@@ -64,7 +64,7 @@ def query_terms(text: str) -> Terms:
 
 
 def read_terms(stored: bytes) -> Terms:
-    """What `terms_of` gave, as numbers."""
+    """The hashes that `terms_of` encoded, as numbers."""
     return np.frombuffer(stored, dtype="<u8")
 
 
@@ -73,7 +73,7 @@ def _is_stop(raw: str) -> bool:
 
 
 def _words(text: str) -> Iterator[tuple[str, str]]:
-    """(as written, lower case; as compared), in order."""
+    """Yield each word as (lower case as written, as compared), in order."""
     if text.isascii():
         yield from _spaced(text)
         return
@@ -89,7 +89,7 @@ def _spaced(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _compared(text: str) -> Iterable[str]:
-    """The words as they are compared, without those as written, which take most of the time."""
+    """The words in their compared form only; the written form takes most of the time."""
     if text.isascii():
         return _folded(text)
     parts = enumerate(_UNSPACED.split(text))
@@ -113,7 +113,7 @@ def _hashed(word: str) -> bytes:
 
 
 class _Tokenizers(threading.local):
-    """One connection a thread: apsw refuses to be used by two threads at once."""
+    """A connection per thread: apsw refuses concurrent use by two threads."""
 
     def __init__(self) -> None:
         self._connection = apsw.Connection(":memory:")

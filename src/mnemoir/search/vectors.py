@@ -1,12 +1,12 @@
-"""Vectors: exact cosine in the scope, and late interaction of the tokens of a few candidates.
+"""Vector scores: exact cosine in the scope, and late interaction of the tokens of a few candidates.
 
 The sentence vector of a text is the mean of its own token vectors, embedded with what was said before it; on the
 development conversations that ranks better than the model's pooled vector of the text alone
 (66.2 / 74.0 / 46.3 against 63.4 / 71.2 / 43.6). Models without token vectors give their own vector.
 
-Late interaction: each token of the query looks for its best token in the candidate. The tokens of candidates are kept
-at one bit a dimension, those of the query are whole. For a unit query token q and the signs s of a candidate's token,
-q·s / √dimension stands in for their cosine. A query token counts as much as it is rare in the user's rows.
+Late interaction: each query token is compared with its best token in the candidate. Candidates' tokens are stored at
+one bit per dimension, those of the query are unquantised. For a unit query token q and the signs s of a candidate's
+token, q·s / √dimension stands in for their cosine. Query tokens are weighted by their rarity in the user's rows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ _MANY = 4  # a share of one in so many: from there on copying rows takes longer 
 
 
 def sentence_vector(embedding: Embedding) -> FloatArray:
-    """Unit length, or all zero for a text without tokens."""
+    """The sentence vector with unit length, or all zero for a text without tokens."""
     tokens = embedding.token_vectors
     if tokens is None or not len(tokens):
         return embedding.vector
@@ -31,7 +31,7 @@ def sentence_vector(embedding: Embedding) -> FloatArray:
 
 
 def cosines(index: ScopeIndex, query: FloatArray) -> FloatArray:
-    """By slot; NaN for rows without a vector of this model."""
+    """The cosines by slot; NaN for rows without a vector of this model."""
     matrix = index.vectors
     if matrix is None or matrix.shape[1] != len(query):
         return np.full(len(index), np.nan, np.float32)
@@ -48,10 +48,10 @@ def cosines_of(index: ScopeIndex, query: FloatArray, slots: NDArray[np.int64]) -
 
 
 def above_rest(cosine: FloatArray, resting: float, resting_rows: int) -> FloatArray:
-    """Cosines over what unrelated rows have, in [0, 1]; NaN stays.
+    """Cosines above those of unrelated rows, in [0, 1]; NaN stays.
 
     Models differ in how alike they find two random texts (0.1 to 0.75), so the mean over the scope counts as zero.
-    A scope of a few rows cannot tell its mean: there `resting` stands in, as if that many rows had it.
+    A mean of few rows is unreliable: `resting` is added to it as the cosine of `resting_rows` further rows.
     """
     known = cosine[np.isfinite(cosine)]
     rest = (float(known.sum()) + resting * resting_rows) / (len(known) + resting_rows)
@@ -59,12 +59,12 @@ def above_rest(cosine: FloatArray, resting: float, resting_rows: int) -> FloatAr
 
 
 def has_tokens(embedding: Embedding) -> bool:
-    """The model gave token vectors for a text that has tokens."""
+    """True when the embedding has vectors of tokens."""
     return embedding.token_vectors is not None and embedding.token_ids is not None and len(embedding.token_ids) > 0
 
 
 def token_weights(index: ScopeIndex, embedding: Embedding) -> FloatArray:
-    """Inverse document frequency of the query's tokens in the scope; they add up to 1."""
+    """Weights of the query's tokens: their inverse document frequency in the scope, normalised to a sum of 1."""
     if embedding.token_ids is None:
         return np.zeros(0, np.float32)
     count, rows = index.count, index.token_rows(embedding.token_ids)
@@ -75,7 +75,7 @@ def token_weights(index: ScopeIndex, embedding: Embedding) -> FloatArray:
 def late_scores(
     embedding: Embedding, weights: FloatArray, codes: Mapping[int, bytes], seqs: Sequence[int]
 ) -> FloatArray:
-    """For each of `seqs`, about -1 to 1; NaN for those without codes of the query's dimension."""
+    """The score of each of `seqs`, about -1 to 1; NaN without codes of the query's dimension."""
     out = np.full(len(seqs), np.nan, np.float32)
     query = embedding.token_vectors
     if query is None or not len(query):

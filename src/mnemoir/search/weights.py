@@ -23,12 +23,12 @@ FINAL: Mapping[str, float] = {"late": 1.44, "vector": 0.10, "window": 0.25, "spe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """What `search.ranking` goes by; the default is the product's."""
+    """The weights of `search.ranking`; the defaults are those of the product."""
 
     lexical: Mapping[str, float] = field(default_factory=lambda: LEXICAL)
     first: Mapping[str, float] = field(default_factory=lambda: FIRST)
     final: Mapping[str, float] = field(default_factory=lambda: FINAL)
-    # How many rows late interaction looks at: 60 lose half a point, 300 gain nothing.
+    # The number of rows for late interaction: 60 lose half a point, 300 gain nothing.
     late_candidates: int = 120
     # A query is off the subject when no row comes as close as the anchor: then vectors bring in nothing. Once one
     # does, rows down to the least cosine come too: "what should I keep in mind when cooking" is 0.09 from "Allergic

@@ -4,7 +4,7 @@ The formula is FTS5's: k1 = 1.2, b = 0.75, idf = ln((N - n + 0.5) / (n + 0.5)) a
 and the mean length taken over the rows of this user that live. A window is scored like one long row that holds all
 five; its words weigh what they weigh in single rows, so that the two scores differ by evidence alone.
 
-A neighbour that the reader may not see now lends its words to nobody.
+Neighbours that are hidden from the reader do not count in windows.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from mnemoir.search.terms import Terms
 K1 = 1.2
 B = 0.75
 LEAST_IDF = 1e-6
-# A pasted page as a query: its rarest words say what it is about, and bound what it costs.
+# For a pasted page as a query: its rarest words describe its subject, and their number bounds the cost.
 MOST_TERMS = 48
 
 Scores = NDArray[np.float64]
@@ -71,7 +71,7 @@ def _saturated(counts: NDArray[Any], relative_length: NDArray[np.float32]) -> Sc
 def _spread(
     index: ScopeIndex, slots: postings.Slots, counts: postings.Counts, hidden: Mask | None
 ) -> tuple[NDArray[np.int64], Scores]:
-    """The rows that are not `hidden` and whose window holds the term, and how often it does."""
+    """The rows that are not `hidden` and whose window holds the term, and its count in each."""
     place, row = index.window(slots.astype(np.int64))
     times = np.asarray(np.bincount(row, counts[place], len(index)), np.float64)
     if hidden is not None:

@@ -1,1 +1,1 @@
-"""Messages, sessions and the storage port of a conversation: the values that every other part here speaks."""
+"""Messages, sessions and files of a conversation: the values that all other parts of this room use."""

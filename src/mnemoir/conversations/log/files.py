@@ -1,7 +1,7 @@
-"""Files of a conversation: references that are stored, and what a reference becomes when history is built again.
+"""Files of a conversation: stored references, and their conversion to message parts when history is rebuilt.
 
-Replaying history never checks a file against today's upload rules and never asks the network; a file that is gone
-costs its part and a warning, never the history.
+Replaying history never checks files against the current upload rules and never uses the network; a missing file only
+loses its own part and logs a warning.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -20,11 +20,11 @@ from mnemoir.ports.turns import Attachment
 _log = structlog.get_logger(__name__)
 
 Detail = Literal["low", "high"]
-DEFAULT_DETAIL: Detail = "high"  # of an image in history, where nobody asks for another
+DEFAULT_DETAIL: Detail = "high"  # of an image in history, unless another is requested
 
 
 class FileType(StrEnum):
-    """What kind of file it is; `custom` is everything else."""
+    """The kind of a file; `custom` is everything else."""
 
     IMAGE = "image"
     DOCUMENT = "document"
@@ -34,7 +34,7 @@ class FileType(StrEnum):
 
 
 class FileTransferMethod(StrEnum):
-    """How the file came: uploaded, by its address, or made by a tool."""
+    """The origin of a file: uploaded, referenced by URL, or made by a tool."""
 
     LOCAL_FILE = "local_file"
     REMOTE_URL = "remote_url"
@@ -42,7 +42,7 @@ class FileTransferMethod(StrEnum):
 
 
 class ImageConfig(BaseModel):
-    """What an application allows for images; `detail` is how closely a model looks at them."""
+    """An application's rules for images; `detail` is the resolution at which a model reads them."""
 
     number_limits: int = 0
     transfer_methods: Sequence[FileTransferMethod] = ()
@@ -50,7 +50,7 @@ class ImageConfig(BaseModel):
 
 
 class FileUploadConfig(BaseModel):
-    """What an application allows people to upload."""
+    """An application's rules for uploads."""
 
     image_config: ImageConfig | None = None
     allowed_file_types: Sequence[FileType] = ()
@@ -60,14 +60,14 @@ class FileUploadConfig(BaseModel):
 
 
 class FileUnavailable(NotFound):
-    """A file of the history is gone, belongs to another tenant, or cannot be given to a model."""
+    """Raised for a file of the history that is gone, another tenant's, or unusable for models."""
 
     code = "file_unavailable"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRef:
-    """A file as history keeps it: where to find it, never its bytes. One of the three places is set."""
+    """The stored reference of a file: its location, never its bytes. One of the three locations is set."""
 
     type: str
     transfer_method: str
@@ -75,10 +75,10 @@ class FileRef:
     tool_file_id: str | None = None
     url: str | None = None
     belongs_to: Literal["user", "assistant"] = "user"
-    id: str | None = None  # of the attachment row, where there is one
+    id: str | None = None  # of the attachment row, if there is one
 
     def mapping(self) -> dict[str, str]:
-        """What a file factory is handed: `type`, `transfer_method`, the place, and `id` if there is one."""
+        """The arguments of a file factory: `type`, `transfer_method`, the location, and `id` if there is one."""
         place = _PLACES.get(self.transfer_method, "url")
         wanted = {
             "id": self.id,
@@ -98,7 +98,7 @@ _PLACES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredFile:
-    """A file found again, from stored metadata alone. `related_id` is the id of the upload or of the tool's file."""
+    """A file looked up from stored metadata alone. `related_id` is the id of the upload or of the tool's file."""
 
     id: str | None = None
     tenant_id: str
@@ -115,7 +115,7 @@ class StoredFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePayload:
-    """How a model gets at a file: an address, or else its bytes in Base64. `tokens` is what it costs, where known."""
+    """The content of a file for a model: a URL, or else its bytes in Base64. `tokens` is its cost, if known."""
 
     url: str = ""
     base64_data: str = field(default="", repr=False)
@@ -123,17 +123,17 @@ class FilePayload:
 
 
 class FileResolver(Protocol):
-    """Finds files by their references. Neither method asks the network."""
+    """Finds files by their references. Neither method uses the network."""
 
     def find(self, ref: FileRef, *, tenant_id: str) -> StoredFile:
         """The tenant's file. Raises FileUnavailable when it is gone or another tenant's."""
 
     def payload(self, file: StoredFile) -> FilePayload:
-        """What a model is given of it. Raises FileUnavailable when that cannot be had."""
+        """The content for a model. Raises FileUnavailable when it cannot be read."""
 
 
 def file_ref(attachment: Attachment) -> FileRef:
-    """The reference that an attachment row stands for; a row without an owner is the user's."""
+    """The reference of an attachment row; a row without an owner belongs to the user."""
     is_tool_file = attachment.transfer_method == FileTransferMethod.TOOL_FILE
     return FileRef(
         id=attachment.id,
@@ -148,7 +148,7 @@ def file_ref(attachment: Attachment) -> FileRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryFiles:
-    """How the files of a history become parts for one model.
+    """Converts the files of a history to message parts for one model.
 
     `accepts` names the kinds of media that the model takes; None means all of them.
     """
@@ -158,10 +158,10 @@ class HistoryFiles:
     accepts: Collection[MediaType] | None = None
 
     def content(self, text: str, refs: Sequence[FileRef], *, detail: Detail = DEFAULT_DETAIL) -> str | list[Part]:
-        """Files first, in the order given, the text last; the plain text when no file is left to speak of.
+        """Files first, in the order given, the text last; the plain text when no file is left.
 
-        A file that is gone is skipped. One that was found and cannot become a part is skipped too, and the content
-        stays a list. Where the model does not take what was found, and text alone is left, that is the content.
+        A missing file is skipped. One that was found but cannot become a part is skipped too, and the content stays a
+        list. When the model takes none of the found files, the content is the text alone.
         """
         found = [file for file in (self._find(ref) for ref in refs) if file]
         taken = [(file, kind) for file in found if self._takes(kind := _media_type(file))]
@@ -208,7 +208,7 @@ def accepted_media(model: object) -> Collection[MediaType] | None:
     return named
 
 
-_FILE_ERRORS = (MnemoirError, OSError, ValueError, LookupError)  # what a resolver may meet: one file's trouble
+_FILE_ERRORS = (MnemoirError, OSError, ValueError, LookupError)  # errors of a resolver that concern one file
 
 
 def _media_type(file: StoredFile) -> MediaType | None:
@@ -220,10 +220,10 @@ def _skipped(file_id: str | None, exc: BaseException) -> None:
 
 
 def history_detail(features: Mapping[str, Any], *, reads_detail: bool) -> Detail | None:  # features are JSON
-    """How closely images of history are looked at; None when the application's file upload is off.
+    """The detail at which a model reads images of history; None when the application's file upload is off.
 
-    `features` holds `file_upload`. Its own `enabled` counts, else that of its `image`. Whatever has no known shape is
-    passed over: what was uploaded under other rules is replayed.
+    `features` holds `file_upload`. Its own `enabled` counts, else that of its `image`. Members of unknown shape are
+    ignored: files uploaded under other rules are still replayed.
     """
     upload = _mapping(features.get("file_upload"))
     image = _mapping(upload.get("image"))
@@ -244,13 +244,13 @@ class _ImageUpload(BaseModel):
 
 
 class _FileUpload(FileUploadConfig):
-    """As an application's settings spell it."""
+    """The spelling of an application's settings."""
 
     image: _ImageUpload = _ImageUpload()
 
 
 def read_file_upload(features: Mapping[str, Any]) -> FileUploadConfig | None:
-    """What an application's `file_upload` allows, read when the application is configured; None when it is off.
+    """The upload rules in an application's `file_upload`, read at its configuration; None when it is off.
 
     Raises SettingsError naming the member at fault.
     """

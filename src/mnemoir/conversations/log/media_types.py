@@ -1,4 +1,4 @@
-"""Which kind of media a file is: as it was stored, else by its name's ending, else by its MIME type."""
+"""Determines the media kind of a file: as stored, else by its extension, else by its MIME type."""
 
 from collections.abc import Mapping, Sequence
 
@@ -23,7 +23,7 @@ _MIME_BEGINNINGS: Sequence[tuple[str, MediaType]] = (
 
 
 def media_type(type: str, *, extension: str = "", mime_type: str = "") -> MediaType | None:
-    """The kind of media of a file of this type; None for what no model takes. The extension may begin with a dot."""
+    """The media kind of a file of this type; None for kinds that no model takes. `extension` may begin with a dot."""
     stored = next((kind for kind in _ENDINGS if kind == type), None)
     return stored or _by_ending(extension.removeprefix(".").lower()) or _by_mime_type(mime_type.lower())
 

@@ -1,7 +1,6 @@
-"""A message as a row holds it, and back: text in one column, calls and files as JSON in others.
+"""Converts messages to database rows and back: text in one column, calls and files as JSON in others.
 
-What is damaged in a row costs that field, or that row when its role cannot be told; the log names the row, and the
-rest is read.
+A damaged field is skipped, and so is a row whose role is unreadable; the log names the row, and the rest is read.
 """
 
 import json
@@ -30,7 +29,7 @@ _MEDIA: frozenset[str] = frozenset(get_args(MediaType))
 
 
 class Columns(NamedTuple):
-    """The columns of a row that make a message; calls and files as JSON."""
+    """The columns of a message's row; calls and files as JSON."""
 
     role: str
     content: str | None = None
@@ -48,9 +47,9 @@ def record_of(
     finish_reason: str | None = None,
     uid: str | None = None,
 ) -> MessageRecord:
-    """The row for a message; `finish_reason` is noted of an answer alone. Without a `uid` it gets a new one.
+    """The row for a message; `finish_reason` is stored for answers only. Without a `uid` it gets a new one.
 
-    Raises InvalidRequest for an unknown role, and for arguments that are no JSON.
+    Raises InvalidRequest for an unknown role, and for arguments that are not JSON.
     """
     if message.role not in _ROLES:
         raise InvalidRequest(
@@ -71,7 +70,7 @@ def record_of(
 
 
 def message_of(message_id: int, columns: Columns) -> Message | None:
-    """The message in a row; None, with a warning, for a row whose role is none."""
+    """The message in a row; None, with a warning, for a row with an invalid role."""
     if columns.role not in _ROLES:
         _log.warning("stored message skipped", message_id=message_id, cause="unknown role")
         return None
@@ -132,7 +131,7 @@ def _calls(message_id: int, raw: str | None) -> list[ToolCall] | None:
 
 def _call(members: Mapping[str, Any]) -> ToolCall:
     arguments = members["arguments"]
-    if isinstance(arguments, str):  # as some models write them
+    if isinstance(arguments, str):  # some models write them as text
         arguments = json.loads(arguments)
     if not isinstance(members["id"], str) or not isinstance(members["name"], str) or not isinstance(arguments, dict):
         raise TypeError("a member of another type")

@@ -1,4 +1,4 @@
-"""Messages as models are asked, and as conversations hold them: the same words in two shapes."""
+"""Converts messages between the types of model requests and those of conversations."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, get_args
@@ -8,13 +8,13 @@ import orjson
 from mnemoir.core import messages as core
 from mnemoir.core.conversation_messages import Content, MediaPart, Message, Part, Role, TextPart, ToolCall, calls_of
 
-# The name under which a tool gets what stands in place of a JSON object: no signature has it, so the model is told.
+# The argument name for a value that is no JSON object: no signature has it, so the tool's error reaches the model.
 UNREADABLE = "unreadable_arguments"
 _ROLES: dict[str, Role] = {role: role for role in get_args(Role)} | {"developer": "system", "systemMes": "system"}
 
 
 def to_model(messages: Sequence[Message]) -> list[core.Message]:
-    """The messages for a model; one of which nothing can be sent is left out. Of files only pictures are sent."""
+    """The messages for a model; messages without sendable content are left out. Of files only pictures are sent."""
     return list(_written(messages))
 
 
@@ -30,7 +30,7 @@ def from_model(message: core.Message) -> Message:
 
 
 def read_call(call: core.ToolCall) -> ToolCall:
-    """A call as tools read it. Broken JSON is not mended: half a command could be another command."""
+    """A call as tools read it. Broken JSON is not repaired: half a command could be another command."""
     try:
         value: Any = orjson.loads(call.arguments or "{}")
     except orjson.JSONDecodeError:
@@ -47,7 +47,7 @@ def write_call(call: ToolCall) -> core.ToolCall:
 
 
 def _content(message: core.Message) -> Content:
-    """A text where there is nothing else; files first, the text last, where there are pictures."""
+    """Plain text without pictures; otherwise a list with files first and the text last."""
     pictures: list[Part] = [
         MediaPart(type="image", url=part.url, detail="high" if part.detail == "high" else "low")
         for part in message.parts

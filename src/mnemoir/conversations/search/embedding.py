@@ -1,7 +1,7 @@
-"""Embedding clients: what session memory asks for vectors, and how a model of `ports.embedding` becomes one.
+"""Embedding clients: the protocol with which session memory makes vectors, and an adapter of embedding models.
 
-A client of any making serves. One that is made of an embedding model gives more than vectors: it embeds a message
-with what was said just before it, and keeps the tokens that late interaction looks at.
+Any client of the protocol can be used. The adapter of an embedding model does more: it embeds a message in the
+context of the messages before it, and returns the token vectors for late interaction.
 """
 
 import asyncio
@@ -17,31 +17,31 @@ from mnemoir.search.vectors import sentence_vector
 
 _PROBE = ("What time does the train leave?", "The train leaves at nine.")
 _NEEDED = "its vectors are kept under that name; set it to a text of printable characters, such as 'my-model-1'."
-_ALIKE = 0.999  # cosine of two vectors of one text: some models differ a little from batch to batch
+_ALIKE = 0.999  # cosine of two vectors of one text: some models vary a little with the batch
 
 
 class EmbeddingClient(Protocol):
-    """Turns texts into vectors of one length. What it raises is the caller's to handle: embedding may always fail."""
+    """Turns texts into vectors of one length. Callers handle all its errors."""
 
     @property
     def model_name(self) -> str:
-        """Equal names mean comparable vectors; kept with them. Read once, where the client is given."""
+        """The name stored with the vectors: equal names mean comparable vectors. Read once per client."""
 
     @property
     def dimension(self) -> int:
-        """Length of a vector; a client that cannot know it before its first answer raises until then."""
+        """The length of a vector; a client that learns it from its first answer raises until then."""
 
     async def embed(self, texts: list[str]) -> list[list[float]]:
-        """One vector a text, in the order given; [] for []."""
+        """One vector per text, in the order given; [] for []."""
 
     async def embed_single(self, text: str) -> list[float]:
         """The vector of one text."""
 
 
 class ModelEmbeddingClient:
-    """A client over an embedding model, which stays its owner's to close.
+    """A client that uses an embedding model but does not close it.
 
-    With `loop`, the model is asked in that loop, whichever loop the caller has.
+    With `loop`, the model is called in that loop, independent of the caller's loop.
     """
 
     def __init__(self, model: EmbeddingModel, *, loop: asyncio.AbstractEventLoop | None = None) -> None:
@@ -55,7 +55,7 @@ class ModelEmbeddingClient:
 
     @property
     def dimension(self) -> int:
-        """Raises ProviderNotConfigured while a remote model has not told it."""
+        """The length of a vector. Raises ProviderNotConfigured before a remote model's first answer."""
         return known_dimension(self.model.dimension, self.model.name)
 
     async def embed(self, texts: list[str]) -> list[list[float]]:
@@ -77,14 +77,14 @@ class ModelEmbeddingClient:
 
 
 def known_dimension(dimension: int | None, model: str) -> int:
-    """The dimension of a model. Raises ProviderNotConfigured while a remote model has not shown it."""
+    """The dimension of a model. Raises ProviderNotConfigured before a remote model's first answer."""
     if dimension is None:
         raise ProviderNotConfigured(f"The dimension of {model} is known after its first embedding.")
     return dimension
 
 
 async def embeddings_of(client: EmbeddingClient, passages: Sequence[Passage]) -> list[Embedding]:
-    """One embedding a passage; a client that knows no contexts is given the texts.
+    """One embedding per passage; a client without support for contexts gets the texts alone.
 
     Raises what the client raises, and ProviderInvalidOutput for anything but as many finite vectors of one length.
     """
@@ -97,7 +97,7 @@ async def embeddings_of(client: EmbeddingClient, passages: Sequence[Passage]) ->
 
 
 async def query_embedding(client: EmbeddingClient, query: str) -> Embedding:
-    """Of one question. Raises as `embeddings_of` does."""
+    """The embedding of one question. Raises as `embeddings_of` does."""
     if isinstance(client, ModelEmbeddingClient):
         [made] = await client.passages([Passage(text=query)])
         return made
@@ -106,7 +106,7 @@ async def query_embedding(client: EmbeddingClient, query: str) -> Embedding:
 
 
 def vector_of(embedding: Embedding) -> FloatArray:
-    """What messages and questions are compared by: the mean of the text's own tokens, where there are any."""
+    """The vector for comparing messages and questions: the mean of the text's own tokens, if there are any."""
     return sentence_vector(embedding)
 
 
@@ -121,16 +121,16 @@ def model_name_of(client: EmbeddingClient) -> str:
 
 
 def usable_model_name(name: object, client: str) -> str:
-    """The name, as it was given to the kind of `client`. Raises SettingsError for anything but a text to be kept."""
+    """The name, if it is usable. Raises SettingsError, naming `client`, for anything but storable text."""
     if not _is_usable(name):
         raise SettingsError(f"The embedding client {client} has a model_name that cannot be used: {_NEEDED}")
     return str(name)
 
 
 async def check_embedding_client(client: EmbeddingClient) -> int:
-    """Try a client out; the length of its vectors.
+    """Test a client; return the length of its vectors.
 
-    Raises ProviderInvalidOutput, naming what is wrong, when it is not what `EmbeddingClient` says, and what the
+    Raises ProviderInvalidOutput, naming the fault, when it violates the `EmbeddingClient` protocol, and what the
     client raises.
     """
     if await client.embed([]):
@@ -150,7 +150,7 @@ async def check_embedding_client(client: EmbeddingClient) -> int:
 
 
 def _is_usable(name: object) -> bool:
-    """Whether it is a text with more than blanks in it, which can be written to a file."""
+    """True for text that is not blank and can be written to a file."""
     return isinstance(name, str) and bool(name.strip()) and name.isprintable()
 
 

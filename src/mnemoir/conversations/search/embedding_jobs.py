@@ -1,8 +1,8 @@
-"""From stored messages to vectors in the store: a batch at a time, and what becomes of one that fails.
+"""Embeds stored messages into the vector store in batches, and retries failed ones.
 
-A message is noted as waiting before its vector is stored and as embedded afterwards, so a crash at any moment leaves
-either a message that back-filling finds again or a vector under the id it will be given once more. Vector ids are
-those of their messages; embedding twice stores once.
+A message is marked as waiting before its vector is stored and as embedded afterwards, so after a crash either
+back-filling finds the message again or its vector is overwritten under the same id. Vector ids derive from message
+ids, so embedding twice stores once.
 """
 
 import asyncio
@@ -26,8 +26,8 @@ from mnemoir.search.context import CONTEXT_MESSAGES, context_of, embedded_in_hal
 
 _log = structlog.get_logger(__name__)
 
-ANY_MODEL = ""  # no model is called so: asking for what has no vector of it gives every message that can be embedded
-MOST_FAILURES = 24  # of calls in a row, from a server that is down; three poor texts side by side make fewer
+ANY_MODEL = ""  # no model has this name: every embeddable message lacks a vector of it
+MOST_FAILURES = 24  # calls in a row, as when a server is down; three adjacent unusable texts cause fewer
 _PAGE = 500
 _SAVED_BATCH = 32
 _CATCH_UP_BATCH = 100
@@ -36,7 +36,7 @@ _PREFIX = "msg_"
 
 
 class EmbeddingModelChanged(Conflict):
-    """The store's vectors are of another model than the client's; both are named."""
+    """Raised when the store's vectors are of another model than the client's; names both."""
 
     code = "embedding_model_changed"
 
@@ -53,14 +53,14 @@ def vector_id(message_id: int) -> str:
 
 
 def message_id_of(name: str) -> int | None:
-    """The message of a vector; None for a vector that is none of ours."""
+    """The message id of a vector; None for a vector that is not of a message."""
     number = name.removeprefix(_PREFIX)
     return int(number) if name.startswith(_PREFIX) and number.isascii() and number.isdigit() else None
 
 
 @dataclass(slots=True)
 class _Attempts:
-    """How it goes with the client during one job."""
+    """The failures of the client during one job."""
 
     most_failures: int
     failures: int = 0  # in a row
@@ -72,20 +72,20 @@ class _Attempts:
 
 @dataclass(frozen=True, slots=True)
 class _InContext:
-    """A message, and what stands before it."""
+    """A message and the messages before it."""
 
     stored: StoredMessage
     before: Sequence[StoredMessage]
 
     @property
     def passage(self) -> Passage:
-        """Its text with what was said just before."""
+        """Its text with the text of the messages just before it."""
         said = [(one.message.text, seconds(one.created_at)) for one in self.before if _is_said(one)]
         return Passage(text=self.stored.message.text, context=context_of(seconds(self.stored.created_at), said))
 
 
 class EmbeddingJobs:
-    """What the worker does for one store of sessions, one client and one vector store. Blocks on both stores."""
+    """The worker's jobs for one store of sessions, one client and one vector store. Blocks on both stores."""
 
     def __init__(self, rows: Log, client: EmbeddingClient, store: VectorStore, *, model: str) -> None:
         """`model` is the name of the client's model."""
@@ -94,7 +94,7 @@ class EmbeddingJobs:
         self._store = store
         self._model = model
         self._lock = threading.Lock()
-        self._saved: tuple[int, int] | None = None  # the first and last message that was saved and not looked at
+        self._saved: tuple[int, int] | None = None  # the first and last saved message not yet processed
 
     def refuse_other_model(self) -> None:
         """Raise EmbeddingModelChanged when the store's vectors are of another model than the client's."""
@@ -102,13 +102,13 @@ class EmbeddingJobs:
             _refuse_other(self._store.stored_model(), self._model)
 
     def saved(self, message_ids: Sequence[int]) -> None:
-        """These were just saved and noted as waiting: the next `embed_saved` looks from the first to the last."""
+        """Register messages just saved and marked as waiting; `embed_saved` covers the range of their ids."""
         with self._lock:
             known = (*message_ids, *(self._saved or ()))
             self._saved = min(known), max(known)
 
     async def embed_saved(self) -> None:
-        """Embed what was saved since the last call; what fails is noted for back-filling, and nothing is raised."""
+        """Embed the messages saved since the last call. Never raises; failures are left to back-filling."""
         with self._lock:
             span, self._saved = self._saved, None
         if span is None:
@@ -120,13 +120,13 @@ class EmbeddingJobs:
                 await self._embed_noted([one for one in found if _is_said(one.stored)], attempts)
                 if attempts.is_hopeless:
                     break
-        except Exception as exc:  # noqa: BLE001  # saving never fails over a search, and back-filling finds them
+        except Exception as exc:  # noqa: BLE001  # search errors never fail saving; back-filling finds the messages
             _log.warning("embedding_failed", first=span[0], last=span[1], error=type(exc).__name__)
 
     async def catch_up(self) -> None:
-        """`backfill` of all sessions without anybody who waits for an answer; nothing is raised.
+        """Run `backfill` for all sessions in the background. Never raises.
 
-        Where the stored vectors are of another model than the one at hand, all are made anew.
+        When the stored vectors are of another model than the client's, all are made again.
         """
         try:
             try:
@@ -134,7 +134,7 @@ class EmbeddingJobs:
             except EmbeddingModelChanged as exc:
                 _log.info("embedding_anew", cause=exc.message)
                 embedded = await self.reindex(_CATCH_UP_BATCH, None)
-        except Exception as exc:  # noqa: BLE001  # the next time begins anew
+        except Exception as exc:  # noqa: BLE001  # the next run starts again
             _log.warning("backfill_failed", error=type(exc).__name__, cause=str(exc))
         else:
             if embedded:
@@ -147,9 +147,9 @@ class EmbeddingJobs:
         progress: Callable[[int, int], None] | None,
         per_second: float | None = None,
     ) -> int:
-        """Embed what has no vector, in order of ids; how many were embedded.
+        """Embed messages without a vector, in order of ids; return how many were embedded.
 
-        A message that fails is passed over until the next time. A server that is down ends it early, with a warning.
+        A message that fails is skipped until the next run. A server that is down ends it early, with a warning.
         Raises EmbeddingModelChanged, and StorageUnavailable when a store fails.
         """
         self.refuse_other_model()
@@ -168,32 +168,32 @@ class EmbeddingJobs:
                 _log.warning("backfill_stopped", embedded=embedded, cause="the embedding client fails every time")
                 break
             due = started + tried / per_second if per_second else 0.0
-            await asyncio.sleep(max(0.0, due - time.monotonic()))  # searches embed their questions in between
+            await asyncio.sleep(max(0.0, due - time.monotonic()))  # lets searches embed their questions in between
         self.remove()
         return embedded
 
     async def reindex(
         self, batch_size: int, progress: Callable[[int, int], None] | None, per_second: float | None = None
     ) -> int:
-        """Forget all vectors, of whatever model, and make them anew."""
+        """Delete all vectors of any model and make them again."""
         self._store.clear()
         async for page in self._every(None):
             self._rows.await_vectors([stored.id for stored in page], self._model)
         return await self.backfill(None, batch_size, progress, per_second)
 
     def remove(self) -> None:
-        """Delete the vectors of messages that were deleted. Raises StorageUnavailable, and then they stay noted."""
+        """Delete the vectors of deleted messages. Raises StorageUnavailable, and then they stay marked."""
         while ids := self._rows.vectors_to_remove(_PAGE):
             self._store.delete([vector_id(message_id) for message_id in ids])
             self._rows.vectors_removed(ids)
 
     async def embed(self, messages: Sequence[StoredMessage], attempts: _Attempts) -> int:
-        """Note them as waiting and give them vectors; how many got one."""
+        """Mark messages as waiting and embed them; return how many got a vector."""
         there = self._rows.await_vectors([stored.id for stored in messages], self._model)
         return await self._embed_noted(self._in_context(there), attempts)
 
     async def _embed_noted(self, messages: Sequence[_InContext], attempts: _Attempts) -> int:
-        """How many got a vector; what fails is halved until single messages are left."""
+        """Embed messages and return how many got a vector; failed batches are halved down to single messages."""
 
         async def embed(part: Sequence[_InContext]) -> list[Embedding]:
             if attempts.is_hopeless:
@@ -217,7 +217,7 @@ class EmbeddingJobs:
         return len(pairs) - self._keep(stored, made, self._model)
 
     def _keep(self, messages: Sequence[StoredMessage], made: Sequence[Embedding], model: str) -> int:
-        """Store the vectors; how many messages were deleted meanwhile, whose vectors are gone again."""
+        """Store the vectors; return the number of messages deleted meanwhile, whose vectors are removed again."""
         self._note_model(model)
         names = [vector_id(stored.id) for stored in messages]
         vectors = np.stack([vector_of(embedding) for embedding in made])
@@ -225,7 +225,7 @@ class EmbeddingJobs:
         metadata = [vector_metadata(stored) for stored in messages]
         if isinstance(self._store, IndexedVectors):
             self._store.add_with_tokens(names, vectors, documents, metadata, dict(_tokens(names, made)))
-        else:  # of any making: by name, and in lists
+        else:  # other stores: keyword arguments and plain lists
             self._store.add(ids=names, embeddings=vectors.tolist(), documents=documents, metadata=metadata)
         gone = self._rows.vectors_added([stored.id for stored in messages], model)
         if gone:
@@ -241,7 +241,7 @@ class EmbeddingJobs:
                 self._store.note_model(model)
 
     def _in_context(self, message_ids: Sequence[int]) -> list[_InContext]:
-        """Those that are there, with what was said just before, for a client that looks at it."""
+        """The existing messages, with the messages just before them if the client uses context."""
         count = CONTEXT_MESSAGES if isinstance(self._client, ModelEmbeddingClient) else 0
         return [_InContext(stored, before) for stored, before in self._rows.in_context(message_ids, count)]
 
@@ -250,7 +250,7 @@ class EmbeddingJobs:
             self._rows.vectors_failed(message_ids)
 
     async def _renote_lost(self) -> None:
-        """Note as waiting what should have a vector and has none, as after a restart with a store in memory."""
+        """Mark as waiting all messages whose vector was lost, as after a restart with a store in memory."""
         held, noted = self._store.count(), self._rows.vector_counts().get("embedded", 0)
         if not isinstance(held, int) or held >= noted:
             return
@@ -267,7 +267,7 @@ class EmbeddingJobs:
         while page := self._rows.unembedded_messages(model, _PAGE, after=after, session_id=session_id):
             yield page
             after = page[-1].id
-            await asyncio.sleep(0)  # others have their turn in this loop
+            await asyncio.sleep(0)  # lets other tasks of this loop run
 
 
 def _refuse_other(stored: str | None, model: str) -> None:

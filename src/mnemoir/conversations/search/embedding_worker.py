@@ -1,8 +1,8 @@
-"""The thread that embeds: a loop of its own, in which passes over the stored messages run.
+"""The embedding thread: its own event loop, in which passes over the stored messages run.
 
-Rows say which messages need a vector; no message waits in memory. All calls of one client share one loop: clients may
-hold what belongs to a loop, and a caller may have no loop, a running one, or one that ends before the vector is made.
-The store is written to in this thread, too, since at the interpreter's end no other thread can be started any more.
+Rows mark the messages that need a vector; none wait in memory. All calls of one client share one loop: clients may
+hold objects bound to a loop, and a caller may have no loop, a running one, or one that ends before the vector is
+made. The store is written in this thread, too, since no thread can be started at interpreter exit.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ _log = structlog.get_logger(__name__)
 
 
 class EmbeddingPass:
-    """Work over stored rows: one run at a time, and one more when it was asked for meanwhile.
+    """Work over stored rows: one run at a time, and one more if it was requested meanwhile.
 
     `work` should not raise; what it raises is logged.
     """
@@ -32,14 +32,14 @@ class EmbeddingPass:
     def __init__(self, work: Work) -> None:
         self.work = work
         self.asked = 0
-        self.done = 0  # the last run that ended had seen so many requests
-        self.task: asyncio.Task[None] | None = None  # kept, or it might be collected
+        self.done = 0  # the number of requests that the last completed run covers
+        self.task: asyncio.Task[None] | None = None  # referenced, or it could be garbage-collected
 
 
 class EmbeddingWorker:
     """Thread-safe; its thread starts with its first use.
 
-    The pass `saved` embeds what was just saved, `backlog` everything that has no vector.
+    The pass `saved` embeds messages just saved, `backlog` all messages without a vector.
     """
 
     def __init__(self, saved: Work, backlog: Work) -> None:
@@ -50,21 +50,21 @@ class EmbeddingWorker:
         self._is_closed = False
 
     def ask(self, wanted: EmbeddingPass) -> None:
-        """Have a run begin after this call. Never raises; nothing after `close`."""
+        """Request a run that begins after this call. Never raises; does nothing after `close`."""
         with self._changed:
             if not self._is_closed:
                 wanted.asked += 1
                 self._started().call_soon_threadsafe(self._begin, wanted)
 
     def wait(self, wanted: EmbeddingPass, timeout_s: float | None = None) -> bool:
-        """Until all that was asked for so far has run; False when the time is over or the thread ends first."""
+        """Wait until all runs requested so far have ended; False on timeout or when the thread ends first."""
         with self._changed:
             ticket = wanted.asked
             self._changed.wait_for(lambda: wanted.done >= ticket or self._loop is None, timeout_s)
             return wanted.done >= ticket
 
     def submit(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
-        """Run something else in the loop, beside the passes. RuntimeError after `close`."""
+        """Run another coroutine in the loop, beside the passes. RuntimeError after `close`."""
         with self._changed:
             if self._is_closed:
                 work.close()
@@ -72,7 +72,7 @@ class EmbeddingWorker:
             return asyncio.run_coroutine_threadsafe(work, self._started())
 
     def close(self, timeout_s: float = CLOSING_S) -> None:
-        """Embed what was saved, within the time, and end the thread. Calling it twice is harmless."""
+        """Embed saved messages within `timeout_s` and end the thread. May be called twice."""
         with self._changed:
             self._is_closed = True
             loop = self._loop
@@ -98,7 +98,7 @@ class EmbeddingWorker:
             loop.run_forever()
             for task in asyncio.all_tasks(loop):
                 task.cancel()
-            loop.run_until_complete(asyncio.sleep(0))  # lets what was cancelled end
+            loop.run_until_complete(asyncio.sleep(0))  # lets cancelled tasks end
             loop.run_until_complete(loop.shutdown_asyncgens())
         finally:
             asyncio.set_event_loop(None)
@@ -115,7 +115,7 @@ class EmbeddingWorker:
         while (asked := wanted.asked) > wanted.done:
             try:
                 await wanted.work()
-            except Exception as exc:  # noqa: BLE001  # a thread that dies would leave every caller waiting
+            except Exception as exc:  # noqa: BLE001  # a dead thread would leave all callers waiting
                 _log.error("embedding_pass_failed", error=type(exc).__name__)
             with self._changed:
                 wanted.done = asked
@@ -127,7 +127,7 @@ _OPEN: weakref.WeakSet[EmbeddingWorker] = weakref.WeakSet()
 
 @atexit.register
 def _finish() -> None:
-    """At the interpreter's end, all together for as long as one may take; the rest is left to back-filling."""
+    """Close all workers at interpreter exit, together within the time of one; back-filling does the rest."""
     ends = time.monotonic() + CLOSING_S
     for worker in list(_OPEN):
         worker.close(max(0.1, ends - time.monotonic()))

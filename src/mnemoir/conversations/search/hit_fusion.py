@@ -1,4 +1,4 @@
-"""Two rankings of messages into one: by reciprocal rank, or by a weight of each."""
+"""Merges two rankings of messages into one: by reciprocal rank, or by weights."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,7 +23,7 @@ def by_rank(by_words: Sequence[SearchHit], by_meaning: Sequence[SearchHit]) -> l
 def by_weight(by_words: Sequence[SearchHit], by_meaning: Sequence[SearchHit], alpha: float) -> list[SearchHit]:
     """Best first: a score is `alpha` (0 to 1) parts of similarity, and the rest of words' share of the best by words.
 
-    What one ranking does not have counts as 0 there; opposite vectors do, too. Ties go to the newer message.
+    A message missing from one ranking scores 0 there, as do opposite vectors. Ties go to the newer message.
     """
     weight = min(1.0, max(0.0, alpha))
     best = max((hit.score for hit in by_words), default=0.0) or 1.0

@@ -1,8 +1,8 @@
-"""All messages of a store of sessions, resident: words, and vectors where the store gives them, ranked by `search`.
+"""The resident index of all messages of a store: words, and vectors if the store has them, ranked by `search`.
 
-Made from the stored messages when it is first asked, then brought up to date before each search by what was saved and
-embedded since, whoever did it. What was deleted is found out at the latest when it would be shown. Nothing of the
-index is on disk.
+Built from the stored messages at the first search, then updated before each search with messages saved and embedded
+since, also by other processes. Deleted messages are detected at the latest before they would be returned. The index
+is not stored on disk.
 """
 
 import threading
@@ -40,7 +40,7 @@ from mnemoir.search.weights import Weights
 
 _log = structlog.get_logger(__name__)
 _PAGE = 2000
-_MODEL = "stored"  # the store's vectors are all of one model, whichever
+_MODEL = "stored"  # the store's vectors are all of one model, of any name
 _ROLES = ("user", "assistant", "tool")
 _LOOKS = 2  # another process may write or delete between reading the vectors and counting them
 Found = tuple[Ranked, StoredMessage]
@@ -48,7 +48,7 @@ Found = tuple[Ranked, StoredMessage]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What is looked for. Without an embedding words and cues alone decide."""
+    """A search query. Without an embedding, words and cues alone decide."""
 
     text: str
     embedding: Embedding | None
@@ -60,7 +60,7 @@ _BUDGET = Budget()  # of all stores of sessions in this process
 
 
 class MessageIndex:
-    """Thread-safe; its methods block. Over its `budget` it is dropped, and made again for the next search."""
+    """Thread-safe; its methods block. It may be dropped to meet its `budget` and is rebuilt by the next search."""
 
     def __init__(
         self, rows: SearchedStorage, vectors: IndexedVectors | None, *, budget: Budget | None = None
@@ -70,20 +70,20 @@ class MessageIndex:
         self._vectors = vectors
         self._lock = threading.Lock()
         self._weights = Weights()
-        self._has_dead = False  # messages that are here were deleted
+        self._has_dead = False  # the index holds deleted messages
         self._restart()
 
     @property
     def messages_held(self) -> int:
-        """Messages in memory now."""
+        """The number of messages in memory."""
         return len(self._index)
 
     def deleted(self) -> None:
-        """Messages were deleted: the next search lets go of them first."""
+        """Register that messages were deleted: the next search first removes them from the index."""
         self._has_dead = True
 
     def drop(self) -> bool:
-        """Let go of all that is in memory; False while a search runs."""
+        """Release the memory of the index; False while a search runs."""
         if not self._lock.acquire(blocking=False):
             return False
         try:
@@ -93,19 +93,19 @@ class MessageIndex:
             self._lock.release()
 
     def spoken(self, text: str) -> str:
-        """The question as it is to be embedded: in the first person where it names somebody who speaks here."""
+        """The question in the form to embed: in the first person when it names a speaker of these messages."""
         with self._in_use():
             self._refresh()
             return address(text, self._index.speaker_names()).spoken
 
     def ranked(self, asked: Asked, wanted: Wanted) -> list[Found]:
-        """By all that `search` knows, best first, at most `limit`. Raises StorageUnavailable."""
+        """The messages ranked by all stages of `search`, best first, at most `limit`. Raises StorageUnavailable."""
         with self._in_use():
             self._refresh()
             return self._current(lambda shown, limit: self._ranked(asked, wanted, shown, limit), wanted, asked.limit)
 
     def nearest(self, embedding: Embedding, limit: int, wanted: Wanted) -> list[Found] | None:
-        """By vectors alone, most similar first; None where the store holds vectors that are of no message here.
+        """The messages by vectors alone, most similar first; None when the store has vectors of other messages.
 
         None, too, while its vectors cannot be read. Raises DimensionMismatchError and StorageUnavailable.
         """
@@ -128,9 +128,9 @@ class MessageIndex:
         self._budget.used(self, nbytes)
 
     def _current(self, find: Callable[[Mask, int], list[Ranked]], wanted: Wanted, limit: int) -> list[Found]:
-        """What `find` gives, as stored now.
+        """The results of `find` that are still stored.
 
-        What turns out to be gone, or not to be wanted as it is now, is hidden and the rest looked through again.
+        Results that are gone, or no longer match the filter, are hidden and the rest is searched again.
         """
         looked, hidden = limit, set[int]()
         while True:
@@ -160,7 +160,7 @@ class MessageIndex:
         return rank(index, query, shown, self._weights, Stages()) if len(index) and shown.any() else []
 
     def _holds_all_vectors(self) -> bool:
-        """Bring the index up to date; whether its vectors are then those of the store, one for one."""
+        """Bring the index up to date; True when its vectors are then exactly those of the store."""
         for _ in range(_LOOKS):
             self._refresh()
             if self._vectors is None:
@@ -181,7 +181,7 @@ class MessageIndex:
         return {message_id: code for name, code in found.items() if (message_id := message_id_of(name)) is not None}
 
     def _shown(self, wanted: Wanted, hidden: Collection[int]) -> Mask:
-        """Rows that may be found, by slot: judged before anything is ranked."""
+        """The rows that may be found, by slot; the filter is applied before ranking."""
         index, asked = self._index, wanted.filter
         shown: Mask = index.alive.copy()
         if wanted.session_ids is not None:
@@ -202,11 +202,11 @@ class MessageIndex:
     def _restart(self) -> None:
         self._index = ScopeIndex(_MODEL, None)
         self._roles = Column(np.int8)
-        self._newest = 0  # the newest message that was looked at
+        self._newest = 0  # the newest message that was read
         self._stands = VectorChanges(epoch="", changes=-1)
 
     def _refresh(self) -> None:
-        """Without the vectors from now on, when they cannot be read: the words are still there."""
+        """Bring the index up to date; when the vectors cannot be read, continue with words alone."""
         try:
             self._take_in()
         except StorageUnavailable as exc:
@@ -238,14 +238,14 @@ class MessageIndex:
             self._newest = page[-1].id
 
     def _put_late(self, message_ids: Sequence[int]) -> None:
-        """Vectors of messages whose words are here already."""
+        """Add vectors of messages whose words are already in the index."""
         ids = [message_id for message_id in message_ids if message_id <= self._newest]
         for start in range(0, len(ids), _PAGE):
             found = self._rows.messages_by_id(ids[start : start + _PAGE])
             self._put([_said(found[message_id]) for message_id in sorted(found)])
 
     def _put(self, page: Sequence[MessageText]) -> list[int]:
-        """Take in messages with the vectors there are; the ids of those that have one."""
+        """Add messages with their vectors, if any; return the ids of those that have one."""
         known = [said for said in page if said.role in _ROLES]
         if not known:
             return []
@@ -257,7 +257,7 @@ class MessageIndex:
         return [said.id for said, vector in zip(known, vectors, strict=True) if vector]
 
     def _bury(self) -> None:
-        """Let go of what is not there any more."""
+        """Remove deleted messages from the index."""
         self._has_dead = False
         self._index.keep(self._rows.living_ids())
 

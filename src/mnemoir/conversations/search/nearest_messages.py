@@ -1,4 +1,4 @@
-"""Messages by their vectors: what a vector store finds, as the messages it stands for."""
+"""Finds messages by their vectors: queries a vector store and loads the messages of its hits."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -26,7 +26,7 @@ Metadata = Sequence[Mapping[str, Any]]
 
 
 class NearestMessages:
-    """Over one store of sessions and its vector store. Blocks."""
+    """Vector search over one store of sessions and its vector store. Blocks."""
 
     def __init__(self, rows: Log, store: VectorStore) -> None:
         self._rows = rows
@@ -35,7 +35,7 @@ class NearestMessages:
     def find(self, embedding: Embedding, top_k: int, wanted: Wanted) -> list[SearchHit]:
         """Most similar first.
 
-        As many more are looked at as turn out to be gone, or not to be wanted as they are now.
+        Further hits replace those that are gone or no longer match the filter.
         """
         looked, query = top_k, vector_of(embedding).tolist()
         while True:
@@ -46,7 +46,7 @@ class NearestMessages:
             looked *= 2
 
     def vectors_of(self, hits: Sequence[SearchHit]) -> FloatArray | None:
-        """A row each; None while the store cannot give one for each of them."""
+        """One row per hit; None when the store lacks a vector of any of them."""
         if not isinstance(self._store, IndexedVectors):
             return None
         found = self._store.vectors_of([vector_id(hit.message_id) for hit in hits])
@@ -69,9 +69,9 @@ class NearestMessages:
         return hits
 
     def _was_deleted(self, message_id: int | None) -> bool:
-        """Whether a message that is not there once was: ids only grow, and a deletion leaves a note for a while.
+        """True when a missing message existed before: ids only grow, and a deletion leaves a mark for a while.
 
-        What never was comes from others who share the vector store.
+        Ids that never existed come from other users of the vector store.
         """
         if message_id is None:
             return False
@@ -81,7 +81,7 @@ class NearestMessages:
 
 
 def related_to(query: str, hits: Sequence[SearchHit]) -> list[SearchHit]:
-    """Those that share a word with the question, or are more like it than unrelated texts are; in their order."""
+    """The hits that share a word with the question or are more similar to it than unrelated texts, in order."""
     asked, least = query_terms(query), Weights().related_cosine
     return [
         hit
@@ -91,7 +91,7 @@ def related_to(query: str, hits: Sequence[SearchHit]) -> list[SearchHit]:
 
 
 def hit_of(stored: StoredMessage, similarity: float | None, score: float) -> SearchHit:
-    """A stored message as it was found."""
+    """The hit of a stored message."""
     return SearchHit(
         message=stored.message,
         message_id=stored.id,
@@ -104,7 +104,7 @@ def hit_of(stored: StoredMessage, similarity: float | None, score: float) -> Sea
 
 
 def _foreign(message_id: int | None, document: str, metadata: Mapping[str, Any], similarity: float) -> SearchHit:
-    """A hit of which only the vector store knows."""
+    """A hit that only the vector store has."""
     at, number = metadata.get("timestamp"), metadata.get("message_id")
     role: Role = next((role for role in _ROLES if role == metadata.get("role")), "user")
     return SearchHit(

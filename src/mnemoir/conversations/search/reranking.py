@@ -1,7 +1,7 @@
-"""Another order for what a search found: by a reranker, by age, and so that near repeats stand apart.
+"""Reranks search hits: by a reranker, by age, and with near repeats moved down.
 
-All of it is off by default and works on the best so many hits of the search, its candidates: nothing else comes in.
-A reranker's scores come first, age lowers them, and what is too like a hit before it is put back last.
+All of it is off by default and applies to the best hits of the search, its candidates; no other hits are added. A
+reranker's scores are applied first, then age lowers them, then hits too similar to an earlier one move down.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 VectorsOf = Callable[[Sequence[SearchHit]], FloatArray | None]
 
 _DAY_S = 86_400.0
-_DIGITS = 9  # what differs by its last bits alone ties
+_DIGITS = 9  # scores that differ only in their last bits tie
 
 
 def reranked(
@@ -45,7 +45,7 @@ def reranked(
 
 
 def _scores(query: str, hits: Sequence[SearchHit], asked: Rerank) -> Floats:
-    """Those of the search; those of a reranker are stretched over 0 to 1, as they may be of any size."""
+    """The scores of the search, or those of a reranker scaled to 0 to 1, as they have no fixed range."""
     if asked.reranker is None:
         return np.array([hit.score for hit in hits], np.float64)
     given = _numbers(asked.reranker(query, [hit.message.text for hit in hits]), len(hits))
@@ -64,13 +64,13 @@ def _numbers(given: Sequence[float], count: int) -> Floats:
 
 
 def _rounded(scores: Floats) -> Floats:
-    """To so many digits from the first that counts: what is very old has a very small score, and an order."""
+    """Scores rounded to significant digits, so that even the tiny scores of very old hits keep an order."""
     digits, exponents = np.frexp(scores)
     return np.asarray(np.ldexp(np.round(digits, _DIGITS), exponents))
 
 
 def _age_s(hit: SearchHit, at: datetime) -> float:
-    """Never below 0; 0 where the time cannot be read."""
+    """The age of a hit in seconds, at least 0; 0 for an unreadable time."""
     if hit.created_at is None:
         return 0.0
     said_at = hit.created_at if hit.created_at.tzinfo else hit.created_at.replace(tzinfo=UTC)
@@ -78,7 +78,7 @@ def _age_s(hit: SearchHit, at: datetime) -> float:
 
 
 def _spread(scores: Floats, likeness: Floats, weight: float) -> list[int]:
-    """Positions, each the best of those that are left: `weight` parts of score less the rest of likeness.
+    """Positions, each the best of the rest by `weight` parts of score minus the remaining share of likeness.
 
     Source: Carbonell and Goldstein, maximal marginal relevance, SIGIR 1998. Scores count as shares of the best.
     """
@@ -95,7 +95,7 @@ def _spread(scores: Floats, likeness: Floats, weight: float) -> list[int]:
 
 
 def _likeness(hits: Sequence[SearchHit], vectors_of: VectorsOf) -> Floats:
-    """Cosines of all pairs."""
+    """The cosines of all pairs."""
     vectors = vectors_of(hits)
     rows = _word_counts(hits) if vectors is None else vectors.astype(np.float64)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)

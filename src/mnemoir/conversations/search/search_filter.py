@@ -1,8 +1,8 @@
-"""Which messages a search may find, as a caller says it and as a vector store is asked.
+"""Filters of a search for messages, as callers give them and as conditions for a vector store.
 
-What belongs to the message for good (session, role, time) stands in the metadata of its vector. What belongs to
-its session (user, tags, agent, visibility) may change at any time, so it is looked up where sessions are kept and
-becomes a list of session ids: then nobody finds by an old note what is no longer theirs.
+Fixed properties of a message (session, role, time) are in the metadata of its vector. Properties of its session
+(user, tags, agent, visibility) may change, so they are read from the store of sessions and converted to a list of
+session ids: stale metadata then never gives access to messages of another user.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,12 +20,12 @@ _SHARED = "shared"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchFilter:
-    """All that is given must hold; None asks nothing, an empty list allows nothing.
+    """A search filter: all given conditions must hold; None is no condition, an empty list allows nothing.
 
-    `since` counts in, `until` does not. Times without a zone are UTC. `tags_any` and `tags_all` are of the session,
-    as is `agent` (who wrote it) and `visibility`: `shared` unless the session says `private` in its metadata. What
-    was said on any branch is found; with `on_thread` only what is on the thread now, or off it. With `related`, what
-    shares no word with the question is found only where it is more like it than unrelated texts are.
+    `since` is inclusive, `until` exclusive. Times without a zone are UTC. `tags_any` and `tags_all` are of the
+    session, as is `agent` (who wrote it) and `visibility`: `shared` unless the session says `private` in its
+    metadata. Messages of all branches are found; with `on_thread` only those on the current thread, or those off it.
+    With `related`, a message without a word of the question must be more similar to it than unrelated texts.
     """
 
     since: datetime | None = None
@@ -43,12 +43,12 @@ class SearchFilter:
 
     @property
     def is_of_sessions(self) -> bool:
-        """Whether sessions have to be looked at."""
+        """True when the filter depends on properties of sessions."""
         asked = (self.user, self.tags_any, self.tags_all or None, self.agent, self.visibility)
         return any(member is not None for member in asked)
 
     def allows_session(self, metadata: SessionMetadata) -> bool:
-        """Whether messages of such a session may be found."""
+        """True when messages of a session with this metadata may be found."""
         tags = set(metadata.tags)
         return (
             self.user in (None, metadata.user)
@@ -61,28 +61,28 @@ class SearchFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A filter whose sessions are known: None for any session."""
+    """A filter with its session ids resolved; None for any session."""
 
     filter: SearchFilter
     session_ids: frozenset[str] | None = None
-    message_ids: frozenset[int] | None = None  # those important enough
+    message_ids: frozenset[int] | None = None  # messages of the required importance
 
     @property
     def is_nothing(self) -> bool:
-        """Whether no message can be found."""
+        """True when no message can match."""
         return frozenset() in (self.session_ids, self.message_ids) or self.filter.roles in ((), [])
 
     def where(self) -> Where | None:
-        """For a vector store."""
+        """The condition for a vector store."""
         conditions = [*self._of_session(), *self._of_message()]
         if len(conditions) < 2:
             return conditions[0] if conditions else None
         return {"$and": conditions}
 
     def allows(self, stored: StoredMessage | None) -> bool:
-        """Whether a message is where it should be now; None is one of others, which stands on no thread.
+        """True when a message is on the wanted side of the thread; None is a foreign message, which is on no thread.
 
-        All else is asked of index and vector store before anything is found.
+        Index and vector store check all other conditions during the search.
         """
         return self.filter.on_thread in (None, stored and stored.is_on_thread)
 
@@ -104,20 +104,20 @@ class Wanted:
 
 
 def wanted_of(given: SearchFilter, rows: SearchedRows) -> Wanted:
-    """The filter with what is known of sessions and scores. Blocks; raises StorageUnavailable."""
+    """The filter with sessions and importance resolved. Blocks; raises StorageUnavailable."""
     ids = None if given.session_ids is None else frozenset(given.session_ids)
     if given.is_of_sessions:
         notes = rows.session_notes(given.user)
         allowed = frozenset(name for name, metadata in notes if given.allows_session(metadata))
         ids = allowed if ids is None else ids & allowed
     important = None
-    if given.min_importance is not None and given.min_importance > 0:  # what has no score counts as 0
+    if given.min_importance is not None and given.min_importance > 0:  # messages without a score count as 0
         important = frozenset(rows.important_ids(given.min_importance))
     return Wanted(filter=given, session_ids=ids, message_ids=important)
 
 
 def vector_metadata(stored: StoredMessage) -> dict[str, Scalar | None]:
-    """What stands beside a message's vector. `timestamp` is in seconds since 1970."""
+    """The metadata of a message's vector. `timestamp` is in seconds since 1970."""
     metadata: dict[str, Scalar | None] = {
         "session_id": stored.session_id,
         "message_id": stored.id,
@@ -128,7 +128,7 @@ def vector_metadata(stored: StoredMessage) -> dict[str, Scalar | None]:
 
 
 def seconds(created_at: datetime | None) -> float | None:
-    """Since 1970; None for a time that cannot be read."""
+    """Seconds since 1970; None for an unreadable time."""
     return None if created_at is None else _instant(created_at)
 
 

@@ -1,6 +1,6 @@
-"""What a search asks of a store of sessions besides what everybody does: all that is there, in one query each.
+"""The additional queries that search makes to a store of sessions: each reads all rows at once.
 
-A search judges all messages before it ranks any, so little here comes in pages.
+A search filters all messages before it ranks any, so few queries are paged.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ _EPOCH = datetime(1970, 1, 1)
 
 
 class MessageText(NamedTuple):
-    """What an index takes of a message, and no more: there are many. `said_at` is None where it cannot be read."""
+    """The fields of a message that an index needs. `said_at` is None when it cannot be read."""
 
     id: int
     session_id: str
@@ -30,19 +30,19 @@ class MessageText(NamedTuple):
 
 
 class SearchedRows(Protocol):
-    """All methods block and raise StorageUnavailable."""
+    """Bulk queries of a search. All methods block and raise StorageUnavailable."""
 
     def said_after(self, message_id: int, limit: int) -> list[MessageText]:
-        """Messages that say something and are no instructions, with greater ids, by id."""
+        """Messages with text that are no instructions, with ids above `message_id`, by id."""
 
     def living_ids(self) -> Sequence[int]:
-        """The ids of all messages there are, in no special order."""
+        """The ids of all messages, in no special order."""
 
     def important_ids(self, threshold: float) -> Sequence[int]:
-        """Those of messages that are pinned, or scored `threshold` or more, wherever they stand."""
+        """The ids of messages that are pinned or scored `threshold` or more, on any branch."""
 
     def session_notes(self, user: str | None = None) -> Iterator[tuple[str, SessionMetadata]]:
-        """The id and metadata of every session, or of the sessions of a user alone."""
+        """The id and metadata of every session, or only of one user's sessions."""
 
 
 class SearchedStorage(Log, SearchedRows, Protocol):

@@ -1,7 +1,7 @@
-"""Search in sessions: by meaning, and by words and meaning together; and the vectors that it needs, kept up to date.
+"""Search in sessions, by meaning or by words and meaning together, and upkeep of the vectors that it needs.
 
-Every message that says something is embedded when it is saved, unless it is a system message. What fails waits for
-back-filling; saving never does. Messages of all branches are found.
+Every message with text is embedded when it is saved, except system messages. Failures are left to back-filling and
+never delay saving. Messages of all branches are found.
 """
 
 import asyncio
@@ -29,14 +29,14 @@ from mnemoir.ports.embedding import Embedding, FloatArray
 _log = structlog.get_logger(__name__)
 
 CONTEXT_CANDIDATES = 20
-_SYNC_WAIT_S = 60.0  # for a vector, where saving waits; a client that takes longer is not waited for
+_SYNC_WAIT_S = 60.0  # the longest wait for a vector when saving
 _FEWEST_FUSED = 50
 _NOT_ENABLED = "Semantic search not enabled: give it an embedding client and a vector store."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Meaning:
-    """What is there when search by meaning is possible."""
+    """The parts of search by meaning, present only when it is possible."""
 
     client: EmbeddingClient
     store: VectorStore
@@ -46,14 +46,14 @@ class _Meaning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Prepared:
-    """A question before it is embedded: among which messages, and how it is `spoken` to the model, if it is."""
+    """A question before embedding: its filter, and the text to embed (`spoken`), if any."""
 
     wanted: Wanted
     spoken: str | None
 
 
 class SemanticSearch:
-    """Over one store of sessions. Without a client and a store, words alone are searched."""
+    """Searches one store of sessions. Without a client and a vector store, only words are searched."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class SemanticSearch:
     ) -> None:
         """With `embed_sync`, `saved` waits for the vectors where no event loop runs.
 
-        `model` is the name of the client's model, where that was read already. Raises SettingsError for a client
+        `model` is the name of the client's model, if it was read already. Raises SettingsError for a client
         without a usable name.
         """
         self._rows = rows
@@ -82,11 +82,11 @@ class SemanticSearch:
 
     @property
     def is_enabled(self) -> bool:
-        """Whether search by meaning is possible."""
+        """True when search by meaning is possible."""
         return self._meaning is not None
 
     def saved(self, message_ids: Sequence[int]) -> None:
-        """Have them embedded. Never raises."""
+        """Have saved messages embedded. Never raises."""
         if not message_ids or self._meaning is None:
             return
         self._meaning.jobs.saved(message_ids)
@@ -95,13 +95,13 @@ class SemanticSearch:
             self._worker.wait(self._worker.saved, _SYNC_WAIT_S)
 
     def deleted(self) -> None:
-        """Remove the vectors of deleted messages, now. Never raises; what fails is tried again by the next job."""
+        """Remove the vectors of deleted messages now. Never raises; the next job retries failures."""
         self._index.deleted()
         if self._meaning is None:
             return
         try:
             self._meaning.jobs.remove()
-        except Exception as exc:  # noqa: BLE001  # the messages are deleted, and the notes of their vectors stay
+        except Exception as exc:  # noqa: BLE001  # the messages are deleted, and the marks of their vectors stay
             _log.warning("vectors_not_removed", error=type(exc).__name__)
 
     async def search(
@@ -113,7 +113,7 @@ class SemanticSearch:
         min_similarity: float | None = None,
         rerank: Rerank | None = None,
     ) -> list[SearchHit]:
-        """By meaning, most similar first; those below `min_similarity` (-1 to 1) are left out of the `top_k`.
+        """Search by meaning, most similar first; hits below `min_similarity` (-1 to 1) are left out of the `top_k`.
 
         Raises RuntimeError without a client and a store, EmbeddingModelChanged when the store's vectors are of
         another model, what the client or a reranker raises, and StorageUnavailable.
@@ -137,11 +137,11 @@ class SemanticSearch:
         alpha: float | None = None,
         rerank: Rerank | None = None,
     ) -> list[SearchHit]:
-        """By words and meaning, by words alone while embeddings are out of reach.
+        """Search by words and meaning, by words alone while embedding fails.
 
         With an `alpha`, 0 to 1, a hit's score is `alpha` parts of similarity and the rest of words; at 0 nothing is
-        embedded. Without one, a store that is `IndexedVectors` is ranked whole, with all that `search` knows; the
-        rankings of another are joined by reciprocal rank. Raises StorageUnavailable, and what a reranker raises.
+        embedded. Without one, `IndexedVectors` are ranked with all stages of `search`; the rankings of other stores
+        are joined by reciprocal rank. Raises StorageUnavailable, and what a reranker raises.
         """
         is_whole = alpha is None and self._is_whole
         prepared = await asyncio.to_thread(self._prepared, query, filters, alpha)
@@ -159,7 +159,7 @@ class SemanticSearch:
         return await self._ordered(query, fused[:looked], top_k, rerank)
 
     async def relevant_context(self, query: str, max_tokens: int = 2048, *, filters: SearchFilter) -> list[Message]:
-        """The most similar messages that fit together, most similar first; one that does not fit is passed over."""
+        """The most similar messages within the budget, most similar first; one that does not fit is skipped."""
         hits = await self.search(query, CONTEXT_CANDIDATES, filters=filters)
         kept, left = [], max_tokens
         for hit in hits:
@@ -176,10 +176,10 @@ class SemanticSearch:
         progress: Callable[[int, int], None] | None = None,
         per_second: float | None = None,
     ) -> int:
-        """Embed what has no vector, in order of ids, in batches that are halved when they fail; how many.
+        """Embed messages without a vector, in order of ids, halving failed batches; return how many were embedded.
 
-        `progress` is told how many were tried, of how many. `per_second` limits the messages a second. It may be
-        called again at any time: what has its vector is not embedded twice. Blocks.
+        `progress` is called with (tried, all). `per_second` limits the messages per second. It may be repeated at any
+        time: no message is embedded twice. Blocks.
         """
         jobs = self._required().jobs
         return self._worker.submit(jobs.backfill(session_id, max(1, batch_size), progress, per_second)).result()
@@ -190,25 +190,25 @@ class SemanticSearch:
         progress: Callable[[int, int], None] | None = None,
         per_second: float | None = None,
     ) -> int:
-        """Forget all vectors and embed everything anew, as another model requires; how many. Blocks."""
+        """Delete all vectors and embed all messages again, as for another model; return how many. Blocks."""
         jobs = self._required().jobs
         return self._worker.submit(jobs.reindex(max(1, batch_size), progress, per_second)).result()
 
     def begin_backfill(self) -> None:
-        """Embed in the background what has no vector: after a failure, or a restart with a store in memory.
+        """Embed messages without a vector in the background: after a failure, or a restart with a store in memory.
 
-        Never raises; nothing without a client and a store. `wait` waits for it.
+        Never raises; does nothing without a client and a store. `wait` waits for it.
         """
         if self._meaning is not None:
             self._worker.ask(self._worker.backlog)
 
     async def wait(self) -> None:
-        """Until everything saved before has its vector, or has failed to get one."""
+        """Wait until every message saved before has its vector or has failed to get one."""
         for wanted in (self._worker.saved, self._worker.backlog):
             await asyncio.to_thread(self._worker.wait, wanted)
 
     def close(self, timeout_s: float = CLOSING_S) -> None:
-        """Embed what was saved, for as long at most; the rest is left to back-filling."""
+        """Embed saved messages for at most `timeout_s`; the rest is left to back-filling."""
         self._worker.close(timeout_s)
 
     def _meaning_of(
@@ -226,7 +226,7 @@ class SemanticSearch:
         await self._required().jobs.catch_up()
 
     def _prepared(self, query: str, filters: SearchFilter, alpha: float | None) -> _Prepared:
-        """Everything that blocks, in one thread."""
+        """Do all blocking preparation of a search in one thread."""
         wanted = wanted_of(filters, self._rows)
         if wanted.is_nothing or (alpha is not None and alpha <= 0) or not self._can_compare():
             return _Prepared(wanted=wanted, spoken=None)
@@ -262,7 +262,7 @@ class SemanticSearch:
         return related_to(query, found) if wanted.filter.related else found
 
     def _nearest(self, meaning: _Meaning, embedding: Embedding, count: int, wanted: Wanted) -> list[SearchHit]:
-        """From the index, or from a store that is none of `IndexedVectors` or is shared with others."""
+        """The nearest messages, from the index, or from the store if it is not `IndexedVectors` or is shared."""
         found = self._index.nearest(embedding, count, wanted)
         if found is None:
             return meaning.nearest.find(embedding, count, wanted)
@@ -293,7 +293,7 @@ def _looked(top_k: int, rerank: Rerank | None) -> int:
 
 
 def _in_a_loop() -> bool:
-    """Whether waiting here would hold up an event loop."""
+    """True when waiting here would block an event loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -1,7 +1,7 @@
-"""Search in sessions by meaning, as the manager of sessions asks for it, and what a search is made of.
+"""The protocol of search in sessions, as the session manager uses it, with its hits and options.
 
-The manager tells a search what was saved and that something was deleted; all else it reads from the store: which
-messages wait for a vector, and which vectors are to go. So nothing is lost when the process ends between the two.
+The manager notifies a search of saves and deletions; the store holds the rest: the messages that wait for a vector
+and the vectors to remove. So nothing is lost when the process ends between the two.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,10 +22,10 @@ _CANDIDATES = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchHit:
-    """A message that was found. `similarity` is 1 - cosine distance; None where only its words were found.
+    """A found message. `similarity` is 1 - cosine distance; None when only its words were found.
 
-    `score` is what hits are ordered by, greater for the better, comparable within one result alone. `stored` is the
-    whole message; None for one of others, of which only the vector store knows.
+    `score` orders hits, greater is better, and is comparable within one result only. `stored` is the whole message;
+    None for a foreign message that only the vector store has.
     """
 
     message: Message
@@ -39,11 +39,11 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rerank:
-    """How hits are ordered anew, where something is given: `candidates` of them, or as many as are asked for.
+    """The reranking options: each reorders the best `candidates` hits, by default as many as are requested.
 
-    `temporal_decay` is over 0 and up to 1: a score counts so many times less with every day of age. `mmr_lambda` is 0
-    to 1: that part of a hit's score counts, and the rest of how unlike it is to the hits before it. `reranker` is
-    given the query and texts, and gives a finite number each, greater for the better; it runs in a thread.
+    `temporal_decay`, above 0 and up to 1, multiplies a score for every day of age. `mmr_lambda`, 0 to 1, is the
+    weight of a hit's score; the rest weighs its difference from the hits before it. `reranker` takes the query and
+    texts and returns a finite number for each, greater is better; it runs in a thread.
     """
 
     temporal_decay: float | None = None
@@ -67,10 +67,10 @@ class SessionSearch(Protocol):
     """
 
     def saved(self, message_ids: Sequence[int]) -> None:
-        """Messages were saved just now and noted as waiting for a vector. Never raises."""
+        """Notify of messages just saved and marked as waiting for a vector. Never raises."""
 
     def deleted(self) -> None:
-        """Messages were deleted: remove the vectors that `vectors_to_remove` names. Never raises."""
+        """Notify of deleted messages: remove the vectors that `vectors_to_remove` names. Never raises."""
 
     async def search(
         self,
@@ -81,7 +81,7 @@ class SessionSearch(Protocol):
         min_similarity: float | None,
         rerank: Rerank | None = None,
     ) -> list[SearchHit]:
-        """By meaning, most similar first. Raises ProviderError and StorageUnavailable."""
+        """Search by meaning, most similar first. Raises ProviderError and StorageUnavailable."""
 
     async def search_hybrid(
         self,
@@ -92,22 +92,22 @@ class SessionSearch(Protocol):
         alpha: float | None,
         rerank: Rerank | None = None,
     ) -> list[SearchHit]:
-        """By words and meaning; by words alone without embeddings. `alpha` weighs meaning; None joins by rank."""
+        """Search by words and meaning; by words alone without embeddings. `alpha` weighs meaning; None: by rank."""
 
     async def relevant_context(self, query: str, max_tokens: int, *, filters: SearchFilter) -> list[Message]:
         """The most relevant messages that fit, most relevant first."""
 
     def backfill(self, session_id: str | None, batch_size: int, progress: Progress | None) -> int:
-        """Embed what has no vector; how many. Blocks, also in a thread whose loop is running."""
+        """Embed messages without a vector; return how many. Blocks, also in a thread whose loop is running."""
 
     def begin_backfill(self) -> None:
-        """Embed what has no vector in the background. Never raises; nothing without a client and a store."""
+        """Embed messages without a vector in the background. Never raises; no-op without a client and a store."""
 
     def reindex(self, batch_size: int, progress: Progress | None) -> int:
-        """Forget all vectors and embed everything anew, as another model requires; how many. Blocks."""
+        """Delete all vectors and embed all messages again, as for another model; return how many. Blocks."""
 
     async def wait(self) -> None:
-        """Until everything saved before this call has its vector, or has failed to get one."""
+        """Wait until every message saved before this call has its vector or has failed to get one."""
 
     def close(self) -> None:
-        """Finish what is under way, for 5 s at most."""
+        """Finish the work under way, for 5 s at most."""

@@ -1,4 +1,4 @@
-"""Vector stores: what session memory asks of one, and what every store checks alike before it writes.
+"""Vector stores: the protocol that session memory uses, and the checks that all stores make before writing.
 
 Distances are cosine distances, 0 to 2; similarity is 1 - distance. A zero vector is at 1 from everything.
 """
@@ -21,7 +21,7 @@ GivenMetadata = Sequence[Mapping[str, Any] | None]
 
 
 class DimensionMismatchError(InvalidRequest):
-    """A vector has another length than those of the store; the message names both."""
+    """Raised for a vector whose length differs from those of the store; the message names both."""
 
     code = "dimension_mismatch"
 
@@ -34,15 +34,15 @@ class DimensionMismatchError(InvalidRequest):
 
 
 class VectorStore(Protocol):
-    """Vectors with a document and flat metadata each. Thread-safe; methods block.
+    """A store of vectors, each with a document and flat metadata. Thread-safe; methods block.
 
-    They raise StorageUnavailable, InvalidRequest for what cannot be stored or asked, and DimensionMismatchError.
+    They raise StorageUnavailable, InvalidRequest for invalid values or queries, and DimensionMismatchError.
     """
 
     def add(
         self, ids: Sequence[str], embeddings: Embeddings, documents: Sequence[str], metadata: GivenMetadata
     ) -> None:
-        """Store them; an id that is there is replaced, of two equal ids the last counts.
+        """Store vectors; an existing id is replaced, of two equal ids the last counts.
 
         None in metadata is dropped.
         """
@@ -51,15 +51,15 @@ class VectorStore(Protocol):
         """(ids, documents, metadata, distances) of the nearest that meet the condition, nearest first."""
 
     def delete(self, ids: Sequence[str]) -> None:
-        """Unknown ids are passed over."""
+        """Delete vectors; unknown ids are ignored."""
 
     def get(self, ids: Sequence[str] | None = None, where: Where | None = None, limit: int | None = None) -> Got:
-        """(ids, documents, metadata) of those that are there, in no special order."""
+        """(ids, documents, metadata) of the existing matches, in no special order."""
 
     def count(self) -> int: ...
 
     def clear(self) -> None:
-        """Delete all; vectors of another length may follow."""
+        """Delete all vectors; afterwards another length may be stored."""
 
     def update(
         self,
@@ -68,22 +68,22 @@ class VectorStore(Protocol):
         documents: Sequence[str] | None = None,
         metadata: GivenMetadata | None = None,
     ) -> None:
-        """Change what is given and keep the rest.
+        """Change the given parts and keep the rest.
 
-        Metadata are merged, None takes a key away; unknown ids are passed over.
+        Metadata are merged, None removes a key; unknown ids are ignored.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TokenPart:
-    """What late interaction needs of one text, packed as `search.codes` does."""
+    """The token ids and vectors of one text for late interaction, in the format of `search.codes`."""
 
     token_ids: bytes
     token_codes: bytes
 
 
 class StoredVector(NamedTuple):
-    """A vector as an index takes it over: unit length in float16, and the ids of its tokens, if it has them."""
+    """A vector for an index: unit length in float16, and the ids of its tokens, if any."""
 
     vector: bytes
     token_ids: bytes | None
@@ -91,18 +91,18 @@ class StoredVector(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorChanges:
-    """Where a store stands: `changes` grows with every vector written; another `epoch` means start afresh."""
+    """The state of a store: `changes` grows with every vector written; a new `epoch` invalidates all read before."""
 
     epoch: str
     changes: int
 
 
 class IndexedVectors(ABC):
-    """What a store adds that the whole ranking of `search` can run over, token vectors included."""
+    """Additional methods of a store that supports the whole ranking of `search`, including token vectors."""
 
     @abstractmethod
     def count(self) -> int:
-        """Vectors there are."""
+        """The number of vectors."""
 
     @abstractmethod
     def add_with_tokens(
@@ -113,11 +113,11 @@ class IndexedVectors(ABC):
         metadata: GivenMetadata,
         tokens: Mapping[str, TokenPart],
     ) -> None:
-        """`add`, with what there is of tokens for these ids; all of it is stored at once, or nothing."""
+        """Like `add`, with the available tokens for these ids; all of it is stored, or nothing."""
 
     @abstractmethod
     def standing(self) -> VectorChanges:
-        """Where it stands now."""
+        """The current state."""
 
     @abstractmethod
     def ids_since(self, changes: int) -> list[str]:
@@ -125,23 +125,23 @@ class IndexedVectors(ABC):
 
     @abstractmethod
     def vectors_of(self, ids: Sequence[str]) -> dict[str, StoredVector]:
-        """By id, of those that are there."""
+        """The stored vectors by id; missing ids are left out."""
 
     @abstractmethod
     def token_codes(self, ids: Sequence[str]) -> dict[str, bytes]:
-        """By id, for those that have them."""
+        """The token codes by id; ids without codes are left out."""
 
 
 class NamedModel(ABC):
-    """What a store adds that remembers which model its vectors are of."""
+    """Additional methods of a store that records the model of its vectors."""
 
     @abstractmethod
     def stored_model(self) -> str | None:
-        """The name noted last; None when nothing was noted since the store was made or cleared."""
+        """The recorded name; None when there is none since the store was created or cleared."""
 
     @abstractmethod
     def note_model(self, name: str) -> None:
-        """Note the name."""
+        """Record the name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -157,7 +157,7 @@ class NewVector:
 def checked_rows(
     ids: Sequence[str], embeddings: Embeddings, documents: Sequence[str], metadata: GivenMetadata
 ) -> list[NewVector]:
-    """Rows to store, each id once. Raises InvalidRequest for lists of several lengths and values no store keeps."""
+    """Rows to store, each id once. Raises InvalidRequest for lists of unequal length and invalid values."""
     if not len(ids) == len(embeddings) == len(documents) == len(metadata):
         raise InvalidRequest(
             f"There are {len(ids)} ids, {len(embeddings)} embeddings, {len(documents)} documents and {len(metadata)} "
@@ -198,7 +198,7 @@ def unit_rows(vectors: FloatArray) -> FloatArray:
 
 
 def checked_metadata(members: Mapping[str, Any] | None) -> dict[str, Scalar]:
-    """Without None. Raises InvalidRequest for a value that is neither text, number nor truth value."""
+    """The metadata without None. Raises InvalidRequest for a value that is neither text, number nor bool."""
     kept = {key: value for key, value in (members or {}).items() if value is not None}
     for key, value in kept.items():
         if not isinstance(key, str) or not isinstance(value, str | int | float | bool):
@@ -210,13 +210,13 @@ def checked_metadata(members: Mapping[str, Any] | None) -> dict[str, Scalar]:
 
 
 def checked_id(name: object) -> str:
-    """Raises InvalidRequest for an id that is no text or empty."""
+    """The id. Raises InvalidRequest if it is no text or empty."""
     if not isinstance(name, str) or not name:
         raise InvalidRequest("The id of a vector must be a text that is not empty.", field="ids")
     return name
 
 
 def merged(members: Metadata, changes: Mapping[str, Any] | None) -> dict[str, Scalar]:
-    """Metadata with changes; None takes a key away."""
+    """The metadata with changes; None removes a key."""
     gone = {key for key, value in (changes or {}).items() if value is None}
     return {**{key: value for key, value in members.items() if key not in gone}, **checked_metadata(changes)}

@@ -1,6 +1,6 @@
-"""Conditions on metadata: the `where` of a vector store, read once into one shape.
+"""Conditions on metadata: parses the `where` of a vector store into one type.
 
-`{}` and None ask for everything. Several keys, and several operators on one key, must all hold. `$in []` is never
+`{}` and None match everything. Several keys, and several operators on one key, must all hold. `$in []` is never
 true, `$nin []` always. `$ne` and `$nin` hold for metadata that lack the key. Numbers are compared by value, and True
 is no number.
 """
@@ -23,7 +23,7 @@ _OF_LISTS = ("$in", "$nin")
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """One key against one value, or against several for `$in` and `$nin`."""
+    """A comparison of one key with one value, or with several for `$in` and `$nin`."""
 
     key: str
     operator: Operator
@@ -32,14 +32,14 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """Holds when each part does; always without parts."""
+    """True when all parts are; also without parts."""
 
     parts: "tuple[Condition, ...]"
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """Holds when some part does; never without parts."""
+    """True when some part is; False without parts."""
 
     parts: "tuple[Condition, ...]"
 
@@ -48,7 +48,7 @@ Condition = Compare | AllOf | AnyOf
 
 
 def read_where(where: Where | None) -> Condition | None:
-    """The condition; None for none. Raises InvalidRequest for what is no condition, so that none is ever lost."""
+    """The condition; None for none. Raises InvalidRequest for an invalid one, so that none is ever ignored."""
     if where is None:
         return None
     if not isinstance(where, Mapping):
@@ -57,7 +57,7 @@ def read_where(where: Where | None) -> Condition | None:
 
 
 def both(one: Where | None, other: Where | None) -> Where | None:
-    """What holds when both do."""
+    """The conjunction of two conditions."""
     if not one or not other:
         return one or other or None
     return {"$and": [one, other]}
@@ -100,7 +100,7 @@ def _comparison(key: str, operator: object, value: object) -> Compare:
 
 
 def is_number(value: object) -> bool:
-    """Whether it is compared by size."""
+    """True for values that are compared by size."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

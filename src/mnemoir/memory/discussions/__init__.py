@@ -1,1 +1,1 @@
-"""Memory of discussions: chunk summaries, the rolling summary, records; who makes them and who reads them."""
+"""Memory of discussions: making and reading chunk summaries, the rolling summary and records."""

@@ -1,8 +1,8 @@
-"""Finding the place: which of the stored chunks the conversation still holds, and which of its messages none covers.
+"""Aligns stored chunks with a conversation: finds chunks that it still holds, and messages that none covers.
 
-People edit, delete and regenerate messages, and clients send long conversations shortened. So no single hash is
-trusted: every chunk is looked for by all its messages. One that is found lives on. One that is not is stale, its text
-is gone, unless it lies in front of what a shortening client still sends: what is out of view says nothing about it.
+People edit, delete and regenerate messages, and clients send long conversations shortened. So every chunk is searched
+by the hashes of all its messages. A chunk that is found stays live. One that is not found is stale, unless it lies
+before the part that a shortening client still sends: then nothing is known about it.
 """
 
 from bisect import bisect_left, bisect_right
@@ -16,13 +16,13 @@ from mnemoir.memory.discussions.digests import Digests
 from mnemoir.memory.discussions.matching import Found, Run, find_in_order, side_by_side, side_by_side_up_to
 from mnemoir.memory.discussions.shortening import out_of_view
 
-_TELLING = 2  # messages said only once that tell where a conversation begins: one may have been said again
+_TELLING = 2  # unique messages needed to locate the start of a conversation: one could be a repetition
 _LIVING = 2  # a message in a live block is worth two in a stale one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """Messages that no chunk covers, `stop` not among them; they belong in front of the block `before`."""
+    """Messages that no chunk covers, up to but not including `stop`; their chunks go before the block `before`."""
 
     start: int
     stop: int
@@ -31,10 +31,10 @@ class Gap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alignment:
-    """How stored chunks and a conversation fit together.
+    """The alignment of stored chunks with a conversation.
 
-    `changes` is to be stored before any new chunk is. `place` is the index of the first message behind the last one
-    that is covered; `gaps` lie in front of it, oldest first.
+    `changes` must be stored before any new chunk. `place` is the index of the first message after the last covered
+    one; `gaps` lie before it, oldest first.
     """
 
     changes: BlockChanges
@@ -43,7 +43,7 @@ class Alignment:
 
 
 def align(blocks: Sequence[Block], digests: Digests) -> Alignment:
-    """Fit `blocks`, stale ones too and in the order of the conversation, to its messages as they are now."""
+    """Align `blocks`, in the order of the conversation and including stale ones, with its current messages."""
     own = digests.own
     living = [at for at, block in enumerate(blocks) if not block.is_stale]
     found = _without_chance(_found(blocks, living, digests), blocks, living)
@@ -68,9 +68,8 @@ def _is_foreign(block: Block) -> bool:
 def _found(blocks: Sequence[Block], living: Sequence[int], digests: Digests) -> list[Found]:
     """Live blocks in the conversation; those of other programs only by their last message.
 
-    Where not all stand side by side, those with a message that was said only once are found first, then others that
-    join these without a gap. The places left are shared by the rest and by stale blocks, so that an "ok" does not
-    keep a whole branch from its place.
+    Where they are not all adjacent, blocks with a unique message are found first, then others that adjoin these
+    without a gap. The rest and stale blocks share the remaining places, so that an "ok" does not displace a branch.
     """
     own = digests.own
     runs = _runs(blocks, living, digests)
@@ -139,7 +138,7 @@ def _name(span: Found) -> int:
 
 
 def _without_chance(found: list[Found], blocks: Sequence[Block], living: Sequence[int]) -> list[Found]:
-    """Leave out, at the beginning, what is likely found only because short messages are said again and again.
+    """Drop blocks at the beginning that were probably found only because short messages are repeated.
 
     A conversation that is shortened to its newest messages may hold an "ok" that was a chunk of its own, long out of
     view. All chunks between that one and the next that is found would count as deleted.
@@ -163,7 +162,7 @@ def _without_chance(found: list[Found], blocks: Sequence[Block], living: Sequenc
 def _out_of_view(
     blocks: Sequence[Block], living: Sequence[int], found: Sequence[Found], own: list[str]
 ) -> tuple[list[int], int]:
-    """Blocks in front of all that are found that live on, and how many messages the last of them covers."""
+    """Blocks before all found ones that stay live, and the number of messages that the last of them covers."""
     unseen = [at for at in living if not _is_foreign(blocks[at]) and (not found or at < found[0].name)]
     zone = own[: found[0].start] if found else own
     is_bounded = bool(found) and not _is_foreign(blocks[found[0].name])
@@ -174,9 +173,9 @@ def _out_of_view(
 def _spans(
     blocks: Sequence[Block], living: Sequence[int], kept: Sequence[int], found: Sequence[Found], own: list[str]
 ) -> list[Found]:
-    """What each covers: a block of another program all that was said since the one before it.
+    """The messages that each block covers: a block of another program covers all since the block before it.
 
-    Where one that went stale lies between, its text is not covered again: it is to be made anew.
+    Text of a stale block between them is not covered: it must be processed again.
     """
     spans: list[Found] = []
     before, stop = kept[-1] if kept else -1, 0
@@ -194,14 +193,14 @@ def _spans(
 def _stale(
     blocks: Sequence[Block], living: Sequence[int], kept: Sequence[int], found: Sequence[Found]
 ) -> Iterator[int]:
-    """Those not found; of another program's only the newest, for the text of others is covered by the next one."""
+    """The blocks not found; of another program's only the newest, as the next block covers the text of the others."""
     lives = {*kept, *(span.name for span in found)}
     newest = found[-1].name if found else len(blocks)
     return (at for at in living if at not in lives and (at > newest or not _is_foreign(blocks[at])))
 
 
 def _revived(blocks: Sequence[Block], kept: Sequence[int], spans: Sequence[Found], own: list[str]) -> Iterator[Found]:
-    """Stale blocks whose text is back where none covers it, between the same neighbours as in the store."""
+    """Stale blocks whose text is present again and uncovered, between the same neighbours as in the store."""
     stale = [at for at, block in enumerate(blocks) if block.is_stale and block.digests]
     for room in _rooms(blocks, spans, own, kept[-1] if kept else -1):
         back = _fill(room, blocks, stale, own)
@@ -209,7 +208,7 @@ def _revived(blocks: Sequence[Block], kept: Sequence[int], spans: Sequence[Found
 
 
 def _told_apart(back: Sequence[Found], at: int, own: list[str]) -> Iterator[Found]:
-    """Behind all else, those that go on where the one before ends, or have a message that was said only once.
+    """After the last block, those that continue where the one before ends, or have a unique message.
 
     An "ok" from elsewhere would tear apart what is not due yet.
     """

@@ -1,7 +1,6 @@
-"""Discussions that stand aside of another while it is made anew or imported: parts of it, under another name.
+"""Temporary discussions beside another one, used while that is rebuilt or imported, under a reserved name.
 
-The name is one that no client can give a discussion (`core.discussion_id.is_allowed`), so none reads or
-writes them.
+No client can use such a name (`core.discussion_id.is_allowed`), so no client reads or writes them.
 """
 
 from collections.abc import Sequence
@@ -15,16 +14,16 @@ Purpose = Literal["rebuild", "import"]
 
 
 def aside(discussion: Discussion, purpose: Purpose) -> Discussion:
-    """Always the same one, so that what a killed process left in it is found again."""
+    """The temporary discussion for a purpose: always the same, so that leftovers of a killed process are found."""
     return replace(discussion, id=f"{purpose}\0{discussion.id}", legacy=None)
 
 
 def asides(discussion: Discussion) -> Sequence[Discussion]:
-    """All that may stand aside of it."""
+    """All temporary discussions that may exist beside it."""
     return [aside(discussion, purpose) for purpose in get_args(Purpose)]
 
 
 async def remove_asides(files: DiscussionFiles, discussion: Discussion) -> None:
-    """Take away what rebuilds and imports that were broken off have left. Only under `files.making(discussion)`."""
+    """Remove what interrupted rebuilds and imports have left. Call only under `files.making(discussion)`."""
     for beside in asides(discussion):
         await files.remove(beside)

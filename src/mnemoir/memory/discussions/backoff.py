@@ -1,13 +1,13 @@
-"""Patience with a chunk whose answers cannot be used: it is asked about again, but less and less often.
+"""Backoff for chunks whose answers are unusable: models are asked about them again, but less and less often.
 
-Every message of a conversation asks for memories to be made. Without this, one chunk that a model cannot or will not
-answer would cost calls with each of them.
+Every message of a conversation triggers the making of memories. Without backoff, a chunk that a model cannot or will
+not answer would cost calls with each message.
 """
 
 from collections.abc import Hashable
 
 _MOST_PASSED_OVER = 15  # makings in a row
-_MOST_KEPT = 1000  # of failing discussions; those beyond are simply asked about again
+_MOST_KEPT = 1000  # failing discussions; others are retried without backoff
 
 
 class Backoff:
@@ -18,14 +18,14 @@ class Backoff:
         self._left: dict[Hashable, int] = {}
 
     def passes_over(self, key: Hashable) -> bool:
-        """Whether this making should ask nobody; each call counts as one passed over."""
+        """True when this making should call no model; each such call counts as one passed over."""
         left = self._left.get(key, 0)
         if left:
             self._left[key] = left - 1
         return left > 0
 
     def failed(self, key: Hashable) -> None:
-        """An answer could not be used."""
+        """Count an unusable answer."""
         if len(self._failures) >= _MOST_KEPT:
             self._failures.clear()
             self._left.clear()
@@ -34,6 +34,6 @@ class Backoff:
         self._left[key] = min(2**times - 1, _MOST_PASSED_OVER)
 
     def succeeded(self, key: Hashable) -> None:
-        """The next failure is the first again."""
+        """Reset the count: the next failure is the first again."""
         self._failures.pop(key, None)
         self._left.pop(key, None)

@@ -1,4 +1,4 @@
-"""Chunk summaries: a discussion read in chunks, and what a model writes about each."""
+"""Makes chunk summaries: a discussion is cut into chunks, and a model summarises each."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -17,10 +17,10 @@ _WATCH = Control()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryInputs:
-    """What a chunk summary is made from, all as text.
+    """The inputs of a chunk summary, all as text.
 
-    `recent` are the last three chunk summaries in front of the chunk and `all` all of them, joined by a line of
-    dashes; "" where there are none, or where they are not read. `summary` is the rolling summary, or a fixed sentence
+    `recent` are the last three chunk summaries before the chunk and `all` all of them, joined by a line of dashes;
+    "" where there are none, or where they are not read. `summary` is the rolling summary, or a fixed sentence
     where there is none yet.
     """
 
@@ -44,7 +44,7 @@ async def make_chunk_summaries(
     reads_summary: bool = True,
     control: Control = _WATCH,
 ) -> Made:
-    """Summarise what the conversation has of settled messages that no chunk summary covers yet.
+    """Summarise the settled messages of the conversation that no chunk summary covers yet.
 
     With `reads_earlier` each chunk waits for the one before and is given its summary; any worker may take it, and the
     next takes over where one fails. Otherwise the chunks are spread over all workers. The rolling summary is read
@@ -69,12 +69,12 @@ async def make_chunk_summaries(
 async def plan_chunk_summaries(
     memory: DiscussionMemory, discussion: Discussion, messages: Sequence[Message], policy: ChunkPolicy
 ) -> Plan:
-    """What `make_chunk_summaries` would do now."""
+    """The model calls that `make_chunk_summaries` would make now."""
     return await plan(memory.ledger, discussion, messages, policy)
 
 
 class _Reader:
-    """Gathers what a chunk is read with, and asks for its summary."""
+    """Collects the inputs for a chunk and requests its summary."""
 
     def __init__(
         self, memory: DiscussionMemory, discussion: Discussion, *, reads_earlier: bool, reads_summary: bool
@@ -85,7 +85,7 @@ class _Reader:
         self._reads_summary = reads_summary
 
     async def summary_by(self, summarise: Summarise, chunk: Chunk) -> Written | None:
-        """None when the model said nothing."""
+        """The summary of a chunk; None when the model answered with no text."""
         earlier = await self._earlier(chunk.before) if self._reads_earlier else []
         rolling = await self._memory.summaries.load(self._discussion) if self._reads_summary else None
         inputs = SummaryInputs(
@@ -99,7 +99,7 @@ class _Reader:
         return replace(written, text=text) if text else None
 
     async def _earlier(self, before: BlockKey | None) -> list[str]:
-        """The texts of the chunk summaries in front of a block, or of all."""
+        """The texts of the chunk summaries before a block, or of all for None."""
         summaries = await self._memory.ledger.all(self._discussion)
         in_front = takewhile(lambda summary: summary.id != before, summaries)
         return [summary.text for summary in in_front if summary.is_read]

@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 
-_FILLED = (
-    0.8  # of the target: the measure is an estimate, and a chunk is not to exceed what a model was given room for
-)
+_FILLED = 0.8  # of the target: token counts are estimates, and a chunk must fit the room reserved for it
 
 
 def chunk_spans(tokens: Sequence[int], target: float) -> list[tuple[int, int]]:
-    """Where chunks begin and end, oldest first, for messages of so many tokens; they cover all messages.
+    """The start and end of each chunk, oldest first, for messages with these token counts; all are covered.
 
     Chunks are filled from the newest message to the oldest up to four fifths of `target`, so the oldest chunk is what
     remains. A message is never split: one that is larger is a chunk of its own.

@@ -1,4 +1,4 @@
-"""Digests: how the messages of a conversation are told apart and found again."""
+"""Digests (short hashes) that identify the messages of a conversation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from mnemoir.core.messages import Message
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digests:
-    """`own` has one digest for each message, in order; `others` leads from digests of its other forms to that one.
+    """`own` has one digest for each message, in order; `others` maps digests of its other forms to that one.
 
     A text with braces has other forms: other programs, and other releases of one, escape them in their own ways.
     """

@@ -1,7 +1,7 @@
-"""Forgetting one chunk: its words, what was made of them, and what was made of that.
+"""Forgets one chunk: its text, its summary or records, and everything derived from those.
 
-What followed from a chunk goes first and the chunk last, so that a forgetting that was broken off is done to its end
-when it is asked for again. The chunk keeps its place by hashes alone, so that nothing is made of its messages anew.
+Derived data is deleted first and the chunk last, so that an interrupted deletion is completed when it is requested
+again. The chunk keeps only the hashes of its messages, so that nothing is made from them again.
 """
 
 from typing import Literal
@@ -25,11 +25,11 @@ async def forget_chunk(
     kind: Kind = "summaries",
     patience_s: float = _PATIENCE_S,
 ) -> bool:
-    """Remove for good the summary of a chunk, or its records, and the words kept with them.
+    """Permanently remove the summary of a chunk, or its records, and the text stored with them.
 
     The rolling summary goes with a chunk summary that may be in it; the next update makes it of those that are left.
-    The two stores know chunks by keys of their own, so `kind` tells which one is asked. False when it knows no such
-    chunk, or the chunk was forgotten before. Raises Conflict while somebody else makes memories of the discussion.
+    The two stores know chunks by keys of their own, so `kind` tells which one is asked. False when it has no such
+    chunk, or the chunk was forgotten before. Raises Conflict while another task makes memories of the discussion.
     """
     async with memory.files.making(discussion, patience_s=patience_s) as is_alone:
         if not is_alone:
@@ -59,7 +59,7 @@ async def _forget_summary(memory: DiscussionMemory, discussion: Discussion, key:
 
 
 async def _may_be_in_rolling_summary(memory: DiscussionMemory, discussion: Discussion, chunk: ChunkSummary) -> bool:
-    """All but those with a higher number than any in it; forgotten ones are in none that was made since."""
+    """True unless the chunk was forgotten before or its number is higher than any in the summary."""
     if chunk.forgotten_at is not None:
         return False
     rolling = await memory.summaries.load(discussion)

@@ -1,6 +1,6 @@
-"""Search by words in the conversation itself or in its chunk summaries, as older configurations ask for it.
+"""Keyword search in the conversation or its chunk summaries, as older configurations use it.
 
-Words count whatever their case; AND, OR and parentheses in the keywords say nothing. Work is linear in the text.
+Case is ignored, as are AND, OR and parentheses in the keywords. Time is linear in the length of the text.
 """
 
 import re
@@ -23,7 +23,7 @@ _NEWEST_SUMMARIES = 3
 
 
 def without_speakers(keywords: str, messages: Sequence[Message]) -> str:
-    """`keywords` without the names of those who speak in the last ten messages, and without marks."""
+    """`keywords` without the speaker names of the last ten messages, and without punctuation."""
     newest = messages[-_NEWEST_MESSAGES:]
     speakers = {found[1] for message in newest for found in _SPEAKER.finditer(message.text)}
     tokens = _TOKEN.findall(keywords)
@@ -63,7 +63,7 @@ def _words(keywords: str, messages: Sequence[Message]) -> set[str]:
 
 
 def _score(piece: str, words: Collection[str]) -> int:
-    """How often the words occur, or how many pairs of different ones stand near each other, whichever is more."""
+    """The number of occurrences of the words, or of pairs of different words near each other, whichever is more."""
     hits = pairs = 0
     near: deque[tuple[int, str]] = deque()
     for place, found in enumerate(_WORD.finditer(piece.casefold())):

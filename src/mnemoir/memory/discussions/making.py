@@ -1,7 +1,7 @@
-"""Making memories: what a conversation has that nothing was made of yet is cut into chunks, read by models and kept.
+"""Makes memories: cuts the unprocessed messages of a conversation into chunks, has models read them, stores results.
 
-One procedure serves both stores. It is asked for again and again as a conversation grows, and may end anywhere: each
-chunk is stored by itself, in order, and what is stored is never made again.
+One procedure serves both stores. It is repeated as a conversation grows and may be interrupted anywhere: each chunk
+is stored separately, in order, and a stored one is never made again.
 """
 
 import asyncio
@@ -25,15 +25,15 @@ from mnemoir.ports.discussions import ChunkStore, DiscussionFiles
 
 R = TypeVar("R")
 
-_MANY_MESSAGES = 500  # a longer conversation is looked through in a thread
+_MANY_MESSAGES = 500  # a longer conversation is aligned in a thread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """A run of messages to make a memory of; `text` is what they say, one below the other.
+    """A run of messages to make a memory of; `text` has their texts, one below the other.
 
-    `before` is the block it will stand in front of, None for the end. What was made of the messages in front of it
-    are the blocks in front of that one, the results of chunks just made among them.
+    `before` is the block that it will precede, None for the end. The blocks before that one, including chunks just
+    made, are the memories of earlier messages.
     """
 
     text: str
@@ -58,13 +58,13 @@ async def make(
     control: Control | None = None,
     backoff: Backoff | None = None,
 ) -> Made:
-    """Bring the store up to the conversation: `messages` without those of the system, as the client sees them now.
+    """Bring the store up to date with the conversation: `messages` as the client has them now, without system ones.
 
-    A worker makes something of a chunk, or None when its model said nothing; `keep` stores it. With `in_order` a
-    chunk is begun when the one before it is stored, and another worker takes over where one fails; else all workers
-    are at work at once. Either way results are stored in the order of the chunks. The first chunk that no worker can
-    make ends it, with a note: it and those behind it are left for the next time. With `backoff` that is not always
-    the next making, where the answer could not be used. Raises StorageUnavailable.
+    A worker returns a result for a chunk, or None when its model answered with no text; `keep` stores it. With
+    `in_order` a chunk is begun when the one before it is stored, and another worker takes over where one fails; else
+    all workers are at work at once. Either way results are stored in the order of the chunks. The first chunk that no
+    worker can make ends it, with a note: it and those behind it are left for the next time. With `backoff` that is
+    not always the next making, where the answer could not be used. Raises StorageUnavailable.
     """
     async with files.making(discussion) as is_ours:
         if not is_ours:
@@ -92,7 +92,7 @@ async def make(
 
 
 async def plan(store: ChunkStore, discussion: Discussion, messages: Sequence[Message], policy: ChunkPolicy) -> Plan:
-    """What `make` would ask models about; nothing is written. A store without chunks counts as one not begun yet."""
+    """The model calls that `make` would make; nothing is written. A store without chunks counts as not begun."""
     blocks = await store.blocks(discussion)
     chunks = (await _work(blocks, messages, policy, existed=bool(blocks))).chunks
     return Plan(
@@ -132,7 +132,7 @@ def _work_to_do(blocks: Sequence[Block], messages: Sequence[Message], policy: Ch
 
 
 def _is_due(new: Sequence[Message], policy: ChunkPolicy, existed: bool) -> bool:
-    """While nothing was begun only tokens count, so that a long history becomes few large chunks."""
+    """True when new messages are to be made into chunks. In a new store only tokens count, for few large chunks."""
     if not new:
         return False
     if policy.takes_all or (existed and len(new) >= policy.most_messages):
@@ -143,7 +143,7 @@ def _is_due(new: Sequence[Message], policy: ChunkPolicy, existed: bool) -> bool:
 def _chunks(
     messages: Sequence[Message], digests: Sequence[str], before: BlockKey | None, policy: ChunkPolicy
 ) -> Iterator[Chunk]:
-    """The chunks of a run that say anything: about pictures alone there is nothing to read."""
+    """The chunks of a run that contain text; chunks of pictures alone are left out."""
     tokens = [policy.estimate(message.text) for message in messages]
     for start, stop in chunk_spans(tokens, policy.target_tokens):
         part = messages[start:stop]
@@ -158,7 +158,7 @@ def _chunks(
 
 
 class _Stopped(Enum):
-    """What a worker gives in place of a result when it is not to begin another chunk."""
+    """Returned by a worker instead of a result when it must not begin another chunk."""
 
     STOPPED = 0
 
@@ -214,7 +214,7 @@ _Watched = Callable[[Chunk], Awaitable[R | _Stopped | None]]
 async def _one_by_one(
     chunks: Sequence[Chunk], workers: Sequence[_Watched[R]]
 ) -> AsyncGenerator[R | _Stopped | None, None]:
-    """Each chunk is begun when the result before it was taken, by the first worker that has not failed."""
+    """Process chunks one after the other, each by the first worker that has not failed."""
     able = list(workers)
     for chunk in chunks:
         while True:

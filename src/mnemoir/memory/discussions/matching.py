@@ -1,7 +1,7 @@
-"""Where runs of messages stand in a conversation that may hold the same message many times.
+"""Locates runs of messages in a conversation that may hold the same message many times.
 
-Each run may stand in several places; the best choice of places is the one that keeps the runs in their order, lets
-none overlap, and finds most messages again.
+Each run may match in several places; the best choice keeps the runs in order without overlaps and matches most
+messages.
 """
 
 from bisect import bisect_left, bisect_right
@@ -11,15 +11,15 @@ from functools import cached_property
 
 from mnemoir.core.discussions import DIGEST_CHARACTERS
 
-_RARE = 8  # how often a message or a run is said before only some of its places are looked at
+_RARE = 8  # occurrences of a message or run above which only some places are tried
 _SEPARATOR = "."  # no digest has it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """Messages, by their digests, that are looked for side by side. `name` is the caller's, and given back.
+    """Digests of adjacent messages to search for. `name` is the caller's and is returned with the match.
 
-    `worth` is what finding one of the messages is worth, compared with those of other runs.
+    `worth` is the weight of one matched message, compared with those of other runs.
     """
 
     name: int
@@ -29,7 +29,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """The run's messages are those from `start` to in front of `stop`."""
+    """A match: the run's messages are those from `start` up to but not including `stop`."""
 
     name: int
     start: int
@@ -37,7 +37,7 @@ class Found:
 
 
 def side_by_side(runs: Sequence[Run], own: list[str], start: int, stop: int) -> list[Found]:
-    """The runs that follow each other from `start` on: no other choice leaves the ones behind them more room."""
+    """The first runs that match adjacently from `start` on: no other choice leaves later runs more room."""
     found: list[Found] = []
     for run in runs:
         end = start + len(run.digests)
@@ -49,7 +49,7 @@ def side_by_side(runs: Sequence[Run], own: list[str], start: int, stop: int) -> 
 
 
 def side_by_side_up_to(runs: Sequence[Run], own: list[str], start: int, stop: int) -> list[Found]:
-    """The last of the runs, those that follow each other up to `stop`; newest first."""
+    """The last runs that match adjacently up to `stop`; newest first."""
     found: list[Found] = []
     for run in reversed(runs):
         begin = stop - len(run.digests)
@@ -61,7 +61,7 @@ def side_by_side_up_to(runs: Sequence[Run], own: list[str], start: int, stop: in
 
 
 def find_in_order(runs: Sequence[Run], own: list[str], start: int, stop: int) -> list[Found]:
-    """The runs that are found between `start` and `stop`, in their order; of equal choices the earliest places."""
+    """The runs that match between `start` and `stop`, in order; of equal choices the earliest places."""
     if not runs or start >= stop:
         return []
     messages = _Messages(own, start, stop)
@@ -76,7 +76,7 @@ def find_in_order(runs: Sequence[Run], own: list[str], start: int, stop: int) ->
 
 
 class _Messages:
-    """Part of a conversation, in which runs are searched."""
+    """The part of a conversation in which runs are searched."""
 
     def __init__(self, own: list[str], start: int, stop: int) -> None:
         self._own = own
@@ -86,7 +86,7 @@ class _Messages:
             self._positions.setdefault(own[at], []).append(at)
 
     def places(self, digests: list[str], expected: int) -> Sequence[int]:
-        """Where the whole run stands, found by its rarest message; of many places a few."""
+        """The places of the whole run, found by its rarest message; only some of very many."""
         offset = min(range(len(digests)), key=lambda at: len(self._positions.get(digests[at], ())))
         positions = self._positions.get(digests[offset], [])
         if len(positions) > _RARE and len(digests) > 1:
@@ -127,10 +127,10 @@ class _Link:
 
 
 class _Chains:
-    """The best chain for each place that one may end at: a later end is only kept if it is worth more.
+    """The best chain for each possible end: a later end is only kept if it is worth more.
 
-    Of two runs that fit the same place equally well the later one is taken: the beginning of a conversation is what
-    clients leave out.
+    Of two runs that fit the same place equally well the later one is taken, since clients leave out the beginning of
+    a conversation.
     """
 
     def __init__(self) -> None:
@@ -139,7 +139,7 @@ class _Chains:
         self._links: list[_Link] = []
 
     def extend(self, run: Run, places: Sequence[int]) -> None:
-        """With the next run in one of its places, or in none."""
+        """Add the next run in one of its places, or in none."""
         longer = []
         for place in places:
             found = Found(name=run.name, start=place, stop=place + len(run.digests))

@@ -1,4 +1,4 @@
-"""What the memory of discussions works with."""
+"""The stores, policies and result types of discussion memory."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from mnemoir.search.indexing import Indexing
 class DiscussionMemory:
     """The stores behind their ports, and the embedding model of hybrid search.
 
-    `recall` is that search; it keeps indexes in memory, so that a copy of this begins with none.
+    `recall` is that search; it keeps indexes in memory, so a copy of this object starts without any.
     """
 
     ledger: ChunkLedger
@@ -37,11 +37,11 @@ class DiscussionMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkPolicy:
-    """When chunks are made, and how large: tokens as `estimate` counts them.
+    """The times at which chunks are made, and their size in tokens as `estimate` counts them.
 
-    The newest `lookback` messages are left alone, for people still change them. More than that are looked at once
+    The newest `lookback` messages are left out, since people still change them. More than that are looked at once
     they have `target_tokens` together, or once there are `most_messages` of them; with `takes_all` however few.
-    `digests` tells by what messages are known.
+    `digests` computes the digests that identify messages.
     """
 
     target_tokens: int = 1000
@@ -54,7 +54,7 @@ class ChunkPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """What a model wrote, and who that was: an endpoint and its model, or a workflow; "" when nobody can tell."""
+    """A model's text and its author: an endpoint with its model, or a workflow; "" when unknown."""
 
     text: str
     by: str = ""
@@ -62,7 +62,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """How a making is watched and stopped: `goes_on` is asked between chunks, `progress` is told done and all."""
+    """Hooks to observe and stop a making: `goes_on` is called between chunks, `progress` with (done, all)."""
 
     goes_on: Callable[[], bool] = lambda: True
     progress: Callable[[int, int], None] = lambda done, total: None
@@ -70,9 +70,9 @@ class Control:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """What a making did: chunks made, those still to make, blocks that went stale or came back, and what to tell.
+    """The result of a making: chunks made and still to make, blocks that became stale or live again, and notes.
 
-    `is_busy` tells that nothing was done because somebody else is making memories of the discussion, `is_unusable`
+    `is_busy` means that nothing was done because another task is making memories of the discussion, `is_unusable`
     that it ended at a chunk whose answer could not be used.
     """
 
@@ -87,7 +87,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a making would do: the chunks it would ask a model about, their messages and their estimated tokens."""
+    """The work of a future making: chunks to ask a model about, their messages and estimated tokens."""
 
     chunks: int
     messages: int

@@ -1,4 +1,4 @@
-"""What is read of a discussion's memory. Nothing here writes a file or asks a language model."""
+"""Reads a discussion's memory: summaries and records. No file is written and no language model is called."""
 
 import math
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ Mode = Literal["keyword", "hybrid"]
 
 MOST_KEYWORDS = 60
 _RECENT = 3
-_POOL = 4  # of so many times the wanted records newer ones are looked for
+_POOL = 4  # candidates per wanted record, among which newer ones are preferred
 _LEAST_POOL = 50
 _SLOPE = 5  # places further down the list, the first is worth twice as much
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordSearch:
-    """How records are looked for.
+    """The options of a record search.
 
     By `keyword`, phrases that are separated by `;` are found as they stand. `hybrid` search compares meaning as well,
     with `question` in place of the keywords if given, and falls back to keywords where it finds nothing. For keywords
@@ -52,19 +52,19 @@ async def all_summaries(memory: DiscussionMemory, discussion: Discussion) -> lis
 
 
 async def rolling_summary_text(memory: DiscussionMemory, discussion: Discussion) -> str | None:
-    """None where there is no summary yet."""
+    """The text of the rolling summary; None where there is none yet."""
     summary = await memory.summaries.load(discussion)
     return None if summary is None else summary.text
 
 
 async def summaries_since(memory: DiscussionMemory, discussion: Discussion) -> list[str]:
     """The texts of the chunk summaries that are not in the rolling summary yet."""
-    summary = await memory.summaries.load(discussion)  # first: it never names a chunk that is not there yet
+    summary = await memory.summaries.load(discussion)  # loaded first, so that it names no chunk missing below
     return [chunk.text for chunk in chunks_since(await memory.ledger.all(discussion), summary)]
 
 
 def keywords_of(text: str) -> list[str]:
-    """What stands between the semicolons, the first 60 that are not blank."""
+    """The phrases between semicolons, the first 60 that are not blank."""
     parts = (part.strip() for part in text.split(";"))
     return [part for part in parts if part][:MOST_KEYWORDS]
 
@@ -72,7 +72,7 @@ def keywords_of(text: str) -> list[str]:
 async def find_records(
     memory: DiscussionMemory, discussion: Discussion, text: str, *, limit: int = 5, how: RecordSearch = _PLAIN
 ) -> list[Record]:
-    """Records that bear on the keywords in `text`, best first, at most `limit`; none for no keywords.
+    """Records relevant to the keywords in `text`, best first, at most `limit`; [] without keywords.
 
     Raises StorageUnavailable.
     """
@@ -95,7 +95,7 @@ def shown(record: Record, *, is_dated: bool = False) -> str:
 
 
 async def _records(memory: DiscussionMemory, discussion: Discussion, numbers: Sequence[int]) -> list[Record]:
-    """Those that are still there, in the order of `numbers`."""
+    """The records that still exist, in the order of `numbers`."""
     pages = [await memory.records.newest(discussion, limit=1, before=number + 1) for number in numbers]
     return [record for number, page in zip(numbers, pages, strict=True) for record in page if record.id == number]
 
@@ -111,7 +111,7 @@ async def _by_keywords(
 
 
 def _newer_first(found: Sequence[Record], now: datetime) -> list[Record]:
-    """In order of worth. The place in the list stands for the score of bm25, which the store does not tell.
+    """Records reordered by rank and age. The rank stands in for the BM25 score, which the store does not return.
 
     A record of today is worth two and a half times one of the same place from long ago, as elsewhere in the format.
     """

@@ -1,6 +1,6 @@
-"""Records in what a model answered: which objects are records, and what is wrong with the rest.
+"""Reads records from a model's answer: the objects that are records, and the faults of the rest.
 
-Faults tell which item and which key, never what was said, so that the model can be asked again.
+Faults name the item and the key but quote no text, so that the model can be asked again.
 """
 
 import math
@@ -13,13 +13,13 @@ from mnemoir.memory.model_json import read_items
 
 KEYS = ("title", "summary", "entities", "key_phrases")
 
-_UNFIT = re.compile("[\0\ud800-\udfff]")  # no file or database of text takes these
+_UNFIT = re.compile("[\0\ud800-\udfff]")  # text files and databases refuse these
 _MOST_DEPTH = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordAnswer:
-    """The items that have all KEYS, in order, and what is wrong with the rest; an empty list is an answer too."""
+    """The items that have all KEYS, in order, and the faults of the rest; an empty list is a valid answer."""
 
     records: Sequence[Mapping[str, Any]] = ()  # JSON objects, open by nature
     faults: Sequence[str] = ()
@@ -41,7 +41,7 @@ def read_records(answer: str) -> RecordAnswer:
 
 
 def _fault(item: Any) -> str:
-    """What keeps an item from being a record, "" when nothing does."""
+    """The reason why an item is no record; "" when it is one."""
     if not isinstance(item, dict):
         return "is not an object"
     missing = [key for key in KEYS if key not in item]
@@ -58,7 +58,7 @@ def _is_deeper(value: Any, depth: int) -> bool:
 
 
 def _fit(value: Any) -> Any:
-    """The same without what cannot be stored: halves of characters, NUL, numbers that are none."""
+    """The value without parts that cannot be stored: lone surrogates, NUL, NaN and infinities."""
     if isinstance(value, str):
         return _UNFIT.sub("\ufffd", value)
     if isinstance(value, dict):

@@ -1,6 +1,6 @@
 """Hybrid search over the records of discussions: words and meaning, as for facts.
 
-One `Recall` serves all discussions, so that the indexes it keeps in memory have one bound together.
+One `Recall` serves all discussions, so that one memory limit applies to all its indexes.
 """
 
 from collections.abc import Callable
@@ -25,25 +25,25 @@ _searched: ContextVar[Discussion] = ContextVar("searched")
 
 
 class RecordRecall:
-    """Searches the records of any discussion by what they mean."""
+    """Searches the records of any discussion by words and meaning."""
 
     def __init__(self, records: RecordStore, embedding: EmbeddingModel) -> None:
         self._recall = Recall(_RowsOfSearched(records), embedding, most_bytes=_MOST_BYTES)
 
     async def search(self, discussion: Discussion, text: str, *, limit: int, now: datetime) -> list[int]:
-        """The ids of records that bear on `text`, best first; none when nothing does. Raises StorageUnavailable."""
+        """The ids of records relevant to `text`, best first; [] when there are none. Raises StorageUnavailable."""
         before = _searched.set(discussion)
         try:
             question = Question(text=text, limit=limit, asked_at=now)
             result = await self._recall.search(_scope_of(discussion), question, Visible(now=now))
         finally:
             _searched.reset(before)
-        # without vectors and without a word in common, the newest come with a score of 0: they bear on nothing
+        # without vectors and common words the newest rows come with score 0: they are not relevant
         return [int(hit.memory.id) for hit in result.hits if hit.score > 0]
 
 
 class _RowsOfSearched:
-    """The rows of the discussion that this task searches."""
+    """The rows of the discussion that the current task searches."""
 
     def __init__(self, records: RecordStore) -> None:
         self._records = records
@@ -53,5 +53,5 @@ class _RowsOfSearched:
 
 
 def _scope_of(discussion: Discussion) -> Scope:
-    """A name of its own for each: no path holds a NUL."""
+    """A unique scope for each discussion: paths contain no NUL, so the names cannot collide."""
     return Scope(project="discussions", user=f"{discussion.root}\0{discussion.legacy}\0{discussion.id}")

@@ -1,4 +1,4 @@
-"""Records: what a discussion holds, as small structured objects that can be searched."""
+"""Makes records: small structured objects about the contents of a discussion that can be searched."""
 
 import asyncio
 import json
@@ -16,15 +16,15 @@ from mnemoir.memory.discussions.record_answers import KEYS, RecordAnswer, read_r
 from mnemoir.memory.discussions.writing import to_its_end
 from mnemoir.ports.embedding import Passage
 
-Extract = Callable[[str, str], Awaitable[Written]]  # a chunk, and what was wrong with the answer before ("" at first)
+Extract = Callable[[str, str], Awaitable[Written]]  # a chunk, and the faults of the previous answer ("" at first)
 
 MOST_RECORDS = 200  # of one chunk
 MOST_BYTES = 64 * 2**10  # of one record, as JSON
 
 _WATCH = Control()
 _SHOWN_FAULTS = 5
-_SHORT = 20_000  # characters of an answer that are read on the event loop
-_MOST_CAUGHT_UP = 256  # records a run gives index entries to that had none of the present embedding model
+_SHORT = 20_000  # characters; longer answers are parsed in a thread
+_MOST_CAUGHT_UP = 256  # older records per run that get an index entry of the current embedding model
 _AT_ONCE = 32
 
 
@@ -37,12 +37,12 @@ async def make_records(
     *,
     control: Control = _WATCH,
 ) -> Made:
-    """Make records of what the conversation has of settled messages that none were made of yet.
+    """Make records from the settled messages of the conversation that have none yet.
 
-    The chunks are spread over the workers. An answer that is not wholly usable is asked for once more, with what was
-    wrong with it; of the better of the two what is good is stored and each item that is not is told in the notes. A
-    chunk without a usable answer ends the making. Afterwards older records that have no index entry of the present
-    embedding model get theirs. Raises StorageUnavailable.
+    The chunks are spread over the workers. For a faulty answer the model is asked once more, with the faults; the
+    valid items of the better answer are stored and each invalid one is listed in the notes. A chunk without a usable
+    answer ends the making. Afterwards older records without an index entry of the current embedding model get one.
+    Raises StorageUnavailable.
     """
     notes: list[str] = []
 
@@ -70,13 +70,13 @@ async def make_records(
 async def plan_records(
     memory: DiscussionMemory, discussion: Discussion, messages: Sequence[Message], policy: ChunkPolicy
 ) -> Plan:
-    """What `make_records` would do now."""
+    """The model calls that `make_records` would make now."""
     return await plan(memory.records, discussion, messages, policy)
 
 
 @dataclass(frozen=True, slots=True)
 class _Extracted:
-    """What is to be stored of a chunk, who wrote it, and what of the answer is not stored."""
+    """The records of a chunk to store, their author, and the faults of items that are not stored."""
 
     records: Sequence[NewRecord]
     by: str
@@ -84,7 +84,7 @@ class _Extracted:
 
 
 async def _records_by(memory: DiscussionMemory, extract: Extract, chunk: Chunk) -> _Extracted:
-    """Raises ProviderInvalidOutput when two answers hold nothing that can be used, or what `extract` raises."""
+    """The records of a chunk. Raises ProviderInvalidOutput after two unusable answers, and what `extract` raises."""
     answer, by = await _read(await extract(chunk.text, ""))
     if answer.faults:
         again = await _read(await extract(chunk.text, _complaint(answer)))
@@ -103,13 +103,13 @@ async def _records_by(memory: DiscussionMemory, extract: Extract, chunk: Chunk) 
 
 
 async def _read(written: Written) -> tuple[RecordAnswer, str]:
-    """The answer and who wrote it. In a thread when it is long: a hostile one takes seconds."""
+    """The parsed answer and its author. Long answers are parsed in a thread: a hostile one takes seconds."""
     text = written.text
     return (read_records(text) if len(text) <= _SHORT else await asyncio.to_thread(read_records, text)), written.by
 
 
 def _worth(read: tuple[RecordAnswer, str]) -> tuple[bool, bool, int]:
-    """Any record is better than none; then a faultless answer, though it be shorter; then more records."""
+    """The sort key of answers: any record beats none, then a faultless answer, then more records."""
     answer, _ = read
     return bool(answer.records), not answer.faults, len(answer.records)
 
@@ -127,7 +127,7 @@ def _told(faults: Sequence[str]) -> str:
 
 
 def _within_bounds(records: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], list[str]]:
-    """The records that may be stored, and what is wrong with the others."""
+    """The records within the limits, and the faults of the others."""
     kept: list[Mapping[str, Any]] = []
     faults = []
     for number, metadata in enumerate(records[:MOST_RECORDS], 1):
@@ -142,13 +142,13 @@ def _within_bounds(records: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[s
 
 
 def _indexed(metadata: Mapping[str, Any]) -> str:
-    """What hybrid search compares: heading and summary, with the names and phrases the summary may lack."""
+    """The text indexed for hybrid search: heading, summary, and names and phrases that the summary may lack."""
     lines = [metadata[key] for key in KEYS if metadata.get(key)]
     return "\n".join(", ".join(map(str, line)) if isinstance(line, list) else str(line) for line in lines)
 
 
 async def _catch_up(memory: DiscussionMemory, discussion: Discussion, control: Control) -> None:
-    """Give records their index entries, as far as the embedding model works; words alone find the others."""
+    """Make missing index entries while the embedding model works; other records are found by words alone."""
     async with memory.files.making(discussion) as is_ours:
         for _ in range(0, _MOST_CAUGHT_UP, _AT_ONCE):
             if not (is_ours and control.goes_on() and await _caught_up_a_few(memory, discussion)):
@@ -156,7 +156,7 @@ async def _catch_up(memory: DiscussionMemory, discussion: Discussion, control: C
 
 
 async def _caught_up_a_few(memory: DiscussionMemory, discussion: Discussion) -> bool:
-    """False when there are none left, or the embedding model fails."""
+    """Index some older records; False when none are left or the embedding model fails."""
     bare = await memory.records.without_entry(discussion, memory.indexing.model, limit=_AT_ONCE)
     texts = [_indexed({"summary": record.text, **record.metadata}) for record in bare]
     try:

@@ -1,7 +1,7 @@
-"""The rolling summary: one text about a whole discussion, brought up to date with the chunk summaries made since.
+"""The rolling summary: one text about a whole discussion, updated with the chunk summaries made since.
 
-What is in it already is told by the newest chunk summary in it and by the highest number among those in it: a chunk
-that was made anew stands in front of that one and has a higher number.
+Its contents are identified by the newest chunk summary in it and by the highest number among those in it: a chunk
+that was made again precedes that one but has a higher number.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -15,17 +15,17 @@ from mnemoir.memory.discussions.literals import BETWEEN_LATEST, NO_SUMMARY
 from mnemoir.memory.discussions.parts import Control, DiscussionMemory, Written
 from mnemoir.memory.discussions.writing import to_its_end
 
-Condense = Callable[[str, str], Awaitable[Written]]  # summary so far and latest chunk summaries, to a new summary
+Condense = Callable[[str, str], Awaitable[Written]]  # (summary so far, latest chunk summaries) to a new summary
 
 _PATIENCE_S = 5.0
 _WATCH = Control()
 
 
 def chunks_since(summaries: Sequence[ChunkSummary], summary: RollingSummary | None) -> list[ChunkSummary]:
-    """Those that are not in the summary yet, in the order to take them in; stale and forgotten ones never are.
+    """Chunk summaries not yet in the summary, in the order to add them; stale and forgotten ones are left out.
 
-    First those made anew in front of the newest one in the summary, by number, so that a summary of some of them
-    still tells which; then those behind it. All when there is no summary, or when nothing tells what is in it.
+    First those made again before the newest one in the summary, ordered by number, so that a partial update still
+    shows which are in it; then those after it. All when there is no summary, or its contents are unknown.
     """
     at = None if summary is None else _anchor(summaries, summary.hash)
     if summary is None or at is None:
@@ -37,7 +37,7 @@ def chunks_since(summaries: Sequence[ChunkSummary], summary: RollingSummary | No
 
 
 def count_of(summaries: Sequence[ChunkSummary], summary: RollingSummary | None) -> int:
-    """How many are not in the summary yet; -1 when there are none at all or the summary's place is unknown."""
+    """The number of chunk summaries not yet in the summary; -1 without any, or if its contents are unknown."""
     if not any(chunk.is_read for chunk in summaries):
         return -1
     if summary is not None and _anchor(summaries, summary.hash) is None:
@@ -46,8 +46,8 @@ def count_of(summaries: Sequence[ChunkSummary], summary: RollingSummary | None) 
 
 
 async def count_since(memory: DiscussionMemory, discussion: Discussion) -> int:
-    """`count_of` for what is stored."""
-    summary = await memory.summaries.load(discussion)  # first: it never names a chunk that is not there yet
+    """`count_of` for the stored summaries."""
+    summary = await memory.summaries.load(discussion)  # loaded first, so that it names no chunk missing below
     return count_of(await memory.ledger.all(discussion), summary)
 
 
@@ -60,12 +60,12 @@ async def update_rolling_summary(
     least: int = 3,
     control: Control = _WATCH,
 ) -> str:
-    """The summary, brought up to date, or a fixed sentence where there is none yet.
+    """Update the summary and return its text, or a fixed sentence where there is none yet.
 
     More than `loop_if_exceed` new chunk summaries are taken in so many at a time; what is left then is taken in when
     it is at least `least`. Each step is stored before the next. An empty answer is not stored and ends the update, as
-    `control` may. Raises Conflict while somebody else makes memories of the discussion, and what `condense` raises,
-    with all steps before it stored.
+    `control` may. Raises Conflict while another task makes memories of the discussion, and what `condense`
+    raises, with all earlier steps stored.
     """
     async with _alone(memory, discussion):
         summary = await memory.summaries.load(discussion)
@@ -79,9 +79,9 @@ async def update_rolling_summary(
 async def save_summary(
     memory: DiscussionMemory, discussion: Discussion, written: Written, *, patience_s: float = _PATIENCE_S
 ) -> None:
-    """Store what was written as the summary of all chunk summaries there are.
+    """Store a text as the summary of all current chunk summaries.
 
-    Raises NotFound when there are none, Conflict when somebody else still makes memories of it after `patience_s`.
+    Raises NotFound when there are none, Conflict when another task still makes memories of it after `patience_s`.
     """
     async with _alone(memory, discussion, patience_s):
         live = [chunk for chunk in await memory.ledger.all(discussion) if chunk.is_read]
@@ -121,7 +121,7 @@ class _Update:
     async def run(
         self, summary: RollingSummary | None, batches: Sequence[Sequence[ChunkSummary]], control: Control
     ) -> RollingSummary | None:
-        """The summary as it was stored last."""
+        """Run the update; return the summary stored last."""
         for done, batch in enumerate(batches):
             if not control.goes_on():
                 break
@@ -137,7 +137,7 @@ class _Update:
     def _with(
         self, summary: RollingSummary | None, batch: Sequence[ChunkSummary], written: Written
     ) -> RollingSummary:
-        """The summary after a batch: its place is that of the newest chunk in it."""
+        """The summary after a batch, anchored at the newest chunk in it."""
         anchor = None if summary is None else _anchor(self._summaries, summary.hash)
         newest = max(self._places[chunk.id] for chunk in batch)
         if summary is None or anchor is None:
@@ -161,14 +161,14 @@ def _placed(
 
 
 def _anchor(summaries: Sequence[ChunkSummary], newest: str) -> int | None:
-    """Where the newest chunk of a summary stands: a stale one will do, for its place is what counts."""
+    """The index of the newest chunk of a summary, which may be stale; None when it is unknown."""
     places = [place for place, chunk in enumerate(summaries) if chunk.hash == newest]
     live = [place for place in places if summaries[place].stale_since is None]
     return max(live or places, default=None)
 
 
 def _batches(new: Sequence[ChunkSummary], most: int, least: int) -> list[Sequence[ChunkSummary]]:
-    """So many at a time while there are more than `most`; the rest at once, if it is at least `least`."""
+    """Batches of `most` while more than that are left; then the rest, if it has at least `least`."""
     size, start = max(most, 1), 0
     batches: list[Sequence[ChunkSummary]] = []
     while len(new) - start > max(most, 0):

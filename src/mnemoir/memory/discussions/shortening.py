@@ -1,8 +1,8 @@
-"""Chunks in front of what is found again: out of view, because the client shortened the conversation, or gone?
+"""Decides whether chunks missing at the beginning are out of view, as the client shortened the conversation, or gone.
 
-Some clients send only the newest messages. What they leave out is still true of the discussion. But a chunk at the
-beginning is not found either when its text was edited. The messages of such chunks that can still be seen, and where
-they stand, tell the two apart: with a shortened conversation fewer messages are seen than were stored.
+Some clients send only the newest messages. The parts left out still belong to the discussion. But a chunk at the
+beginning is not found either when its text was edited. The visible messages of such chunks and their places
+distinguish the two cases: in a shortened conversation fewer messages are visible than were stored.
 """
 
 from collections import Counter
@@ -15,14 +15,14 @@ from mnemoir.memory.discussions.matching import Run, find_in_order
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutOfView:
-    """How many of the chunks, from the first on, live on; and how many messages the last of these still covers."""
+    """The number of chunks, from the first on, that stay live, and of messages that the last of them covers."""
 
     chunks: int
     covered: int = 0
 
 
 def out_of_view(unseen: Sequence[Block], zone: list[str], *, is_bounded: bool) -> OutOfView:
-    """Judge live chunks that are not found, all in front of those that are.
+    """Judge live chunks that were not found, all before those that were.
 
     `zone` is the conversation in front of the first chunk that is found. It is not bounded when there is none: then
     it goes on with messages that were never in any chunk.
@@ -38,7 +38,7 @@ def out_of_view(unseen: Sequence[Block], zone: list[str], *, is_bounded: bool) -
 
 
 def _rest_in_view(digests: Sequence[str], own: list[str], *, least: int = 1) -> int:
-    """How many of a chunk's last messages, but not all, are the first ones of `own`; 0 for fewer than `least`."""
+    """The number of a chunk's last messages, not all, that `own` begins with; 0 for fewer than `least`."""
     for count in range(min(len(digests) - 1, len(own)), max(least, 1) - 1, -1):
         if own[:count] == list(digests[-count:]):
             return count
@@ -46,7 +46,7 @@ def _rest_in_view(digests: Sequence[str], own: list[str], *, least: int = 1) -> 
 
 
 def _rest_of_last(unseen: Sequence[Block], zone: list[str], stored: list[str], is_bounded: bool) -> int:
-    """With what is left of the last chunk the conversation begins: it was shortened there."""
+    """The number of messages of the last chunk with which the conversation begins: it was shortened there."""
     if not unseen or not zone:
         return 0
     if is_bounded:  # then nothing may lie between that rest and the chunk that is found
@@ -56,7 +56,7 @@ def _rest_of_last(unseen: Sequence[Block], zone: list[str], stored: list[str], i
 
 
 def _first_pair(stored: list[str], zone: list[str], is_bounded: bool) -> tuple[int, int] | None:
-    """The first message of both: its place in the one and in the other. None without one that tells anything."""
+    """The places of the first common message in both; None without a significant one."""
     if not stored or not zone:
         return None
     if stored[0] == zone[0] and (is_bounded or _begins_alike(stored, zone)):
@@ -68,7 +68,7 @@ def _first_pair(stored: list[str], zone: list[str], is_bounded: bool) -> tuple[i
         if times_stored[digest] == 1 and times_seen[digest] == 1
     ]
     pairs = find_in_order(telling, zone, 0, len(zone))
-    if pairs and (is_bounded or len(pairs) > 1):  # one alone may be an "ok" that was said again
+    if pairs and (is_bounded or len(pairs) > 1):  # a single one may be a repeated "ok"
         at, seen = pairs[0].name, pairs[0].start
     elif is_bounded and stored[-1] == zone[-1]:
         at, seen = len(stored) - 1, len(zone) - 1
@@ -80,7 +80,7 @@ def _first_pair(stored: list[str], zone: list[str], is_bounded: bool) -> tuple[i
 
 
 def _cut_at(unseen: Sequence[Block], zone: list[str], at: int, seen: int) -> OutOfView:
-    """`at` of the stored messages lie in front of the first one in common, `seen` of the conversation's."""
+    """The result when `at` stored messages and `seen` of the conversation precede the first common one."""
     if seen >= at:
         return OutOfView(chunks=0)
     begin = 0
@@ -95,7 +95,7 @@ def _cut_at(unseen: Sequence[Block], zone: list[str], at: int, seen: int) -> Out
 
 
 def _begins_alike(stored: list[str], zone: list[str]) -> bool:
-    """With a message that was said only once: with an "ok" any part of a conversation may begin."""
+    """True when both begin with the same unique message; an "ok" may begin any part of a conversation."""
     times = Counter(stored)
     return any(times[digest] == 1 for digest in stored[: _common_beginning(stored, zone)])
 

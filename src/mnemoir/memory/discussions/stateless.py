@@ -15,8 +15,8 @@ _ROLE_NAMES = re.compile("User: |USER: |Assistant: |ASSISTANT: |systemMes: |SYST
 def recent_turns(messages: Sequence[Message], *, turns: int, lookback_start: int = 0, delimiter: str) -> str:
     """The last `turns` messages but the newest of them, in pieces joined by `delimiter`; a fixed sentence for none.
 
-    Messages of all roles count. The newest `lookback_start` of them are left out. Names of roles in front of what was
-    said are taken away.
+    Messages of all roles count. The newest `lookback_start` of them are left out. Role names before the texts are
+    removed.
     """
     stop = len(messages) - max(lookback_start, 0)
     chosen = messages[max(0, stop - max(turns, 0)) : max(0, stop - 1)]
@@ -33,5 +33,5 @@ def pieces(messages: Sequence[Message]) -> list[str]:
 
 
 def without_role_names(text: str) -> str:
-    """`text` without what chat front-ends write in front of turns, wherever it stands."""
+    """`text` without the role names that chat front-ends write before turns, anywhere in it."""
     return _ROLE_NAMES.sub("", text)

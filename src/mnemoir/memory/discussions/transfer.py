@@ -1,7 +1,7 @@
-"""A discussion out and in again as one value: chunk summaries, rolling summary, records, and the words behind them.
+"""Exports and imports a discussion as one value: chunk summaries, rolling summary, records and their source texts.
 
-A copy goes into a discussion that stands aside, and takes its place when it is whole. What a stale chunk had for
-records stays behind: nothing finds them any more.
+A copy is written into a temporary discussion, which replaces the other when complete. Records of stale chunks are not
+copied, since no search finds them.
 """
 
 from bisect import bisect
@@ -31,9 +31,9 @@ _PAGE = 1000  # records read at a time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryCopy:
-    """A chunk summary with its chunk. `number` tells which of them are older, as in ChunkSummary.
+    """A chunk summary with its chunk. `number` orders them by age, as in ChunkSummary.
 
-    A forgotten one has neither text nor words; it is taken along so that its messages stay forgotten.
+    A forgotten one has neither summary nor source text; it is copied so that its messages stay forgotten.
     """
 
     text: str
@@ -47,7 +47,7 @@ class SummaryCopy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordCopy:
-    """A record: its object, and when it was made."""
+    """A record: its object and its creation time."""
 
     metadata: Mapping[str, Any]
     created_at: str = ""
@@ -65,7 +65,7 @@ class ChunkRecords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiscussionCopy:
-    """All that is remembered of a discussion, in the order of the conversation."""
+    """The whole memory of a discussion, in the order of the conversation."""
 
     summaries: Sequence[SummaryCopy] = ()
     rolling: RollingSummary | None = None
@@ -73,8 +73,8 @@ class DiscussionCopy:
 
 
 async def copy_of(memory: DiscussionMemory, discussion: Discussion) -> DiscussionCopy:
-    """What is kept of the discussion now; an empty copy where there is nothing."""
-    # what is stored while this reads is left out whole: a part that names another is read before it
+    """A copy of the stored discussion; an empty one when nothing is stored."""
+    # a part that refers to another is read first, so data stored meanwhile is left out completely
     rolling = await memory.summaries.load(discussion)
     blocks = [block for block in await memory.records.blocks(discussion) if not block.is_stale]
     records, makers = await _records_by_chunk(memory, discussion)
@@ -96,10 +96,10 @@ async def copy_of(memory: DiscussionMemory, discussion: Discussion) -> Discussio
 async def put_copy(
     memory: DiscussionMemory, discussion: Discussion, copy: DiscussionCopy, *, replace: bool = False
 ) -> None:
-    """Store a copy as the discussion: the whole of it, or nothing. A part that is empty in it begins no file.
+    """Store a copy as the discussion, completely or not at all. An empty part creates no file.
 
-    Raises Conflict when something is kept of the discussion and it is not to be replaced, or while memories of it are
-    being made.
+    Raises Conflict when the discussion has stored data and `replace` is False, or while memories of it are being
+    made.
     """
     async with memory.files.making(discussion) as is_alone:
         if not is_alone:
@@ -113,7 +113,7 @@ async def put_copy(
                 f"There is a discussion {discussion.id[:128]!r} already. Delete it first, or ask to replace it.",
                 code="discussion_exists",
             )
-        # read before anything is changed: what cannot be read is not replaced
+        # read before any change: unreadable data is not replaced
         has_summaries = bool(copy.summaries or await memory.ledger.blocks(discussion))
         has_records = bool(copy.chunks or await memory.records.blocks(discussion))
         async with _aside(memory, discussion) as made:
@@ -157,7 +157,7 @@ async def _summaries(memory: DiscussionMemory, discussion: Discussion) -> Sequen
 async def _records_by_chunk(
     memory: DiscussionMemory, discussion: Discussion
 ) -> tuple[Mapping[BlockKey | None, Sequence[RecordCopy]], Mapping[BlockKey | None, str]]:
-    """Oldest first within each chunk, None for records that another program made; and who made those of each."""
+    """Records by chunk, oldest first (None: those of another program), and the author of each chunk's records."""
     found: dict[BlockKey | None, list[RecordCopy]] = {}
     makers: dict[BlockKey | None, str] = {}
     before: int | None = None
@@ -181,14 +181,14 @@ def _with_loose(chunks: Sequence[ChunkRecords], loose: Sequence[RecordCopy] | No
 
 
 def _record(record: Record) -> RecordCopy:
-    """With the members that a record must have; another program may have stored one without."""
+    """A copy with all members that a record must have; another program may have stored one without."""
     needed = {"title": "", "summary": record.text, "entities": [], "key_phrases": []}
     return RecordCopy(metadata=needed | dict(record.metadata), created_at=record.created_at)
 
 
 @asynccontextmanager
 async def _aside(memory: DiscussionMemory, discussion: Discussion) -> AsyncIterator[Discussion]:
-    """An empty discussion beside it, always the same one: what an import that was killed left in it goes first."""
+    """An empty temporary discussion, always the same one: leftovers of a killed import are removed first."""
     made = aside(discussion, "import")
     async with memory.files.making(made):
         await memory.files.remove(made)
@@ -199,7 +199,7 @@ async def _aside(memory: DiscussionMemory, discussion: Discussion) -> AsyncItera
 
 
 async def _fill(memory: DiscussionMemory, made: Discussion, copy: DiscussionCopy) -> RollingSummary | None:
-    """Store all but the rolling summary, which is given back as it is to be stored."""
+    """Store all but the rolling summary, which is returned in the form to store."""
     await memory.ledger.begin(made)
     await memory.records.begin(made)
     for chunk in copy.chunks:

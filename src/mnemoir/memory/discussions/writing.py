@@ -1,7 +1,7 @@
-"""Writes that come to their end though who asked for them is gone.
+"""Writes that are completed even when their caller is cancelled.
 
-A cancelled write goes on in its thread. Were the right to make memories given back meanwhile, it might bring back
-what somebody forgets or deletes in the next moment.
+A cancelled write continues in its thread. If the lock for making memories were released meanwhile, the write could
+restore data that is forgotten or deleted in the next moment.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 async def to_its_end(writing: Awaitable[T]) -> T:
-    """What it gives. Cancelled, however often, this ends only when the writing has ended, well or not."""
+    """Await a write and return its result. When cancelled, even repeatedly, it ends only after the write."""
     task = asyncio.ensure_future(writing)
     try:
         return await asyncio.shield(task)

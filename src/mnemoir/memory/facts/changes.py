@@ -1,4 +1,4 @@
-"""From what was decided to what the store is to do: memories made, texts embedded in one batch."""
+"""Turns decisions into changes for the store: builds memories and embeds their texts in one batch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from mnemoir.ports.embedding import Passage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewrite:
-    """A stored memory and the text it is to have; its own text only renews it."""
+    """A stored memory and its new text; an unchanged text only renews it."""
 
     memory: Memory
     text: str
@@ -27,26 +27,26 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """All that one add is to change. `removes` name the add, by index, that takes the memory's place."""
+    """All changes of one add. `removes` name the add, by index, that replaces the memory."""
 
     adds: Sequence[str] = ()
     rewrites: Sequence[Rewrite] = ()
     removes: Sequence[tuple[Memory, int | None]] = ()
-    renewed: Sequence[Memory] = ()  # hidden memories that were told again
+    renewed: Sequence[Memory] = ()  # hidden memories that were stated again
 
     def texts(self) -> list[str]:
-        """Every text that will be stored, in the order `changes` takes their entries."""
+        """Every text to be stored, in the order in which `changes` takes their entries."""
         return [*self.adds, *(rewrite.text for rewrite in self.rewrites), *(memory.text for memory in self.renewed)]
 
     def passages(self) -> list[Passage]:
-        """The texts as they are to be embedded: a fact stands alone."""
+        """The texts as passages to embed: a fact has no context."""
         return [Passage(text=text) for text in self.texts()]
 
 
 def decided(
     plan: Plan, candidates: Sequence[Candidate], *, touched: Sequence[Memory], renewed: Sequence[Memory]
 ) -> Decided:
-    """The plan over its candidates, together with what was settled without a model."""
+    """The plan over its candidates, together with the changes settled without a model."""
     return Decided(
         adds=plan.adds,
         rewrites=[
@@ -61,7 +61,7 @@ def decided(
 def changes(
     decision: Decided, entries: Sequence[IndexEntry], scope: Scope, request: AddRequest, now: datetime
 ) -> list[Change]:
-    """The commit: first the adds, in order, so that their index is their place."""
+    """The changes of the commit: the adds first and in order, so that removes can refer to them by index."""
     rest = iter(entries)
     adds = [Add(memory=_fact(text, scope, request, now), entry=next(rest)) for text in decision.adds]
     rewrites = [_update(rewrite, next(rest)) for rewrite in decision.rewrites]
@@ -86,7 +86,7 @@ def _update(rewrite: Rewrite, entry: IndexEntry) -> Update:
 
 
 def _renewal(memory: Memory, entry: IndexEntry, scope: Scope, request: AddRequest, now: datetime) -> list[Change]:
-    """A decayed memory comes back; an expired one, whose last day stays over, is replaced by a new one."""
+    """Renew a decayed memory; replace an expired one by a new memory, since its expiry date is past."""
     reason = "exact_duplicate_revived"
     if not expired(memory, now):
         return [Update(target=memory.id, expected=memory.text, text=memory.text, entry=entry, reason=reason)]

@@ -1,7 +1,7 @@
-"""The turns of an add, made ready for a model: what may be read, in windows that fit one call.
+"""Prepares the turns of an add for a model: selects and cleans them, and cuts them into windows of one call.
 
-A model sees user and assistant turns only. What was recalled into a prompt is taken out first, so that a memory is
-never derived from a memory; so are the documents that an app put around a question, and the prompts of side tasks.
+A model sees user and assistant turns only. Recalled text is removed from prompts first, so that a memory is never
+derived from a memory; so are the documents that an app put around a question, and the prompts of side tasks.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,13 +18,13 @@ _TURN_TOKENS = 12  # role, quotes and braces around a turn in the prompt
 
 
 def spoken(turns: Sequence[Turn]) -> list[Turn]:
-    """All turns that were said, without recalled text; empty ones and instructions are left out."""
+    """All turns without recalled text; empty turns and instructions are left out."""
     cleaned = (replace(turn, text=_clean(turn.text)) for turn in turns if turn.role not in _UNSAID_ROLES)
     return [turn for turn in cleaned if turn.text.strip()]
 
 
 def analysed(turns: Sequence[Turn]) -> list[Turn]:
-    """The turns that facts may be drawn from or understood by: what user and assistant said."""
+    """The user and assistant turns, from which facts are drawn or understood."""
     said = (_typed(turn) for turn in spoken(turns) if turn.role in _READ_ROLES)
     return [turn for turn in said if turn.text.strip()]
 
@@ -49,12 +49,12 @@ def windows(turns: Sequence[Turn], most_tokens: int) -> list[list[Turn]]:
 
 
 def digest(turns: Sequence[Turn]) -> str:
-    """Eight hex digits that name a conversation in the log without telling what it says."""
+    """Eight hex digits that identify a conversation in the log without revealing its text."""
     return content_hash("\n".join(turn.text for turn in turns)).hex()[:8]
 
 
 def _typed(turn: Turn) -> Turn:
-    """The turn with what a person typed: the question of a document frame, nothing of a side task's prompt."""
+    """The turn reduced to text typed by a person: the question of a document frame, "" for a side task's prompt."""
     if turn.role != "user":
         return turn
     question = question_in(turn.text)
@@ -85,7 +85,7 @@ def _pieces(turn: Turn, most_tokens: int) -> Iterator[Turn]:
 
 
 def _cut(text: str, room: int) -> int:
-    """Where to cut so that the front fits into `room` tokens; at least one character."""
+    """The index at which to cut so that the front fits into `room` tokens; at least 1."""
     end = min(len(text), room * 4)
     while estimate_tokens(text[:end]) > room:
         end = max(1, end // 2)

@@ -1,8 +1,8 @@
-"""Which entry of the answer accounts for which fact.
+"""Matches the entries of a model's answer to the facts that they account for.
 
-The answer's shape has no room for it, so it is told by the words. An entry accounts for every fact it says in full,
-and else for the one it says best, if it says that one well enough. In doubt a fact counts as not accounted for, and
-is added: a memory told twice is a blemish, a lost one is a fault.
+The answer does not name facts, so words are compared. An entry accounts for every fact it states in full, else for
+the one it states best, if well enough. In doubt a fact counts as not accounted for and is added: a duplicate memory
+is a blemish, a lost one is a fault.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -11,12 +11,12 @@ from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.reconciliation import Candidate, Event, Proposal
 from mnemoir.memory.facts.resemblance import contained, opposed, overlap, tells, words_of
 
-_ORDER: tuple[Event, ...] = ("UPDATE", "ADD", "NONE")  # who wins a fact that two claim alike
+_ORDER: tuple[Event, ...] = ("UPDATE", "ADD", "NONE")  # precedence when two entries claim a fact equally
 _SAME_MATTER = 0.5
 
 
 def claims(text: str, facts: Sequence[str]) -> dict[int, int]:
-    """The facts that `text` accounts for, by index, with how surely: 2 said in full, 1 said well enough."""
+    """The facts that `text` accounts for, by index, with the certainty: 2 stated in full, 1 well enough."""
     full = {at: 2 for at, fact in enumerate(facts) if contained(fact, text)}
     if full:
         return full
@@ -25,9 +25,9 @@ def claims(text: str, facts: Sequence[str]) -> dict[int, int]:
 
 
 def none_claims(proposal: Proposal, facts: Sequence[str], candidates: Sequence[Candidate]) -> dict[int, int]:
-    """The facts that a NONE accounts for: those its memory tells, or the one it repeats.
+    """The facts that a NONE accounts for: those its memory states, or the one it repeats.
 
-    A fact that is about the same matter and says it otherwise is never accounted for by the memory it contradicts.
+    A memory never accounts for a fact that contradicts it.
     """
     if proposal.at is None:
         return {}
@@ -41,7 +41,7 @@ def none_claims(proposal: Proposal, facts: Sequence[str], candidates: Sequence[C
 def accounted(
     facts: Sequence[str], candidates: Sequence[Candidate], proposals: Sequence[Proposal]
 ) -> Mapping[int, int]:
-    """By fact, the proposal that accounts for it; facts without one are missing."""
+    """The proposal that accounts for each fact, by index; facts without one are absent."""
     best: dict[int, tuple[int, int, int]] = {}
     for at, proposal in enumerate(proposals):
         if proposal.event == "DELETE":
@@ -54,7 +54,7 @@ def accounted(
 
 
 def uncovered(facts: Sequence[str], by: Collection[int]) -> list[int]:
-    """The facts nothing accounts for, in their order."""
+    """The facts that no entry accounts for, in their order."""
     return [at for at in range(len(facts)) if at not in by]
 
 

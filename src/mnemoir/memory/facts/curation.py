@@ -1,6 +1,6 @@
-"""Changes that a person makes to what is remembered: a text put right, a deletion taken back, duplicates joined.
+"""Manual changes of memories: editing a text, restoring a deleted memory, merging duplicates.
 
-Whoever changes a memory says what it was when they looked; when it is something else by now, nothing is changed.
+An edit names the version that the editor saw; if the memory has changed since, nothing is changed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,12 +32,12 @@ from mnemoir.search.indexing import Indexing
 
 MOST_MERGED = 100
 _BY_HAND = Provenance(reason="request")
-_UNCHANGED = IndexEntry(terms=b"")  # of a text that stays: the store keeps the entry it has
+_UNCHANGED = IndexEntry(terms=b"")  # for an unchanged text: the store keeps its entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """What a memory is to say; None leaves the text. `as_of` is the `updated_at` that the editor saw."""
+    """The new text of a memory; None keeps the text. `as_of` is the `updated_at` that the editor saw."""
 
     text: str | None = None
     metadata: Mapping[str, Any] | Unchanged | None = UNCHANGED
@@ -45,14 +45,14 @@ class Edit:
 
 
 class Curation:
-    """Raises NotFound, Conflict and InvalidRequest; nothing is changed then."""
+    """Edits, restores and merges memories. Raises NotFound, Conflict and InvalidRequest; nothing is changed then."""
 
     def __init__(self, store: MemoryStore, indexing: Indexing) -> None:
         self._store = store
         self._indexing = indexing
 
     async def edit(self, project: Project, memory_id: MemoryId, edit: Edit, user: str | None = None) -> Memory:
-        """The memory with another text or other metadata. Its own text again says that it still holds."""
+        """Change the text or metadata of a memory. An unchanged text confirms that it still holds."""
         scope = await self._owner(project, memory_id, user)
         memory = await self._current(scope, memory_id)
         if edit.as_of is not None and from_text(edit.as_of) != from_text(_renewed(memory)):
@@ -64,10 +64,10 @@ class Curation:
     async def restore(
         self, project: Project, memory_id: MemoryId, user: str | None = None, to: str | None = None
     ) -> Memory:
-        """A removed memory as it was, or any with the text it had after the event `to` of its history.
+        """Restore a removed memory, or give any memory the text it had after the event `to` of its history.
 
-        `user` must be named for one that was deleted. What was forgotten, or deleted by an older version of the
-        program, cannot be taken back: Conflict (`memory_not_restorable`).
+        `user` is required for a deleted one. A memory that was forgotten, or deleted by an older version of the
+        program, cannot be restored: Conflict (`memory_not_restorable`).
         """
         scope = await self._owner(project, memory_id, user)
         history = await self._store.history(scope, memory_id)
@@ -85,7 +85,7 @@ class Curation:
     async def merge(
         self, scope: Scope, ids: Sequence[MemoryId], keep: MemoryId, text: str | None = None
     ) -> list[Applied]:
-        """Keep one of several, with a text of its own or as it is, and remove the others; each can be restored."""
+        """Keep one of several memories, with a new `text` if given, and remove the others, which can be restored."""
         if keep not in ids or not 2 <= len(set(ids)) <= MOST_MERGED:
             raise InvalidRequest(
                 f"ids must name 2 to {MOST_MERGED} memories, keep among them.", code="validation_error", field="ids"
@@ -187,7 +187,7 @@ def _renewed(memory: Memory) -> str:
 
 
 def _text_after(history: Sequence[HistoryEntry], to: str) -> str:
-    """The text after an event; of a DELETE the one before it."""
+    """The text after an event; for a DELETE the text before it."""
     event = next((event for event in history if event.id == to), None)
     text = None if event is None else event.new_text if event.event != "DELETE" else event.old_text
     if text is None:

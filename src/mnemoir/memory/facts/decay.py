@@ -31,21 +31,21 @@ def horizon_of(days: float | None, now: datetime) -> datetime | None:
 def visible_now(
     default_days: float | None, project: ProjectSettings, now: datetime, *, at: datetime | None = None
 ) -> Visible:
-    """What a read shows: the project's own decay if it has set one, else the server's."""
+    """The visibility rules of a read: the project's own decay if it has set one, else the server's."""
     days = default_days if project.decay_days is None else project.decay_days
     return Visible(now=now, horizon=horizon_of(days, now), at=at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Freshness:
-    """`fading` has less than a quarter of its time left. `decays_at` is None without decay."""
+    """The age of a memory: `fading` has less than a quarter of its time left. `decays_at` is None without decay."""
 
     state: Literal["current", "fading", "hidden", "expired"]
     decays_at: datetime | None = None
 
 
 def freshness(memory: Memory, visible: Visible) -> Freshness:
-    """How a memory stands, and when it decays unless it is renewed."""
+    """The state of a memory, and the time at which it decays unless renewed."""
     decays_at = _decays_at(memory, visible)
     if expired(memory, visible.now):
         return Freshness(state="expired", decays_at=decays_at)
@@ -68,7 +68,7 @@ def _decays_at(memory: Memory, visible: Visible) -> datetime | None:
 
 
 def hidden(memory: Memory, visible: Visible) -> bool:
-    """Whether a read would leave the memory out, for its age or because it has expired."""
+    """True when a read leaves the memory out because it decayed or expired."""
     if expired(memory, visible.now):
         return True
     effective = from_text(memory.updated_at) or from_text(memory.created_at)
@@ -76,6 +76,6 @@ def hidden(memory: Memory, visible: Visible) -> bool:
 
 
 def expired(memory: Memory, now: datetime) -> bool:
-    """Whether the memory's last day is over. A date that cannot be read never expires."""
+    """True when the memory's last day is over. An unreadable date never expires."""
     day = from_text(memory.expires_on)
     return day is not None and day.date() < now.astimezone(UTC).date()

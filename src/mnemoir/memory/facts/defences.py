@@ -1,7 +1,7 @@
-"""What stands between a model's proposals and the store: plain rules, each for a failure seen in the field.
+"""Rules that check a model's proposals before they reach the store, each for a failure seen in practice.
 
-`defend` runs them in order and gives a plan. Nothing in it can reach a memory that was not shown, lose a fact, or
-delete without a new fact as its reason.
+`defend` applies them in order and returns a plan. A plan never changes a memory that was not shown, loses a fact,
+or deletes without a new fact as the reason.
 """
 
 from collections import Counter
@@ -15,16 +15,16 @@ from mnemoir.memory.facts.reconciliation import Candidate, Proposal
 from mnemoir.memory.facts.resemblance import contained, overlap, same_statement
 from mnemoir.memory.facts.secrets import holds_secret
 
-RELATED = 0.2  # overlap or cosine from which two statements may be about one thing; see FactSettings.alike_floor
+RELATED = 0.2  # overlap or cosine from which two statements may share a subject; see FactSettings.alike_floor
 _MASS = 5
 _MASS_SHARE = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What shall happen. Numbers index the candidates, and for `removes` also the adds (None: no single one).
+    """The changes to make. Numbers index the candidates, and for `removes` also the adds (None: no single one).
 
-    `refused` counts by name what was not followed.
+    `refused` counts rejected proposals by rule.
     """
 
     adds: Sequence[str]
@@ -42,7 +42,7 @@ def defend(
     total: int,
     taken: Collection[bytes] = (),
 ) -> Plan:
-    """The plan that follows `proposals` as far as it is safe.
+    """The plan that follows `proposals` as far as is safe.
 
     `total` is how many memories the user has; `taken` are hashes of proposed texts that some memory already has.
     """
@@ -68,7 +68,7 @@ def defend(
 
 
 def sane(proposals: Sequence[Proposal], refused: Counter[str]) -> list[Proposal]:
-    """Without texts that may not be stored: empty, over 2,000 characters, secret. A DELETE needs no text."""
+    """The proposals without texts that may not be stored: empty, over 2,000 characters, secret. DELETE needs none."""
     kept = [p for p in proposals if p.event in ("DELETE", "NONE") or _storable(p.text)]
     refused["reconcile_bad_text"] += len(proposals) - len(kept)
     return kept
@@ -94,7 +94,7 @@ def known_ids(
 
 
 def one_change_each(proposals: Sequence[Proposal], refused: Counter[str]) -> list[Proposal]:
-    """At most one change a memory: the last UPDATE, else the first DELETE; NONE gives way to both."""
+    """Keep at most one change per memory: the last UPDATE, else the first DELETE; NONE gives way to both."""
     chosen: dict[int, Proposal] = {}
     for proposal in proposals:
         held = chosen.get(proposal.at) if proposal.at is not None else None
@@ -109,7 +109,7 @@ def one_change_each(proposals: Sequence[Proposal], refused: Counter[str]) -> lis
 def worded(
     proposal: Proposal, facts: Sequence[str], candidates: Sequence[Candidate], refused: Counter[str]
 ) -> Proposal:
-    """An UPDATE that repeats the old text takes the words of its fact; it is a NONE if that is told already."""
+    """An UPDATE that repeats the old text takes the words of its fact; it becomes a NONE if that is known already."""
     if proposal.event != "UPDATE" or proposal.at is None:
         return proposal
     stored = candidates[proposal.at].memory.text
@@ -161,7 +161,7 @@ def distinct(
 
 
 def reasoned(proposals: Sequence[Proposal], facts: Sequence[str], refused: Counter[str]) -> list[Proposal]:
-    """Without texts that no fact stands behind: the model may arrange what was learned, not invent."""
+    """The proposals without texts that no fact supports: the model may rearrange facts, not invent them."""
     kept = [p for p in proposals if p.event in ("DELETE", "NONE") or claims(p.text, facts)]
     refused["reconcile_invented"] += len(proposals) - len(kept)
     return kept
@@ -174,7 +174,7 @@ def motivated(
     news: set[int],
     refused: Counter[str],
 ) -> list[tuple[int, int]]:
-    """The DELETEs that a new fact calls for, as (candidate, fact).
+    """The DELETEs justified by a new fact, as (candidate, fact).
 
     A memory that a fact repeats is never deleted, nor one that no new fact is about.
     """
@@ -205,7 +205,7 @@ def _storable(text: str) -> bool:
 
 
 def _readdressed(proposal: Proposal, facts: Sequence[str], candidates: Sequence[Candidate]) -> list[Proposal]:
-    """What becomes of an entry whose id was never shown."""
+    """The replacement of an entry whose id was never shown; [] when it is dropped."""
     if proposal.event != "UPDATE":
         return []
     behind = claims(proposal.text, facts)
@@ -217,7 +217,7 @@ def _readdressed(proposal: Proposal, facts: Sequence[str], candidates: Sequence[
 
 
 def _closest(candidate: Candidate, facts: Sequence[str], among: Sequence[int]) -> int | None:
-    """The fact most like the memory, if it is about the same thing at all."""
+    """The fact most like the memory; None when none has the same subject."""
     likeness = [(max(overlap(facts[at], candidate.memory.text), candidate.cosines[at] or 0.0), -at) for at in among]
     best = max(likeness, default=(0.0, 0))
     return -best[1] if best[0] >= RELATED else None
@@ -226,7 +226,7 @@ def _closest(candidate: Candidate, facts: Sequence[str], among: Sequence[int]) -
 def _adds(
     facts: Sequence[str], proposals: Sequence[Proposal], by: Mapping[int, int]
 ) -> tuple[list[str], dict[int, int]]:
-    """The texts to add, each once, and by fact which of them tells it."""
+    """The texts to add, each once, and for each fact the index of the text that states it."""
     texts: dict[bytes, int] = {}
     ordered: list[str] = []
     added: dict[int, int] = {}

@@ -1,8 +1,8 @@
-"""Facts that may be one: said twice in other words, and never joined when they were learned.
+"""Finds groups of facts that may be duplicates: the same statement in different words, learned separately.
 
-Two facts are near when their vectors are, or when they have the very same stems. They are offered as duplicates when
-their numbers agree, both or neither deny, and the words are close enough for the distance of the vectors. Groups are
-stars: each member is like the first one, so a chain of likenesses never ends at something else.
+Two facts are near when their vectors are, or when they have identical stems. They are duplicates when their numbers
+agree, both or neither negate, and their words are close enough for the distance of the vectors. Groups are stars:
+each member resembles the first one, so a chain of similar facts cannot drift to another statement.
 """
 
 from collections import defaultdict
@@ -14,14 +14,14 @@ from mnemoir.memory.facts.resemblance import words_of
 from mnemoir.search.alike import Pair
 
 NEAR = 0.76
-_SAME_MEANING = 0.85  # whatever the words; unrelated facts lie below 0.7
+_SAME_MEANING = 0.85  # cosine that suffices for any words; unrelated facts lie below 0.7
 _SHARED_WORDS = 0.33  # of all stems of the two, from NEAR on
 _CERTAIN = 0.99
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Duplicates:
-    """Facts that say nearly the same, first the one to keep; `likeness` (0 to 1) of the others to it, in order."""
+    """Nearly equal facts, the one to keep first; `likeness` (0 to 1) of the others to it, in order."""
 
     memories: Sequence[Memory]
     likeness: Sequence[float]
@@ -62,7 +62,7 @@ def _same_stems(memories: Sequence[Memory]) -> list[Pair]:
 
 
 def _likeness(one: str, other: str, cosine: float) -> float:
-    """0 for two facts that are not to be taken for one."""
+    """The likeness of two facts; 0 when they are no duplicates."""
     first, second = words_of(one), words_of(other)
     if first.numbers != second.numbers or first.denies != second.denies:
         return 0.0

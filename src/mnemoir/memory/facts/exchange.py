@@ -1,12 +1,12 @@
-"""One question to a model whose answer must be JSON: what it is told, and what to make of the answer.
+"""Model calls of fact memory whose answers must be JSON: the prompts, the calls and the reading of answers.
 
-The model is told our own words, kept in files of their own, and the shapes its answers must have. The constant text
-comes first in every request, so that a provider's prompt cache holds it. A project may replace the list of what to
-keep; the rules around it, which guard against what turns may say, always stay.
+Prompts are kept in separate files; requests also carry the schema of the answer. The constant text comes first in
+every request, so that a provider can cache it. A project may replace the list of what to keep; the rules around it,
+which guard against injected instructions, always stay.
 
-Models behind compatible gateways wrap JSON in prose or break its quotes; both are mended. What cannot be mended is
-asked for once more and then raised: losing facts in silence is the one thing that must not happen. A cut answer is
-never mended, because what is missing would be missed.
+Models behind compatible gateways wrap JSON in prose or break its quotes; both are repaired. For an answer beyond
+repair the model is asked once more, then an error is raised: facts must never be lost silently. A truncated answer
+is never repaired, because its missing part would go unnoticed.
 """
 
 import asyncio
@@ -34,12 +34,12 @@ _LONGEST_S = 60.0  # repeats after a refusal included
 
 
 class CutOff(Exception):
-    """The model reached its token budget before the answer was whole."""
+    """Raised when the model reached its token budget before the answer was complete."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """`policy` is constant text, `document` what it is applied to."""
+    """A model request: `policy` is constant text, `document` the data it applies to."""
 
     policy: str
     document: Mapping[str, Any]
@@ -47,14 +47,14 @@ class Question:
 
 
 class Exchange:
-    """The calls that one add makes; `usage` is what they cost together."""
+    """Makes the model calls of one add; `usage` is their total cost."""
 
     def __init__(self, model: ChatModel) -> None:
         self._model = model
         self.usage = Usage()
 
     async def ask(self, question: Question, read: Callable[[Any], T | None], *, tokens: int) -> T | None:
-        """What `read` makes of the answer; None when the provider withheld it.
+        """Ask and return the answer as parsed by `read`; None when the provider withheld it.
 
         Raises CutOff, or ProviderInvalidOutput when `read` finds nothing usable in two answers.
         """
@@ -98,14 +98,14 @@ def _request(question: Question, tokens: int) -> ModelRequest:
 
 def _read(reply: Reply, read: Callable[[Any], T | None]) -> T | None:
     text = reply.text.lstrip()
-    if not text.startswith(("{", "```")):  # an answer in JSON may speak of tags
+    if not text.startswith(("{", "```")):  # JSON answers may contain tags as data
         text = without_thinking(text)
     value = read_value(text)
     return None if value is None else read(value)
 
 
 def strings(values: Sequence[Any]) -> list[str]:
-    """The members that are text, and the text of members that wrap one (`{"fact": "…"}`), as small models do."""
+    """The texts among the members, and texts wrapped in an object (`{"fact": "…"}`), as small models write them."""
     found = []
     for value in values:
         if isinstance(value, Mapping):
@@ -117,7 +117,7 @@ def strings(values: Sequence[Any]) -> list[str]:
 
 
 def default_extraction_prompt() -> str:
-    """What to keep, as long as a project has not set its own."""
+    """The default list of what to keep, for projects without their own."""
     return _prompt("extract.md")
 
 
@@ -138,7 +138,7 @@ def _prompt(name: str) -> str:
 
 
 def _object(**properties: Any) -> dict[str, Any]:  # a JSON Schema is open by nature
-    """An object in the strict dialect: nothing optional, nothing more."""
+    """A schema of an object in the strict dialect: all members required, no others allowed."""
     return {
         "type": "object",
         "additionalProperties": False,

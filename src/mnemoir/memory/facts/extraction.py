@@ -1,7 +1,7 @@
-"""Facts out of a conversation: the model proposes, plain rules dispose.
+"""Extracts facts from a conversation: the model proposes them, plain rules filter them.
 
-A long conversation is read in windows. An answer that ran into its token budget is asked for once more with twice the
-budget, then for each half of the window; it is never taken for a short one.
+A long conversation is read in windows. A truncated answer is requested once more with twice the token budget, then
+for each half of the window; it is never treated as a complete one.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ async def extract(
     `now` is the conversation's date where a turn does not tell its own. Raises ProviderError.
     """
     found: list[str] = []
-    # in a thread: a pasted book is cut for a fifth of a second
+    # in a thread: cutting a pasted book takes a fifth of a second
     for window in await asyncio.to_thread(windows, turns, settings.window_tokens):
         reading = _Reading(exchange, policy, now)
         found += await reading.facts(window, settings.answer_tokens)
@@ -39,7 +39,7 @@ async def extract(
 
 
 class _Reading:
-    """How one window is read."""
+    """Reads one window."""
 
     def __init__(self, exchange: Exchange, policy: str, now: datetime) -> None:
         self._exchange = exchange
@@ -74,7 +74,7 @@ class _Reading:
 
 
 def read_facts(value: Any) -> list[str] | None:
-    """The facts of an answer `{"facts": [...]}`; None when it is none."""
+    """The facts of an answer `{"facts": [...]}`; None for any other shape."""
     facts = value.get("facts") if isinstance(value, Mapping) else None
     return strings(facts) if isinstance(facts, list) else None
 
@@ -82,7 +82,7 @@ def read_facts(value: Any) -> list[str] | None:
 def admissible(found: Sequence[str], *, conversation: str) -> list[str]:
     """The facts that may be stored: not empty, not too long, no secret, each once, not too many.
 
-    What is dropped is counted in the log, beside the digest of its conversation and without its text.
+    Dropped facts are counted in the log with the digest of their conversation and without their text.
     """
     kept: dict[bytes, str] = {}
     dropped = {"empty": 0, "too_long": 0, "secret": 0, "too_many": 0}

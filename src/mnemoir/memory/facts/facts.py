@@ -1,8 +1,7 @@
-"""Fact memory as the rest of the program uses it: add, search, page, delete, history.
+"""The interface of fact memory for the rest of the program: add, search, page, delete, history.
 
-An add asks the model without holding the store. Adds of one user pass one after the other from the look at what is
-stored to the commit, so that the same conversation told at once by many callers is remembered once; other users do
-not wait.
+An add asks the model without locking the store. Adds of one user are serialised from reading stored memories to the
+commit, so that a conversation sent by several callers at once is remembered once; other users do not wait.
 """
 
 import asyncio
@@ -36,7 +35,7 @@ MOST_COMPARED = 10_000
 
 
 class Facts:
-    """The front of fact memory. Raises InvalidRequest, ProviderError and StorageUnavailable."""
+    """Fact memory. Raises InvalidRequest, ProviderError and StorageUnavailable."""
 
     def __init__(
         self,
@@ -62,7 +61,7 @@ class Facts:
         self._same_user = KeyedLock()
 
     async def add(self, scope: Scope, request: AddRequest) -> AddResult:
-        """Keep what was said. Durable on return; all of it, or, when an error is raised, nothing.
+        """Remember the turns of a request. Durable on return; all of it or, when an error is raised, nothing.
 
         A request whose receipt was used before gets the earlier answer; the same key over another request raises
         Conflict (`idempotency_mismatch`). A request under way with the same key is waited for.
@@ -78,17 +77,17 @@ class Facts:
     async def search(
         self, scope: Scope, text: str, *, limit: int, threshold: float = 0.0, among: ListFilter | None = None
     ) -> SearchResult:
-        """What bears on `text`, best first; with `among`, only of what such a list shows."""
+        """Memories relevant to `text`, best first; with `among`, only those that this filter lists."""
         visible = await self.visible(scope) if among is None else among.visible
         question = Question(text=text, limit=limit, threshold=threshold, asked_at=visible.now, among=among)
         return await self._recall.search(scope, question, visible)
 
     async def page(self, scope: Scope, *, limit: int, offset: int = 0, at: datetime | None = None) -> list[Memory]:
-        """Newest first; with `at`, what was current then."""
+        """A page of memories, newest first; with `at`, those current at that time."""
         return await self._store.page(scope, await self.visible(scope, at=at), limit=limit, offset=offset)
 
     async def count(self, scope: Scope, at: datetime | None = None) -> int:
-        """How many `page` would give without a limit."""
+        """The number of memories that `page` would return without a limit."""
         return await self._store.count(scope, await self.visible(scope, at=at))
 
     async def delete(self, project: Project, memory_id: MemoryId, user: str | None = None) -> MemoryId:
@@ -100,15 +99,15 @@ class Facts:
         return memory_id
 
     async def delete_all(self, scope: Scope) -> int:
-        """Remove every memory of the scope, decayed ones too; how many there were."""
+        """Remove every memory of the scope, decayed ones too; return how many there were."""
         return await self._store.delete_all(scope)
 
     async def forget_session(self, scope: Scope, session: str) -> int:
-        """Remove what was remembered of a session and of nothing else, without a trace; how many memories."""
+        """Erase the memories learned from this session alone, with their history; return how many."""
         return await self._store.forget_session(scope, session)
 
     async def history(self, project: Project, memory_id: MemoryId, user: str | None = None) -> list[HistoryEntry]:
-        """Oldest first, also of a deleted memory when its `user` is named; [] when the caller has no such memory."""
+        """The history, oldest first; of a deleted memory only with its `user`; [] when the caller has none such."""
         scope = await self._store.locate(project, memory_id)
         if scope is None and user is not None:
             scope = Scope(tenant=project.tenant, project=project.project, user=user)
@@ -157,12 +156,12 @@ class Facts:
         return AddResult(applied=applied, facts_found=True, usage=Usage())
 
     async def duplicates(self, scope: Scope) -> tuple[list[Duplicates], int]:
-        """Groups of facts that may be one, and how many facts were compared: the newest ones, up to 10,000."""
+        """Groups of possible duplicates, and the number of facts compared: the newest ones, up to 10,000."""
         memories, pairs = await self._recall.alike(scope, await self.visible(scope), floor=NEAR, most=MOST_COMPARED)
         return await asyncio.to_thread(duplicate_groups, memories, pairs), len(memories)
 
     async def visible(self, scope: Scope, *, at: datetime | None = None) -> Visible:
-        """What reads of the scope show now; with `at`, what was current then."""
+        """The visibility rules for reads of the scope now; with `at`, for that time."""
         project = await self._settings_of(scope)
         return visible_now(self._defaults.decay_days, project, self._clock(), at=at)
 

@@ -1,4 +1,4 @@
-"""Facts as a kind of memory: how they are forgotten, counted, and taken out of a store and into another."""
+"""The memory kind of facts: forgetting, counting, exporting and importing them."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -50,9 +50,9 @@ def fact_kind(
 
 
 class FactExchange:
-    """Facts out, as `ToldMemory`, hidden by decay or expiry or not; and in, as `Memory`.
+    """Exports facts as `ToldMemory`, including decayed and expired ones, and imports them as `Memory`.
 
-    An import adds; it never changes what is there, and the same records imported twice are imported once.
+    An import never changes stored memories, and importing the same records again adds nothing.
     """
 
     def __init__(self, store: MemoryStore, indexing: Indexing) -> None:
@@ -60,18 +60,18 @@ class FactExchange:
         self._indexing = indexing
 
     async def users(self, project: Project) -> Sequence[Scope]:
-        """Those who have memories."""
+        """The users who have memories."""
         return await self._store.users(project)
 
     async def pages(self, owner: Scope) -> AsyncIterator[Sequence[ToldMemory]]:
-        """Newest first."""
+        """Pages of the owner's memories, newest first."""
         offset = 0
         while page := await self._store.page(owner, _EVERYTHING, limit=_PAGE, offset=offset):
             yield [ToldMemory(memory=memory, history=await self._store.history(owner, memory.id)) for memory in page]
             offset += len(page)
 
     async def add(self, owner: Scope, records: Sequence[Memory]) -> int:
-        """Add one user's memories in one step; how many were not there before. An id of "" gets a new one."""
+        """Add one user's memories in one step; return how many are new. An id of "" is replaced by a new one."""
         # oldest first, so that the order of storing is the order of time
         fresh = [
             memory
@@ -85,7 +85,7 @@ class FactExchange:
         return len(await self._store.commit(owner, adds, Provenance(reason="import")))
 
     async def _fresh(self, owner: Scope, record: Memory) -> Memory | None:
-        """The memory to add; None when this user has it already. An id that another user has is replaced."""
+        """The memory to add; None when this user has it already. An id taken by another user is replaced."""
         if record.id:
             holder = await self._store.locate(Project(tenant=owner.tenant, project=owner.project), record.id)
             if holder is None:

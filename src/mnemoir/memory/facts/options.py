@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-MOST_FACTS = 100  # of one add; a model that answers with more has run wild
+MOST_FACTS = 100  # of one add; an answer with more is a model failure
 MOST_CHARACTERS = 2000  # of one fact
 
 

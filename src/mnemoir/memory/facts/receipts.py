@@ -1,4 +1,4 @@
-"""Receipts: what an earlier request under the same key was answered, read back from the store."""
+"""Receipts: the stored answers of earlier requests with the same idempotency key."""
 
 from mnemoir.core.errors import Conflict
 from mnemoir.core.events import Usage
@@ -9,9 +9,9 @@ NOTHING_FOUND = "nothing_found"  # the reason kept with the receipt of an add th
 
 
 def redeemed(earlier: RedeemedReceipt, receipt: Receipt) -> AddResult:
-    """The earlier answer. Raises Conflict (`idempotency_mismatch`) when another request was asked under the key.
+    """The earlier answer. Raises Conflict (`idempotency_mismatch`) when the key was used for another request.
 
-    What it cost is not told again: this time no model was asked.
+    Its cost is not reported again, since no model was called this time.
     """
     if earlier.request_hash != receipt.request_hash:
         raise Conflict(

@@ -1,8 +1,7 @@
-"""New facts against stored memories: what is known already, what to ask the model, and what its answer comes to.
+"""Reconciles new facts with stored memories: finds known facts, asks the model about the rest, reads its answer.
 
-Facts that are certainly known never reach the model, and where nothing stored is like a fact, no model is asked.
-
-What a model proposes is read strictly. Candidates are shown to it under the short ids "0", "1", …, because models
+Facts that are certainly known never reach the model, and where no stored memory resembles a fact, no model is asked.
+Proposals are read strictly. Candidates are shown to it under the short ids "0", "1", …, because models
 garble long ones; nothing the model answers can therefore name a memory it was not shown.
 """
 
@@ -22,14 +21,14 @@ from mnemoir.ports.memory_store import Visible
 Event = Literal["ADD", "UPDATE", "DELETE", "NONE"]
 
 _EVENTS = {"ADD": "ADD", "UPDATE": "UPDATE", "DELETE": "DELETE", "NONE": "NONE", "NOOP": "NONE"}
-_MOST_SHOWN = 100  # memories in one call; the likest ones
+_MOST_SHOWN = 100  # memories in one call; the most similar ones
 _LIKE_WORDS = 0.5
 _MOST_ENTRIES = 300  # a hundred facts and as many memories need no more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A stored memory that is like some of the facts; `cosines` holds one figure a fact, None where unknown."""
+    """A stored memory similar to some of the facts; `cosines` has one figure per fact, None where unknown."""
 
     memory: Memory
     cosines: tuple[float | None, ...]
@@ -45,13 +44,13 @@ class Proposal:
 
 
 def document(facts: Sequence[str], candidates: Sequence[Candidate]) -> Mapping[str, Any]:
-    """What the model is shown."""
+    """The facts and candidates as the model gets them."""
     memories = [{"id": str(at), "text": candidate.memory.text} for at, candidate in enumerate(candidates)]
     return {"memories": memories, "facts": list(facts)}
 
 
 def read_proposals(value: Any, shown: int) -> list[Proposal] | None:
-    """The entries of an answer `{"memory": [...]}` over `shown` candidates; None when it is none.
+    """The entries of an answer `{"memory": [...]}` over `shown` candidates; None for any other shape.
 
     Ids may be integers or text, events in any case, NOOP means NONE. Entries of another shape are left out.
     """
@@ -82,9 +81,9 @@ def _index(raw: object, shown: int) -> int | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sorted:
-    """Facts by what is already stored: `fresh` ones, memories that tell one (`known`), hidden ones that do.
+    """Facts sorted by stored memories: `fresh` facts, memories that state one (`known`), hidden ones that do.
 
-    `near` is what was found near each fresh fact, where that was looked for.
+    `near` has the hits near each fresh fact, after a search for them.
     """
 
     fresh: Sequence[str]
@@ -94,7 +93,7 @@ class Sorted:
 
 
 def sort_exact(facts: Sequence[str], held: Mapping[bytes, Memory], visible: Visible) -> Sorted:
-    """Set apart the facts that the scope holds word for word."""
+    """Separate the facts that the scope holds word for word."""
     found = [held[content_hash(fact)] for fact in facts if content_hash(fact) in held]
     return Sorted(
         fresh=[fact for fact in facts if content_hash(fact) not in held],
@@ -104,7 +103,7 @@ def sort_exact(facts: Sequence[str], held: Mapping[bytes, Memory], visible: Visi
 
 
 def sort_near(facts: Sequence[str], near: Sequence[Sequence[Hit]]) -> Sorted:
-    """Set apart the facts that one of their nearest memories certainly tells."""
+    """Separate the facts that one of their nearest memories certainly states."""
     fresh: dict[str, Sequence[Hit]] = {}
     known: dict[MemoryId, Memory] = {}
     for fact, hits in zip(facts, near, strict=True):
@@ -117,9 +116,9 @@ def sort_near(facts: Sequence[str], near: Sequence[Sequence[Hit]]) -> Sorted:
 
 
 def candidates_of(facts: Sequence[str], near: Sequence[Sequence[Hit]], floor: float) -> list[Candidate]:
-    """The stored memories that are like any of the facts, the likest first; [] when nothing similar is stored.
+    """The stored memories similar to any of the facts, most similar first; [] when there are none.
 
-    Like means a cosine from `floor`, or half of the words of the shorter one.
+    Similar means a cosine of at least `floor`, or half of the words of the shorter one.
     """
     cosines: dict[MemoryId, dict[int, float]] = {}
     likeness: dict[MemoryId, float] = {}
@@ -142,7 +141,7 @@ def candidates_of(facts: Sequence[str], near: Sequence[Sequence[Hit]], floor: fl
 async def propose(
     exchange: Exchange, facts: Sequence[str], candidates: Sequence[Candidate], tokens: int
 ) -> list[Proposal]:
-    """What the model would do to the candidates; without candidates nothing, and no call.
+    """The model's proposals for the candidates; [] and no call without candidates.
 
     Raises ProviderError; nothing has been decided then.
     """

@@ -1,7 +1,7 @@
-"""From facts to a commit: settle what is known, let the model decide the rest, write it in one step.
+"""Turns facts into a commit: settles known facts, lets the model decide the rest, writes it in one step.
 
-The store may change while the model thinks. A commit that finds a target changed is decided anew once, on what is
-stored then; the second time a vanished target simply makes its update an add.
+The store may change while the model works. If a target has changed at the commit, the decision is made once more on
+the new state; the second time an update of a missing target becomes an add.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ _NEAREST = 10  # memories looked at beside each new fact
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
-    """What one add has learned: its facts, the turns they came from, and the exchange that found them."""
+    """The facts of one add, the turns they came from, and the exchange that found them."""
 
     scope: Scope
     request: AddRequest
@@ -44,7 +44,7 @@ class Learned:
 
 
 class Remembering:
-    """Takes what was learned into the store. The caller sees to it that one user's adds do not overlap."""
+    """Writes learned facts to the store. The caller ensures that one user's adds do not overlap."""
 
     def __init__(
         self, *, store: MemoryStore, recall: Recall, indexing: Indexing, defaults: FactSettings, clock: Clock
@@ -56,7 +56,7 @@ class Remembering:
         self._clock = clock
 
     async def take(self, learned: Learned, model_name: str) -> list[Applied]:
-        """What was changed, in the order applied. Raises ProviderError and StorageUnavailable."""
+        """Store the facts; return the changes in the order applied. Raises ProviderError and StorageUnavailable."""
         sources = await asyncio.to_thread(_sources, learned.turns)
         provenance = Provenance(reason="extracted", model=model_name, turns=sources, session=learned.request.session)
         try:
@@ -98,7 +98,7 @@ class Remembering:
         proposals: Sequence[Proposal],
         visible: Visible,
     ) -> Plan:
-        """The plan; texts that a memory not shown already has are not given to a second one."""
+        """The plan; a text that a memory not shown to the model already has is not used for another one."""
         texts = [content_hash(proposal.text) for proposal in proposals]
         taken = await self._store.same_text(scope, texts) if texts else {}
         total = await self._store.count(scope.owner, Visible(now=visible.now)) if proposals else 0
@@ -111,7 +111,7 @@ class Remembering:
 
 
 def _once(known: Sequence[Memory], plan: Plan, candidates: Sequence[Candidate]) -> list[Memory]:
-    """The memories told again, each once, without those the plan changes anyway."""
+    """The memories stated again, each once, without those that the plan changes."""
     changed = {candidates[at].memory.id for at, _ in (*plan.updates, *plan.removes)}
     return list({memory.id: memory for memory in known if memory.id not in changed}.values())
 

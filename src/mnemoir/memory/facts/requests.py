@@ -1,4 +1,4 @@
-"""What a caller asks of fact memory, and what it is told."""
+"""Requests to fact memory and their results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,13 +24,13 @@ class Turn:
 
     @property
     def message_uid(self) -> str | None:
-        """The stored message that it is, where its metadata name one."""
+        """The uid of its stored message, if its metadata name one."""
         return _text_or_none((self.metadata or {}).get("message_uid"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddRequest:
-    """What was said, and how to keep it.
+    """The turns to remember, and how to store them.
 
     Without `infer` every turn is kept word for word and no model is asked. `said_at` resolves relative dates and,
     when it lies in the past, becomes the time of what is added.
@@ -45,15 +45,15 @@ class AddRequest:
 
     @property
     def session(self) -> str | None:
-        """The session its turns were said in, where its metadata name one."""
+        """The session of its turns, if its metadata name one."""
         return _text_or_none((self.metadata or {}).get("session_id"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddResult:
-    """What was changed, in the order applied. `facts_found` is False when there was nothing to remember.
+    """The changes of an add, in the order applied. `facts_found` is False when there was nothing to remember.
 
-    `redeemed` tells that an earlier request under the same key had done the work.
+    `redeemed` is True when the answer is that of an earlier request with the same key.
     """
 
     applied: Sequence[Applied]
@@ -63,12 +63,12 @@ class AddResult:
 
 
 def _text_or_none(value: object) -> str | None:
-    """What is text; other values of metadata name nothing."""
+    """The value if it is text, else None."""
     return value if isinstance(value, str) else None
 
 
 def unknown_memory(memory_id: MemoryId) -> NotFound:
-    """The answer about a memory that is not there, or not the caller's."""
+    """The error for a memory that does not exist or is not the caller's."""
     return NotFound(
         f"There is no memory {memory_id[:128]!r} here. List the user's memories to see their ids.",
         code="memory_not_found",

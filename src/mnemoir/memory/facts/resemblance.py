@@ -1,7 +1,7 @@
-"""How much two statements are alike in words: the part of the comparison that needs no model.
+"""Compares two statements by their words: the part of the comparison that needs no model.
 
-Words are compared by stem, without the small words every sentence has. Whether a statement denies something, and
-which numbers it holds, is compared apart, because one such word turns a statement into another.
+Words are compared by stem, without stop words. Negation and numbers are compared separately, because one such word
+changes the meaning of a statement.
 """
 
 import re
@@ -36,10 +36,10 @@ _ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ed", "es", "s", "ly", "e")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """A statement as words: the stems that carry it, in order, its numbers, and whether it denies."""
+    """A statement as words: its content stems in order, its numbers, and whether it is negated."""
 
     stems: tuple[str, ...]
-    known: frozenset[str]  # the same stems, to look one up
+    known: frozenset[str]  # the same stems, for lookups
     numbers: frozenset[str]
     denies: bool
 
@@ -75,7 +75,7 @@ def overlap(a: str, b: str) -> float:
 
 
 def contained(fact: str, text: str) -> bool:
-    """Whether `text` says all that `fact` says: its words, its numbers, and yes or no alike."""
+    """True when `text` has all words and numbers of `fact` and the same negation."""
     inner, outer = words_of(fact), words_of(text)
     if not inner.known:
         return normalise(fact) == normalise(text)
@@ -83,21 +83,21 @@ def contained(fact: str, text: str) -> bool:
 
 
 def tells(text: str, fact: str, *, floor: float = 0.5) -> bool:
-    """Whether `text` may stand for `fact`: enough words shared, no number of it missing, yes or no alike."""
+    """True when `text` may stand for `fact`: enough shared words, all its numbers, the same negation."""
     inner, outer = words_of(fact), words_of(text)
     return contained(fact, text) or (overlap(fact, text) >= floor and _agree(inner, outer))
 
 
 def opposed(a: str, b: str) -> bool:
-    """Whether one denies and the other does not."""
+    """True when one statement is negated and the other is not."""
     return words_of(a).denies != words_of(b).denies
 
 
 def same_statement(fact: str, stored: str, cosine: float | None) -> bool:
-    """Whether `fact` is certainly nothing new beside `stored`.
+    """True when `fact` certainly adds nothing to `stored`.
 
-    Its words must stand in `stored` in the same order, with the same numbers and the same yes or no; the cosine
-    must be near one, or, where there is none, the words must be the very same.
+    Its words must occur in `stored` in the same order, with the same numbers and negation; the cosine must be near
+    1, or, where there is none, the words must be identical.
     """
     inner, outer = words_of(fact), words_of(stored)
     if inner.numbers != outer.numbers or inner.denies != outer.denies or not inner.stems:

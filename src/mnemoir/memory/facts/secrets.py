@@ -1,7 +1,7 @@
-"""Secrets are not memories: a fixed filter over facts and their sources, whatever the model let through.
+"""A filter that keeps secrets out of memories and their sources, independent of the model.
 
-It knows the shapes of keys and tokens, card numbers by their check digit, and words that announce a secret. A plain
-sentence about passwords or keys is no secret, so an announced value must also look like one.
+It detects keys and tokens by shape, card numbers by check digit, and values after words that announce a secret. A
+plain sentence about passwords or keys is no secret, so an announced value must also look like one.
 """
 
 import math
@@ -41,12 +41,12 @@ _KEY_LIKE = re.compile(r"[A-Za-z0-9+/_=.-]{12,}")
 
 
 def holds_secret(text: str) -> bool:
-    """Whether `text` gives away a key, a card number or a password."""
+    """True when `text` contains a key, a card number or a password."""
     return bool(_SHAPES.search(text)) or _holds_card(text) or _announces_secret(text)
 
 
 def without_secret(text: str) -> str:
-    """`text` to keep as the source of a memory; a note in its place when it gives a secret away or cannot be read."""
+    """`text` as the source of a memory; a note in its place when it holds a secret or cannot be read."""
     if len(text) > _MOST_READ:
         return "(left out: too long to look through for secrets)"
     pieces = (text[at : at + _PIECE + _OVERLAP] for at in range(0, len(text), _PIECE))
@@ -58,7 +58,7 @@ def _holds_card(text: str) -> bool:
 
 
 def _passes_luhn(digits: str) -> bool:
-    """The check digit of payment cards (ISO/IEC 7812-1); a run of one digit is no card."""
+    """True when the check digit of a payment card (ISO/IEC 7812-1) fits; a run of one digit is no card."""
     doubled = [sum(divmod(int(d) * 2, 10)) if at % 2 else int(d) for at, d in enumerate(reversed(digits))]
     return sum(doubled) % 10 == 0 and len(set(digits)) > 1 and digits[0] in "3456"
 
@@ -68,7 +68,7 @@ def _announces_secret(text: str) -> bool:
 
 
 def _looks_secret(word: str, raw: str) -> bool:
-    """Whether the value after `word` is a secret rather than the next word of a sentence."""
+    """True when the value after `word` is a secret rather than the next word of a sentence."""
     value = raw.rstrip(".,;!?)")
     if " ".join(word.split()) in _NUMERIC:
         return value.isdigit() and 3 <= len(value) <= 8
@@ -78,12 +78,12 @@ def _looks_secret(word: str, raw: str) -> bool:
 
 
 def _mixed(value: str) -> bool:
-    """Letters with digits or marks, or digits alone, or capitals inside: what no plain word has."""
+    """True for letters with digits or marks, digits alone, or capitals inside: no plain word has these."""
     core = value.strip("-–—")
     kinds = [char.isalpha() for char in core]
     return not all(kinds) or any(a.islower() and b.isupper() for a, b in pairwise(core))
 
 
 def _entropy(value: str) -> float:
-    """Shannon's, in bits a character."""
+    """Shannon entropy in bits per character."""
     return -sum(n / len(value) * math.log2(n / len(value)) for n in Counter(value).values())

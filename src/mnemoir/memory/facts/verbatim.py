@@ -1,4 +1,4 @@
-"""Messages kept word for word, when a caller wants no model to judge what matters.
+"""Messages stored word for word, for callers that want no model to select facts.
 
 Each is embedded with the two messages before it, so that "yes, every morning" is found as the answer it is; a
 message said more than an hour earlier belongs to another conversation.
@@ -23,7 +23,7 @@ def messages(scope: Scope, request: AddRequest, now: datetime) -> list[Memory]:
 
 
 def passages(kept: Sequence[Memory], before: Sequence[Memory]) -> list[Passage]:
-    """The messages as they are to be embedded; `before` are the ones stored last, oldest first."""
+    """The messages as passages to embed; `before` are the messages stored last, oldest first."""
     said = [(memory.text, _said_at(memory)) for memory in (*before, *kept)]
     return [
         Passage(text=text, context=context_of(at, said[max(0, place - CONTEXT_MESSAGES) : place]))
@@ -32,7 +32,7 @@ def passages(kept: Sequence[Memory], before: Sequence[Memory]) -> list[Passage]:
 
 
 def past(said_at: datetime | None, now: datetime) -> datetime:
-    """When it was said, as far as that lies in the past."""
+    """The time `said_at`, limited to the past; `now` when it is unknown or later."""
     return min(said_at, now) if said_at else now
 
 

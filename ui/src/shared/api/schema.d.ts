@@ -1826,7 +1826,7 @@ export interface components {
         };
         /**
          * ConfigOverview
-         * @description All there is. `root` is the folder, None for the built-in workflow.
+         * @description The files and users of the tree. `root` is its folder, None for the built-in workflow.
          */
         ConfigOverview: {
             /** Root */
@@ -1840,7 +1840,7 @@ export interface components {
         };
         /**
          * ConfigProblems
-         * @description What `mnemoir check` says of the whole tree, and when it was last looked at.
+         * @description The output of `mnemoir check` for the whole tree, and the time of the check.
          */
         ConfigProblems: {
             /** Problems */
@@ -1871,9 +1871,9 @@ export interface components {
         };
         /**
          * ConfigUser
-         * @description A user of the tree. `models` are the names clients give to ask this user's workflows.
+         * @description A user of the tree. `models` are the model names with which clients call this user's workflows.
          *
-         *     `problem` tells why nothing is known of where it starts, "" where it is.
+         *     `problem` says why its first workflows are unknown, "" when they are known.
          */
         ConfigUser: {
             /** Name */
@@ -1893,7 +1893,7 @@ export interface components {
         };
         /**
          * Connected
-         * @description Whether something can be used; `state` is None until somebody looked. Both texts are "" when all is well.
+         * @description The result of a check; `state` is None before the first one. Both texts are "" when all is well.
          */
         Connected: {
             /** State */
@@ -1965,9 +1965,9 @@ export interface components {
         };
         /**
          * Counts
-         * @description How much there is of everybody. Of `embeddable` messages `embedded` have a vector.
+         * @description Counts over all users. Of `embeddable` messages `embedded` have a vector.
          *
-         *     None stands for what is still being counted for the first time.
+         *     None means that the first count has not finished.
          */
         Counts: {
             /** Projects */
@@ -2159,10 +2159,10 @@ export interface components {
         };
         /**
          * EndpointHealth
-         * @description One endpoint. `path` is its file in the tree, None for one that is missing; `kind` is the protocol.
+         * @description One endpoint. `path` is its file in the tree, None when that is missing; `kind` is the protocol.
          *
-         *     `address` is scheme, host and port, without what may be secret. `state` is None before anything is known;
-         *     `problem` and `to_do` are "" when all is well. `told_at` is when the call or the look was that told the state.
+         *     `address` is scheme, host and port, without secrets. `state` is None before the first result;
+         *     `problem` and `to_do` are "" when all is well. `told_at` is the time of the call or check that gave the state.
          */
         EndpointHealth: {
             /** Name */
@@ -2543,7 +2543,7 @@ export interface components {
         };
         /**
          * Latency
-         * @description Times of the last hour and the last day.
+         * @description Latencies of the last hour and the last day.
          */
         Latency: {
             hour: components["schemas"]["Spread"];
@@ -3172,7 +3172,7 @@ export interface components {
         };
         /**
          * Remark
-         * @description Something that is not as it should be, and the next step.
+         * @description A problem and the next step to solve it.
          */
         Remark: {
             /**
@@ -3215,7 +3215,7 @@ export interface components {
         };
         /**
          * Room
-         * @description The data on the disk. `shares` are None until they were measured; of the disk they are on, None is unknown.
+         * @description The size of the data on disk. `shares` are None until measured; figures of the disk are None when unknown.
          */
         Room: {
             /** Backend */
@@ -3533,7 +3533,7 @@ export interface components {
         };
         /**
          * Share
-         * @description What one part of the stored data takes.
+         * @description The size of one part of the stored data.
          */
         Share: {
             /** Name */
@@ -3589,7 +3589,7 @@ export interface components {
         };
         /**
          * Start
-         * @description A workflow that a message may come to first. `when` is the category that leads to it, None for any message.
+         * @description A workflow that may receive a message first. `when` is the category that leads to it, None for any message.
          *
          *     `path` is None where there is no such file. With categories, the workflow without one is the categoriser.
          */
@@ -3603,7 +3603,7 @@ export interface components {
         };
         /**
          * Status
-         * @description The whole. `storage_problem` says why the stored memories cannot be read, "" when they can.
+         * @description The status of the server. `storage_problem` says why stored memories cannot be read, "" when they can.
          *
          *     `endpoints` are the models of the config tree, those with problems first; without a tree there are none.
          */
@@ -3850,9 +3850,9 @@ export interface components {
         };
         /**
          * Work
-         * @description What goes on behind the requests. `memory_vectors` and `message_vectors` are None while they are not known.
+         * @description Background work. `memory_vectors` and `message_vectors` are None until they are counted.
          *
-         *     Vectors of messages are made while their user talks, so some may wait for that.
+         *     Vectors of messages are made while their user chats, so some may wait for that.
          */
         Work: {
             /** Jobs */
