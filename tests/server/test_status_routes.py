@@ -79,8 +79,9 @@ async def test_recalls_and_writes_are_timed(open_server, llm):
     for span, steps in (("hour", 60), ("day", MINUTES // 15)):
         series = await server.get(f"/api/status/latencies?span={span}")
         assert [len(series["recall"]), len(series["write"])] == [steps, steps]
-        assert series["recall"][-1]["count"] == 1
-        assert series["recall"][-1]["p50_ms"] > 0
+        [recalled] = [step for step in series["recall"] if step["count"]]  # the minute may be over by now
+        assert recalled["count"] == 1
+        assert recalled["p50_ms"] > 0
     assert error_of(await server.ask("GET", "/api/status/latencies?span=year"))[0] == 422
 
 
