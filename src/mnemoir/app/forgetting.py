@@ -34,7 +34,7 @@ class Forgetting:
     async def forget_all(self, scope: Scope) -> Counter[str]:
         """Forget all conversations of the scope's owner, with their files. Raises Conflict and StorageUnavailable.
 
-        Conversations begun meanwhile are deleted too. What was deleted before a failure stays deleted.
+        Conversations that begin during the deletion are deleted too. What was deleted before a failure stays deleted.
         """
         total: Counter[str] = Counter()
         if not await self.conversations.exist(scope):

@@ -90,7 +90,6 @@ def conversation_kind(
     return MemoryKind(
         name="conversation",
         tables=tables,
-        space="messages",
         forget=forget,
         counts=counts,
         counts_last_s=_COUNT_TALK_AGAIN_S,

@@ -225,7 +225,7 @@ class Recorder:
             _tell("messages of a chat are not embedded", exc, recorded.caller.run_id)
 
     async def _store(self, recorded: Recorded, turn: RecordedTurn, gathering: Gathering) -> None:
-        """Append the answer to its question, unless the conversation was forgotten meanwhile."""
+        """Append the answer to its question, unless the conversation was deleted before."""
         caller = recorded.caller
         try:
             if await self._turns.behind(caller, partial(self._is_stored, recorded, turn, gathering)):
@@ -241,7 +241,7 @@ class Recorder:
         try:
             async with self._conversations.of(caller.scope) as own:
                 ids = await in_thread(store_answer, own, turn, gathering, caller.run_id)
-        except Exception as exc:  # noqa: BLE001
+        except Exception as exc:  # noqa: BLE001  # the client has its answer; the turn is learned from all the same
             _tell("an answer is not kept", exc, caller.run_id)
             return True
         recorded.added += ids or ()

@@ -147,6 +147,9 @@ class Sampling:
     frequency_penalty: float | None = None
 
 
+AS_THE_SERVER_LIKES = Sampling()  # of nearly all chats
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
     """One request to a model, independent of the protocol.

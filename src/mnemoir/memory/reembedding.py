@@ -85,7 +85,7 @@ class Reembedding:
             kept = await self._store.put_vectors(self._embedding.name, await self._embedded(waiting))
             filled += kept
             if not kept and len(self._left) == left:
-                break  # all of them changed meanwhile
+                break  # each was changed or deleted since it was read
         if filled:
             _log.info("vectors filled in", count=filled)
         return filled

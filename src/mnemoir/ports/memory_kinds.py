@@ -39,7 +39,6 @@ class MemoryKind:
     name: str
     forget: Callable[[Scope], Awaitable[Amounts]]
     tables: Mapping[str, Sequence[str]] = field(default_factory=dict)  # columns with words of users, by table
-    space: str | None = None  # name of the index of its rows
     counts: Callable[[], Awaitable[Amounts]] | None = None  # totals over all users
     counts_last_s: float = 5.0
     prune: Callable[[int], Awaitable[int]] | None = None  # deletes objects not used for so many days; their number

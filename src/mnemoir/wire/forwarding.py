@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from mnemoir.core.errors import NotSupported
-from mnemoir.core.messages import Extra, Message, ModelRequest, OpaquePart, Route, Sampling
+from mnemoir.core.messages import AS_THE_SERVER_LIKES, Extra, Message, ModelRequest, OpaquePart, Route
 from mnemoir.wire.members import members_for
 from mnemoir.wire.openai_family import is_reasoning_model
 from mnemoir.wire.passed_members import Forward, names_in, names_left, passed_on
@@ -31,7 +31,6 @@ _SPOKEN: Mapping[str, Route] = {
 """The protocol of a provider's server."""
 _RAW_SPOKEN: Mapping[str, Route] = {"openai-chat": "openai-completions", "ollama": "ollama-generate"}
 _FORMS = frozenset({"type", "text", "content", "refusal"})
-_AS_THE_SERVER_LIKES = Sampling()
 _NAMELESS = ("openai-responses", "ollama", "ollama-chat")
 _ROUTES: Mapping[str, str] = {"openai-chat": "openai-chat", "ollama": "ollama-chat", "ollama-chat": "ollama-chat"}
 """The chat protocol of a provider, where it can carry members of messages."""
@@ -227,7 +226,7 @@ def _tools(request: ModelRequest) -> Iterator[str]:
 
 def _given(request: ModelRequest, *names: str) -> Sequence[str]:
     sampling = request.sampling
-    if sampling == _AS_THE_SERVER_LIKES:  # nearly all chats leave it to the model's server
+    if sampling == AS_THE_SERVER_LIKES:  # nearly all chats leave it to the model's server
         return ()
     return [name for name in names if getattr(sampling, name) is not None]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mnemoir.core.errors import NotSupported
-from mnemoir.core.messages import ChatRequest, ModelRequest, Sampling
+from mnemoir.core.messages import AS_THE_SERVER_LIKES, ChatRequest, ModelRequest, Sampling
 from mnemoir.wire import members
 from mnemoir.wire.json_output import read_response_format, write_response_format
 from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged, within
@@ -45,7 +45,6 @@ SAMPLING = frozenset(
     | {"presence_penalty", "frequency_penalty"}
 )
 """Members that control sampling."""
-_AS_THE_SERVER_LIKES = Sampling()
 
 _OF_REQUESTS = (
     OWN_MEMBERS
@@ -208,7 +207,7 @@ def _write_tools(request: ModelRequest) -> dict[str, Any]:
 
 def write_sampling(sampling: Sampling, *, reasoning: bool = False) -> dict[str, Any]:
     """Sampling members. Older servers know `max_tokens`, reasoning models only the other name and no temperature."""
-    if sampling == _AS_THE_SERVER_LIKES:  # the case of nearly all chats
+    if sampling == AS_THE_SERVER_LIKES:  # the case of nearly all chats
         return {}
     given: dict[str, Any] = {
         "max_completion_tokens" if reasoning else "max_tokens": sampling.max_tokens,

@@ -78,7 +78,7 @@ class NodeObject:
     def change(self, change: Change) -> NodeMemoryData:
         """Apply a change to the current document and return the written document.
 
-        `change` is called again when the document changed meanwhile. Raises Conflict for a document of a later
+        `change` is called again when another writer changed the document. Raises Conflict for a document of a later
         version, and StorageUnavailable, after which the change may or may not be written.
         """
         with nullcontext() if self.lock is None else held(self.lock, self.key):

@@ -42,7 +42,6 @@ def fact_kind(
     return MemoryKind(
         name=FACT,
         tables=tables,
-        space="facts",
         forget=forget,
         counts=counts,
         exchange=FactExchange(store, indexing),
