@@ -18,7 +18,7 @@ import apsw
 
 from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.sqlite.schema import APPLICATION_ID, Step, migrate, reached
+from mnemoir.storage.sqlite.schema import APPLICATION_ID, Step, build, reached
 from mnemoir.storage.sqlite.transactions import damaged
 
 _MAGIC = b"SQLite format 3\0"
@@ -53,7 +53,7 @@ def create(path: Path, steps: Sequence[Step]) -> None:
     connection = apsw.Connection(str(draft), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         connection.pragma("synchronous", "EXTRA")
-        migrate(connection, steps)
+        build(connection, steps)
     finally:
         connection.close()
     draft.chmod(0o600)

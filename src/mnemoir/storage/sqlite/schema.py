@@ -1,4 +1,4 @@
-"""The schema in numbered migrations. A released one is never edited; each runs in a transaction with its own record.
+"""The schema in numbered migrations. A released one is never edited; each is one transaction with its own record.
 
 So an interrupted start leaves complete migrations behind, and the next start continues after the last of them. The
 first line of a migration states its effect on a program of the previous release: `-- expand` only adds, `-- contract`
@@ -8,6 +8,7 @@ removes or rebuilds tables and columns that this program still uses.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import Literal
 
@@ -35,7 +36,8 @@ class Step:
     sql: str
 
 
-def known_steps(file: str = "") -> list[Step]:
+@cache
+def known_steps(file: str = "") -> Sequence[Step]:
     """Every migration of this program for a kind of file ("" for `mnemoir.db`), in order."""
     return sorted(
         (
@@ -55,10 +57,18 @@ def reached(connection: apsw.Connection) -> int:
 
 
 def migrate(connection: apsw.Connection, steps: Sequence[Step]) -> None:
-    """Run the migrations that the file does not have yet."""
+    """Run the migrations that the file does not have yet, each in its own transaction."""
     before = reached(connection)
     for step in steps:
         if step.number > before:
+            with transaction(connection):
+                _take(connection, step)
+
+
+def build(connection: apsw.Connection, steps: Sequence[Step]) -> None:
+    """Run all migrations on an empty file that nobody else sees yet, in one transaction."""
+    with transaction(connection):
+        for step in steps:
             _take(connection, step)
 
 
@@ -70,11 +80,10 @@ def _step(number: int, name: str, sql: str) -> Step:
 
 
 def _take(connection: apsw.Connection, step: Step) -> None:
-    with transaction(connection):
-        connection.pragma("application_id", APPLICATION_ID)
-        connection.execute(_RECORD)
-        connection.execute(step.sql)
-        connection.execute(
-            "INSERT INTO migrations (number, name, at) VALUES (?, ?, ?)",
-            (step.number, step.name, now_text()),
-        )
+    connection.pragma("application_id", APPLICATION_ID)
+    connection.execute(_RECORD)
+    connection.execute(step.sql)
+    connection.execute(
+        "INSERT INTO migrations (number, name, at) VALUES (?, ?, ?)",
+        (step.number, step.name, now_text()),
+    )
