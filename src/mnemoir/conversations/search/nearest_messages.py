@@ -16,7 +16,7 @@ from mnemoir.core.conversation_messages import Message, Role
 from mnemoir.core.conversations import StoredMessage, naive_utc
 from mnemoir.ports.embedding import Embedding, FloatArray
 from mnemoir.ports.log import Log
-from mnemoir.search.codes import unpack_vector
+from mnemoir.search.indexing import unpack_vector
 from mnemoir.search.terms import query_terms, read_terms, terms_of
 from mnemoir.search.weights import Weights
 

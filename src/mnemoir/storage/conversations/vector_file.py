@@ -31,7 +31,7 @@ from mnemoir.conversations.search.vectors import (
 )
 from mnemoir.conversations.search.where import Where, read_where
 from mnemoir.core.errors import InvalidRequest, StorageBusyError
-from mnemoir.search.codes import pack_vector
+from mnemoir.search.indexing import pack_vector
 from mnemoir.storage.conversations.resident_vectors import ResidentVectors
 from mnemoir.storage.sql.conversations.vectors import (
     QUERIES,

@@ -10,7 +10,7 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import IndexEntry
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Unembedded
-from mnemoir.search.context import CONTEXT_MESSAGES, context_of
+from mnemoir.search.indexing import CONTEXT_MESSAGES, context_of
 from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sql.entries import replace_vectors
 from mnemoir.storage.sql.queries import queries
