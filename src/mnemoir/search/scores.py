@@ -118,6 +118,11 @@ def above_rest(cosine: FloatArray, resting: float, resting_rows: int) -> FloatAr
     return np.asarray(np.clip((cosine - rest) / (1.0 - min(rest, 0.99)), 0.0, 1.0), np.float32)
 
 
+def with_far_ones(cosine: FloatArray, above: FloatArray) -> FloatArray:
+    """Cosines above those of unrelated rows, with the others in order below them: the last tenth of [0, 1] is theirs."""
+    return np.asarray(np.where(above > 0, 0.1 + 0.9 * above, 0.05 * (cosine + 1.0)), np.float32)
+
+
 def has_tokens(embedding: Embedding) -> bool:
     """True when the embedding has vectors of tokens."""
     return embedding.token_vectors is not None and embedding.token_ids is not None and len(embedding.token_ids) > 0
