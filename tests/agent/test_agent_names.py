@@ -4,9 +4,10 @@ import inspect
 import subprocess
 import sys
 
+from mnemoir.core.conversations import ToolCall
+
 import mnemoir.agent
 from mnemoir.agent import Agent, CompletionResponse, Tool, tool
-from mnemoir.core.conversation_messages import ToolCall
 
 NAMES = [
     *("DEFAULT_SYSTEM_PROMPT", "LLM", "Agent", "AgentEvent", "AgentLimits", "AgentMemory", "Answered"),

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mnemoir.core.conversations import MediaPart, Message, TextPart, ToolCall
 
 from mnemoir.conversations.windows.budget import (
     ParameterRule,
@@ -12,7 +13,6 @@ from mnemoir.conversations.windows.budget import (
     rest_tokens,
     without_refused_parts,
 )
-from mnemoir.core.conversation_messages import MediaPart, Message, TextPart, ToolCall
 from mnemoir.core.errors import InvalidRequest
 from tests.conversations.chats import LetterModel
 

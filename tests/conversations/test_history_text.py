@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+from mnemoir.core.conversations import MediaPart, Message, TextPart, ToolCall
 
 from mnemoir.conversations.turns.history_text import (
     COMPLETION_STOP,
@@ -11,7 +12,6 @@ from mnemoir.conversations.turns.history_text import (
     history_text,
     required_prefixes,
 )
-from mnemoir.core.conversation_messages import MediaPart, Message, TextPart, ToolCall
 from mnemoir.core.errors import SettingsError
 
 IMAGE = MediaPart(type="image", url="https://x/y.png")

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mnemoir.core.conversations import ROOT, MediaPart, Message, TextPart, ToolCall
+from mnemoir.storage.objects.local import LocalObjects
 
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.log.files import FileRef, FileUnavailable
@@ -14,9 +16,6 @@ from mnemoir.conversations.turns.session_files import SessionFiles
 from mnemoir.conversations.turns.session_turns import CurrentTurn, SessionConversations, SessionTurns, thread_back
 from mnemoir.conversations.turns.threads import get_thread_messages_length, stored_turns
 from mnemoir.conversations.turns.token_buffer import TokenBufferMemory
-from mnemoir.core.conversation_messages import MediaPart, Message, TextPart, ToolCall
-from mnemoir.core.conversations import ROOT
-from mnemoir.storage.objects.local import LocalObjects
 from tests.conversations.chats import LetterModel, spoken
 from tests.conversations.session_kit import assistant, behind_the_back, user
 

@@ -3,8 +3,8 @@
 import hashlib
 
 import pytest
+from mnemoir.core.text import hashes
 
-from mnemoir.core.message_hash import hashes
 from mnemoir.core.messages import ImagePart, Message, TextPart, text_message
 
 

@@ -5,8 +5,8 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mnemoir.core.text import hashes
 
-from mnemoir.core.message_hash import hashes
 from mnemoir.core.messages import ImagePart, Message, TextPart, ToolCall, text_message
 from mnemoir.storage.discussions.timestamps import FileTimestamps
 from mnemoir.workflows import timestamps
