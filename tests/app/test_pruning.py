@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from mnemoir.core.conversations import Message, MessageRecord, SessionMetadata
 
 from mnemoir.app.catalogue import SESSIONS_FILE
 from mnemoir.app.conversations import Conversations
@@ -16,6 +15,7 @@ from mnemoir.app.kinds import conversation_kind
 from mnemoir.app.pruning import STAMP_FILE, Pruning
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.core.conversations import Message, MessageRecord, SessionMetadata
 from mnemoir.core.scope import Scope
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.sql.catalogue import Catalogue

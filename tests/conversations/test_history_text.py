@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import pytest
-from mnemoir.core.conversations import MediaPart, Message, TextPart, ToolCall
 
 from mnemoir.conversations.turns.history_text import (
     COMPLETION_STOP,
@@ -12,6 +11,7 @@ from mnemoir.conversations.turns.history_text import (
     history_text,
     required_prefixes,
 )
+from mnemoir.core.conversations import MediaPart, Message, TextPart, ToolCall
 from mnemoir.core.errors import SettingsError
 
 IMAGE = MediaPart(type="image", url="https://x/y.png")

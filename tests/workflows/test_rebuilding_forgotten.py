@@ -5,9 +5,9 @@ import json
 from threading import Thread
 
 import pytest
-from mnemoir.core.text import hashes
 
 from mnemoir.core.errors import Conflict, InvalidRequest
+from mnemoir.core.text import hashes
 from mnemoir.memory.discussions.aside import aside
 from mnemoir.memory.discussions.forgetting import forget_chunk
 from mnemoir.workflows.config.tree import ConfigTree
