@@ -47,7 +47,7 @@ from mnemoir.ports.project_settings import ProjectFiles, ProjectSettingsStore
 from mnemoir.ports.run_store import RunStore
 from mnemoir.providers.http import new_session
 from mnemoir.providers.memory_service import HttpMemoryService
-from mnemoir.search.indexing import Indexing
+from mnemoir.search.indexing import FactEmbedding, Indexing
 from mnemoir.search.recall import Recall
 from mnemoir.settings import Settings
 from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProjectSettings, clear_leftovers
@@ -140,8 +140,9 @@ async def open_parts(settings: Settings) -> Parts:
         pending = asyncio.Event()  # set when a memory without a vector was stored or found
         store, project_settings = _storage(settings, database, packs, pending.set)
         lasting = packs if isinstance(store, SqlMemoryStore) else None  # files are read anew by each process
-        recall = own(Recall(store, embedding, packs=lasting, note_pending=pending.set))
-        indexing = Indexing(embedding)
+        for_facts = FactEmbedding(embedding)
+        recall = own(Recall(store, for_facts, former=for_facts.former, packs=lasting, note_pending=pending.set))
+        indexing = Indexing(for_facts)
         facts = Facts(
             store=own(store),
             recall=recall,
@@ -160,7 +161,7 @@ async def open_parts(settings: Settings) -> Parts:
         runs = own(open_runs(settings))
         turns = Turns(background, conversations)
         memory = _chat_memory(settings, timed, turns, project_settings)
-        kept = open_discussions(embedding, indexing, own)
+        kept = open_discussions(embedding, own)
         model_servers = open_model_servers(settings, session)
         workflows, discussions = make_workflows(
             settings, served, model, memory, kept, conversations, runs, model_servers, session, own
@@ -187,7 +188,7 @@ async def open_parts(settings: Settings) -> Parts:
             facts=facts,
             memory_service=service,
             background=background,
-            reembedding=own(Reembedding(store, indexing, embedding, background, pending)),
+            reembedding=own(Reembedding(store, indexing, for_facts, background, pending)),
             runs=runs,
             workflows=workflows,
             workflow_files=WorkflowFiles(served, outside(settings, served.tree if served else None)),

@@ -24,7 +24,7 @@ from mnemoir.memory.background import Background
 from mnemoir.ports.embedding import EmbeddingModel, Passage
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import MemoryStore, Unembedded
-from mnemoir.search.indexing import Indexing, embedded_in_halves
+from mnemoir.search.indexing import Indexing, embedded_in_halves, fact_passage
 
 _log = structlog.get_logger(__name__)
 KIND = "embed"
@@ -114,7 +114,9 @@ class Reembedding:
         return True
 
     async def _entries(self, waiting: Sequence[Unembedded]) -> list[IndexEntry]:
-        return await self._indexing.with_vectors([Passage(text=w.text, context=w.context) for w in waiting])
+        return await self._indexing.with_vectors(
+            [fact_passage(w.text) if w.is_fact else Passage(text=w.text, context=w.context) for w in waiting]
+        )
 
     async def _run(self) -> None:
         await self._try(self._embedding.warm)

@@ -62,6 +62,7 @@ _FIRST_PERSON = (
     (r"\b(?:he|she)\b", "I"),
     (r"\b(?:him|herself|himself)\b", "me"),
 )
+_BEHIND_OBJECTS = "to|in|at|on|for|from|with|by|of|about|and|or|if|when|as|up|out|back|not|most|much"
 _AS_OWN = (  # before _FIRST_PERSON, which was written for one person with a name
     (r"\b(?:does|do) (?:she|he|they)\b", "do I"),
     (r"\b(?:is|are) (?:she|he|they)\b", "am I"),
@@ -70,7 +71,7 @@ _AS_OWN = (  # before _FIRST_PERSON, which was written for one person with a nam
     (r"\b(?:she|he|they) (?:is|are)\b", "I am"),
     (r"\b(?:she|he|they) (?:has|have)\b", "I have"),
     (r"\bthey\b", "I"),
-    (r"\bher(?= [a-z])", "my"),
+    (rf"\bher(?! (?:{_BEHIND_OBJECTS})\b)(?= \w)", "my"),
     (r"\b(?:her|them|themselves)\b", "me"),
 )
 _THIRD_PERSON = re.compile(r"\b(?:she|he|they|her|him|his|them|their|herself|himself|themselves)\b", re.IGNORECASE)
@@ -81,9 +82,10 @@ _RELATIONS = (
     "|colleagues?|coworkers?|co-workers?|neighbou?rs?|room-?mates?|flat-?mates?|teachers?|doctors?|dentists?"
     "|therapists?|landlord|landlady|tenants?|clients?|dogs?|cats?|pets?|pupp(?:y|ies)|kittens?|horses?|rabbits?|birds?"
 )
-# A relation, or a name: a capital inside a sentence that is no month, no weekday and not "I".
+# A relation somebody has, or a name: a capital inside a sentence that is no month, no weekday and not "I".
 _DATED = "|".join(name.title() for name in (*_MONTHS, *_WEEKDAYS))
-_SOMEBODY = re.compile(rf"\b(?i:{_RELATIONS})\b|(?<=[\w,;] )(?!(?:{_DATED})\b)[A-Z][a-z]+")
+_RELATED = rf"(?:my|your|our|the|an?|her|his|their) (?:{_RELATIONS})"
+_SOMEBODY = re.compile(rf"\b(?i:{_RELATED})\b|(?<=[\w,;] )(?!(?:{_DATED})\b)[A-Z][a-z]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,8 +309,8 @@ def as_own(query: str, before: Sequence[str] = ()) -> str:
     pronouns = list(_THIRD_PERSON.finditer(query))
     if not pronouns or any(_SOMEBODY.search(text) for text in before):
         return ""
-    others = [match.start() for match in _SOMEBODY.finditer(query)]
-    if others and others[0] < pronouns[-1].start():
+    other = _SOMEBODY.search(query)
+    if other is not None and other.end() < pronouns[-1].start():
         return ""
     for found, instead in (*_AS_OWN, *_FIRST_PERSON):
         query = re.sub(found, instead, query, flags=re.IGNORECASE)

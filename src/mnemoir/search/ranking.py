@@ -148,6 +148,7 @@ def rank(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages:
     found.take("vector", cosine[rows], rested[rows])
     is_fact = index.is_fact[rows]
     facts, messages = found.only(np.flatnonzero(is_fact)), found.only(np.flatnonzero(~is_fact))
+    facts.take("words", words.known * facts.raw["words"])
     facts.take("vector", facts.raw["vector"], with_far_ones(facts.raw["vector"], facts.scaled["vector"]))
     compared = _late(index, query, messages, weights, stages)
     return _best(index, query, likely, [(facts, weights.facts), compared])

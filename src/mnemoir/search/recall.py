@@ -22,6 +22,7 @@ from mnemoir.ports.memory_store import ListFilter, Visible
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.search.cues import Addressed, address, as_own
 from mnemoir.search.index import Mask, ScopeIndex
+from mnemoir.search.indexing import fact_passage
 from mnemoir.search.ranking import (
     Query,
     Ranked,
@@ -84,11 +85,13 @@ class Recall:
         *,
         weights: Weights | None = None,
         most_bytes: int = MOST_BYTES,
+        former: Sequence[str] = (),
         packs: IndexPacks | None = None,
         patience_s: float = _PATIENCE_S,
         note_pending: Callable[[], None] = lambda: None,
     ) -> None:
-        """`packs` keep large indexes between two runs; a search waits `patience_s` for one that is not there.
+        """Vectors of a `former` space answer until they are made anew. `packs` keep large indexes between two runs; a
+        search waits `patience_s` for one that is not there.
 
         `note_pending` is called when a search finds memories without a vector.
         """
@@ -97,7 +100,9 @@ class Recall:
         self._weights = weights or Weights()
         self._patience_s = patience_s
         self._note_pending = note_pending
-        self._residents = Residents(embedding.name, embedding.dimension, packs=packs, most_bytes=most_bytes)
+        self._residents = Residents(
+            embedding.name, embedding.dimension, former=former, packs=packs, most_bytes=most_bytes
+        )
         self._asked: OrderedDict[str, Embedding] = OrderedDict()
 
     async def search(self, scope: Scope, question: Question, visible: Visible) -> SearchResult:
@@ -132,7 +137,7 @@ class Recall:
             return []
         try:
             embeddings: Sequence[Embedding | None] = await self._embedding.embed(
-                [Passage(text=text) for text in texts]
+                [fact_passage(text) for text in texts]
             )
         except ProviderError:
             embeddings = [None] * len(texts)
