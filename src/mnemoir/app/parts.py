@@ -41,7 +41,7 @@ from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.jobs import Job, JobQueue
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_kinds import MemoryKind
-from mnemoir.ports.memory_service import MemoryService
+from mnemoir.ports.memory_service import MemoryService, RecallLimits
 from mnemoir.ports.memory_store import MemoryStore, Project
 from mnemoir.ports.project_settings import ProjectFiles, ProjectSettingsStore
 from mnemoir.ports.run_store import RunStore
@@ -149,7 +149,11 @@ async def open_parts(settings: Settings) -> Parts:
             indexing=indexing,
             model=model,
             project_settings=project_settings,
-            defaults=FactSettings(decay_days=settings.memory.decay_days, touch_on_none=settings.memory.touch_on_none),
+            defaults=FactSettings(
+                decay_days=settings.memory.decay_days,
+                touch_on_none=settings.memory.touch_on_none,
+                recall_unlikely=settings.memory.recall_unlikely,
+            ),
         )
         service = _memory_service(settings, session)
         times = MemoryTimes()
@@ -260,11 +264,15 @@ def _service_key(settings: Settings) -> str | None:
 def _chat_memory(
     settings: Settings, service: MemoryService, turns: Turns, projects: ProjectSettingsStore
 ) -> ChatMemory:
-    async def allowance(scope: Scope) -> int | None:
+    async def allowance(scope: Scope) -> RecallLimits | None:
         own = await projects.load(Project(tenant=scope.tenant, project=scope.project))
         if own.memory_enabled is False:
             return None
-        limit = settings.memory.search_limit if own.search_limit is None else own.search_limit
-        return limit or _NO_OWN_LIMIT
+        count = settings.memory.search_limit if own.search_limit is None else own.search_limit
+        return RecallLimits(
+            count=count or _NO_OWN_LIMIT,
+            tokens=settings.memory.recall_tokens,
+            fact_tokens=settings.memory.recall_fact_tokens,
+        )
 
     return ChatMemory(service=service, allowance=allowance, waiting=turns.waiting, keep=turns.keep)

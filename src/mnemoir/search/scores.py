@@ -40,7 +40,7 @@ _CLOSEST = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordScores:
-    """BM25 by slot, as a share of what a row of mean length that holds every known word once would get; 0 for no word.
+    """BM25 by slot, as a share of what a row of mean length with every known word once would get; 0 for no word.
 
     `known` is the share of the query, by the same weights, that are words of any row.
     """
