@@ -1,12 +1,12 @@
 """Reading and storing of an agent's session, and runs whose memory fails."""
 
 import pytest
-from mnemoir.core.conversations import Message, ToolCall
 
 from mnemoir.agent import tool
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.conversations.windows.strategies.strategy import Strategy
+from mnemoir.conversations.windows.strategies.tail import Strategy
 from mnemoir.conversations.windows.validity import INTERRUPTED, SUMMARY_PREFIX
+from mnemoir.core.conversations import Message, ToolCall
 from mnemoir.core.errors import StorageUnavailable
 from tests.agent.agent_kit import events_of, served_model
 

@@ -1,7 +1,6 @@
 """Files of old turns in a history, and files that cannot be shown."""
 
 import pytest
-from mnemoir.core.conversations import MediaPart, Message, TextPart
 from structlog.testing import capture_logs
 
 from mnemoir.conversations.log.files import (
@@ -10,10 +9,11 @@ from mnemoir.conversations.log.files import (
     ImageConfig,
     file_ref,
     history_detail,
+    media_type,
     read_file_upload,
 )
-from mnemoir.conversations.log.media_types import media_type
 from mnemoir.conversations.turns.token_buffer import TokenBufferMemory
+from mnemoir.core.conversations import MediaPart, Message, TextPart
 from mnemoir.core.errors import SettingsError
 from tests.conversations.chats import IMAGES_ON, LetterModel, attachment, chat, line, shelf, turn
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from mnemoir.agent.llm import CompletionResponse, StreamingLLM, ToolSpec
-from mnemoir.conversations.log.model_messages import read_call, to_model
+from mnemoir.conversations.log.message_rows import read_call, to_model
 from mnemoir.core import messages as core
 from mnemoir.core.conversations import Message
 from mnemoir.core.events import Gathering, Reply, Text

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import orjson
 
-from mnemoir.app.in_thread import in_thread
 from mnemoir.app.tree import Served, UntilChanged
+from mnemoir.app.user_pool import in_thread
 from mnemoir.core.clock import now_text
 from mnemoir.core.errors import InvalidRequest, NotFound, SettingsError
 from mnemoir.workflows.checking import Outside, Problem, check

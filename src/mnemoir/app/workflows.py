@@ -8,9 +8,8 @@ from typing import Any
 import aiohttp
 
 from mnemoir.app.discussions import Discussions
-from mnemoir.app.folders import user_files
 from mnemoir.app.models import timeouts_of
-from mnemoir.app.tree import Served
+from mnemoir.app.tree import Served, user_files
 from mnemoir.conversations.users import UserConversations
 from mnemoir.core.scope import Scope
 from mnemoir.memory.discussions.parts import DiscussionMemory

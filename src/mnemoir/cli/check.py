@@ -24,7 +24,7 @@ def check(
     """Check a config tree; exit 1 if something in it cannot work."""
     from dataclasses import asdict
 
-    from mnemoir.app.folders import outside
+    from mnemoir.app.tree import outside
     from mnemoir.settings import load_settings
     from mnemoir.workflows.checking import check_with_hints
     from mnemoir.workflows.config.tree import ConfigTree

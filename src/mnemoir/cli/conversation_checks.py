@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from mnemoir.app.catalogue import SESSIONS_FILE
-from mnemoir.app.folders import folder_of_conversations
+from mnemoir.app.tree import folder_of_conversations
 from mnemoir.cli.finding import Finding, joined
 from mnemoir.cli.output import counted
 from mnemoir.settings import Settings

@@ -19,14 +19,13 @@ from mnemoir.server.access import Guard
 from mnemoir.server.chat import ChatRoute
 from mnemoir.server.clients import Clients, ToolsSeen
 from mnemoir.server.errors import Invalid, broken, failure
-from mnemoir.server.memories import later
+from mnemoir.server.memories import routes
 from mnemoir.server.memories.routes import LocalMemoryRoutes
-from mnemoir.server.metrics import Metrics
 from mnemoir.server.openapi import describe, plain_routes
 from mnemoir.server.options import ServerOptions
 from mnemoir.server.protocols import dialects, embeddings, model_lists
 from mnemoir.server.protocols.embeddings import EmbeddingRoute
-from mnemoir.server.record import Record
+from mnemoir.server.record import Metrics, Record
 from mnemoir.server.rest import Site, problems_of
 from mnemoir.server.routing import Routing, not_this_method
 from mnemoir.server.ui import Ui
@@ -40,7 +39,7 @@ _ROUTERS = (
 
 def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     """The whole server over running parts. The caller, which opened the parts, starts and closes them."""
-    parts.background.handle(later.KIND, later.add_later(parts.facts, parts.times.write))
+    parts.background.handle(routes.KIND, routes.add_later(parts.facts, parts.times.write))
     metrics = Metrics() if options.metrics else None
     site = Site(
         parts=parts,

@@ -8,19 +8,62 @@ from collections.abc import Iterable
 from time import perf_counter
 
 import structlog
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mnemoir.core.events import Usage
 from mnemoir.server.errors import broken, failure
-from mnemoir.server.metrics import Metrics
 from mnemoir.server.request import ClientLeft, Visit, begin_visit, route_of
 
 _log = structlog.get_logger(__name__)
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_KNOWN_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _CLIENT_LEFT = 499  # as nginx logs it
 _ALWAYS = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
 )
+
+
+class Metrics:
+    """The server's metrics. Labels hold routes, methods and statuses; never a project, a user or a text."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "mnemoir_requests", "Requests answered", ["method", "route", "status"], registry=self._registry
+        )
+        self._seconds = Histogram(
+            "mnemoir_request_seconds", "Time to the end of the answer", ["route"], registry=self._registry
+        )
+        self._memories = Counter("mnemoir_memory_operations", "Memory routes", ["operation"], registry=self._registry)
+        self._tokens = Counter("mnemoir_model_tokens", "Tokens of models", ["use", "kind"], registry=self._registry)
+        self._chats = Gauge("mnemoir_active_chats", "Chats being answered", registry=self._registry)
+
+    def request(self, method: str, route: str, status: int, took_s: float) -> None:
+        """Count one finished request."""
+        known = method if method in _KNOWN_METHODS else "other"
+        self._requests.labels(known, route, str(status)).inc()
+        self._seconds.labels(route).observe(took_s)
+
+    def memory_operation(self, operation: str) -> None:
+        """Count one completed `add`, `search`, `list` or `delete`."""
+        self._memories.labels(operation).inc()
+
+    def usage(self, use: str, usage: Usage) -> None:
+        """Count the tokens a model used, by the purpose (`chat` or `add`)."""
+        self._tokens.labels(use, "input").inc(usage.input_tokens)
+        self._tokens.labels(use, "output").inc(usage.output_tokens)
+        self._tokens.labels(use, "cached").inc(usage.cached_tokens)
+
+    def active_chats(self, count: int) -> None:
+        """Set the number of chats being answered now."""
+        self._chats.set(count)
+
+    def text(self) -> bytes:
+        """All metrics, in Prometheus' text format."""
+        return generate_latest(self._registry)
 
 
 class Record:

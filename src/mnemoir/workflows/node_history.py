@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from mnemoir.conversations.log.model_messages import from_model
+from mnemoir.conversations.log.message_rows import from_model
 from mnemoir.conversations.memory_config import MemoryMode
 from mnemoir.conversations.turns.history_text import history_text, required_prefixes
 from mnemoir.conversations.users import UserConversations

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import orjson
 
-from mnemoir.conversations.log.model_messages import to_model
+from mnemoir.conversations.log.message_rows import to_model
 from mnemoir.core.conversations import Message as Remembered
 from mnemoir.core.messages import Message, ModelRequest, Part, TextPart, text_message
 from mnemoir.core.text import estimate_prompt_tokens

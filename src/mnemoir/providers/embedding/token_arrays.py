@@ -7,7 +7,7 @@ machine already, because Mnemoir downloads nothing by itself.
 
 from collections.abc import Sequence
 
-from mnemoir.conversations.windows.local_encodings import Encoding, local_encoding
+from mnemoir.conversations.windows.counters import Encoding, local_encoding
 from mnemoir.core.embeddings import EmbeddingRequest
 from mnemoir.core.errors import InvalidRequest, NotSupported
 
