@@ -18,7 +18,6 @@ from pathlib import Path
 
 import apsw
 import orjson
-from mnemoir.core.text import estimate_prompt_tokens, hashes
 
 from bench.config_tree import USER, write_memory_tree
 from bench.report import median, ms, percentile, table
@@ -37,9 +36,9 @@ from mnemoir.app import logs, open_parts
 from mnemoir.core.discussions import Block, Discussion, NewRecord, RollingSummary
 from mnemoir.core.messages import ChatRequest, Message, ModelRequest, text_message
 from mnemoir.core.scope import Scope
+from mnemoir.core.text import estimate_prompt_tokens, hashes
 from mnemoir.memory.discussions.alignment import align
-from mnemoir.memory.discussions.digests import digests_of
-from mnemoir.memory.discussions.parts import DiscussionMemory
+from mnemoir.memory.discussions.parts import DiscussionMemory, digests_of
 from mnemoir.memory.discussions.reading import (
     all_summaries,
     find_records,

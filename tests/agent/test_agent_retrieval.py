@@ -3,12 +3,12 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mnemoir.core.conversations import Message
 
 from mnemoir.agent import AgentLimits
-from mnemoir.agent.events import ContextRecalled
+from mnemoir.agent.loop import ContextRecalled
 from mnemoir.agent.retrieval import INSTRUCTION, RecalledMessage, framed
 from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.core.conversations import Message
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 from tests.agent.agent_kit import WordVectors, events_of, served_model
 

@@ -5,8 +5,6 @@ from contextlib import aclosing
 from types import SimpleNamespace
 
 import pytest
-from mnemoir.core.conversations import MediaPart, Message, TextPart, ToolCall
-from mnemoir.core.events import Finished, ToolCallPart
 
 from mnemoir.agent import (
     Agent,
@@ -20,10 +18,12 @@ from mnemoir.agent import (
     ToolStarted,
     Usage,
 )
-from mnemoir.agent.allowance import Allowance
+from mnemoir.agent.llm import Allowance
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.windows.counters import AdditiveCounter
+from mnemoir.core.conversations import MediaPart, Message, TextPart, ToolCall
 from mnemoir.core.errors import ProviderError, SettingsError
+from mnemoir.core.events import Finished, ToolCallPart
 from tests.agent.agent_kit import events_of, served_model
 from tests.scripted_llm import failure
 

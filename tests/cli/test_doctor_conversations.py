@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 import requests
-from mnemoir.core.conversations import MediaPart, Message, TextPart
-from mnemoir.storage.objects.local import LocalObjects
 
-from mnemoir.cli.conversation_checks import check_conversations
+from mnemoir.cli.file_checks import check_conversations
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.core.conversations import MediaPart, Message, TextPart
 from mnemoir.settings import load_settings
 from mnemoir.storage.conversations.vector_file import VectorFileStore
+from mnemoir.storage.objects.local import LocalObjects
 from tests.acceptance.conversation_kit import bytes_below
 from tests.serving import ServerProcess
 

@@ -3,15 +3,15 @@
 from types import SimpleNamespace
 
 import pytest
-from mnemoir.core.conversations import MediaPart, Message, TextPart, ToolCall
 
-from mnemoir.conversations.turns.history_text import (
+from mnemoir.conversations.turns.token_buffer import (
     COMPLETION_STOP,
     COMPLETION_TEMPLATE,
     completion_prompt,
     history_text,
     required_prefixes,
 )
+from mnemoir.core.conversations import MediaPart, Message, TextPart, ToolCall
 from mnemoir.core.errors import SettingsError
 
 IMAGE = MediaPart(type="image", url="https://x/y.png")

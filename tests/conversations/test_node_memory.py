@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import structlog
-from mnemoir.core.conversations import MediaPart, Message, TextPart, ToolCall
 
 from mnemoir.conversations.log.files import (
     FilePayload,
@@ -25,7 +24,8 @@ from mnemoir.conversations.nodes.memory import (
 )
 from mnemoir.conversations.turns.presets import COMPAT_A_NEW, COMPAT_A_OLD, COMPAT_B, DEFAULT
 from mnemoir.conversations.turns.threads import NIL
-from mnemoir.conversations.turns.turn_log import TurnLog
+from mnemoir.conversations.turns.turns import TurnLog
+from mnemoir.core.conversations import MediaPart, Message, TextPart, ToolCall
 from mnemoir.core.errors import Conflict, InvalidRequest, StorageUnavailable
 from mnemoir.ports.turns import Turn
 from mnemoir.storage.objects.opening import open_objects

@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from mnemoir.core.text import hashes
 
 from mnemoir.core.messages import ChatRequest, ModelRequest, text_message
-from mnemoir.workflows.timestamps import PLACEHOLDER
+from mnemoir.core.text import hashes
+from mnemoir.workflows.conversation import PLACEHOLDER
 from tests.scripted_llm import Answer
 from tests.tree_kit import answers, asks
 from tests.workflows.workflow_kit import chat, nodes_of, reply

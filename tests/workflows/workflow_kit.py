@@ -28,13 +28,12 @@ from mnemoir.storage.discussions.timestamps import FileTimestamps
 from mnemoir.storage.files.user_files import FileUserFiles
 from mnemoir.workflows.compiled import Compiler
 from mnemoir.workflows.config.tree import ConfigTree
-from mnemoir.workflows.config.workflow import WorkflowDefinition
-from mnemoir.workflows.default import default_workflow
+from mnemoir.workflows.config.workflow import WorkflowDefinition, default_workflow
 from mnemoir.workflows.discussion_files import DiscussionPlaces
 from mnemoir.workflows.dispatch import Workflows
 from mnemoir.workflows.engine import Engine
 from mnemoir.workflows.locks import WorkflowLocks
-from mnemoir.workflows.node_types import node_types
+from mnemoir.workflows.node import node_types
 from mnemoir.workflows.run import Caller
 from mnemoir.workflows.services import ChatMemory, Limits, Services
 from tests.discussion_stores import discussion_stores

@@ -1,14 +1,16 @@
-"""The interface between an agent and a language model.
+"""The interface between an agent and a language model, the choice of the model for a run, and its token budget.
 
 Only `complete` is required, so a model can be ten lines of a script. A model that can also stream its answer is a
 StreamingLLM.
 """
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
+from mnemoir.conversations.windows.counters import TokenCounter
 from mnemoir.core.conversations import Message, ToolCall
+from mnemoir.core.errors import SettingsError
 from mnemoir.core.events import Text, Usage
 
 ToolSpec = Mapping[str, Any]  # a tool in the JSON of OpenAI's chat protocol
@@ -63,3 +65,54 @@ class ClusterManager(Protocol):
 
     def get_client(self, node_name: str, /) -> LLM | None:
         """The model of that node; None when the node cannot be reached."""
+
+
+class Allowance:
+    """Counter of a run's tokens. `most` is the limit, None for no limit; `usage` is the sum so far."""
+
+    def __init__(self, most: int | None, counter: TokenCounter) -> None:
+        self._most = most
+        self._counter = counter
+        self.usage = Usage()
+
+    def affords_tools(self, messages: Sequence[Message]) -> bool:
+        """True while the budget covers this prompt with tools and a final call with a prompt of the same length."""
+        spent = self.usage.input_tokens + self.usage.output_tokens
+        return self._most is None or spent + 2 * self._counter.count(messages) <= self._most
+
+    def spend(self, messages: Sequence[Message], response: CompletionResponse) -> None:
+        """Add a call's tokens: as counted by its server, else an estimate."""
+        usage = getattr(response, "usage", None)  # a foreign response class may lack it
+        self.usage += usage if isinstance(usage, Usage) else self._estimate(messages, response)
+
+    def _estimate(self, messages: Sequence[Message], response: CompletionResponse) -> Usage:
+        answer = Message("assistant", response.content, tool_calls=response.tool_calls)
+        return Usage(input_tokens=self._counter.count(messages), output_tokens=self._counter.count_one(answer))
+
+
+Choose = Callable[[str, Sequence[Message]], LLM | None]
+
+
+def choice_of(manager: ClusterManager | ModelChooser | None) -> Choose:
+    """A function from the question and all messages of the run to a model; None means the agent's own model.
+
+    It calls `select_node_smart` if the manager has it, else `choose`. Raises SettingsError for a manager that has
+    neither.
+    """
+    if manager is None:
+        return lambda question, messages: None
+    if callable(getattr(manager, "select_node_smart", None)):
+        cluster = cast(ClusterManager, manager)
+        return lambda question, messages: _of_cluster(cluster, question, messages)
+    if callable(getattr(manager, "choose", None)):
+        chooser = cast(ModelChooser, manager)
+        return lambda question, messages: chooser.choose(messages)
+    raise SettingsError(
+        f"The cluster_manager {type(manager).__name__} cannot pick a model; give one with "
+        "select_node_smart(query, context) and get_client(name), or with choose(messages)."
+    )
+
+
+def _of_cluster(cluster: ClusterManager, question: str, messages: Sequence[Message]) -> LLM | None:
+    node, _ = cluster.select_node_smart(query=question, context=list(messages))
+    return None if node is None else cluster.get_client(node.name)

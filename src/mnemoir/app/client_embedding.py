@@ -13,9 +13,8 @@ from mnemoir.core.embeddings import EmbeddingReply, EmbeddingRequest
 from mnemoir.core.messages import Extra
 from mnemoir.core.text import estimate_tokens
 from mnemoir.ports.embedding import EmbeddingModel, Passage
-from mnemoir.providers.embedding.dimensions import with_dimension
+from mnemoir.providers.embedding.client_forms import texts_of_tokens, with_dimension
 from mnemoir.providers.embedding.remote import RemoteEmbeddings
-from mnemoir.providers.embedding.token_arrays import texts_of_tokens
 from mnemoir.wire.passed_members import Forward, passed_on
 
 

@@ -25,7 +25,7 @@ from mnemoir.core.conversations import naive_utc
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.scope import Scope
-from mnemoir.storage.files.file_errors import file_errors
+from mnemoir.storage.files.workspace import file_errors
 from mnemoir.storage.locks.file import FileLock
 from mnemoir.storage.objects.local import LocalObjects
 from mnemoir.storage.sql.catalogue import Catalogue

@@ -20,9 +20,9 @@ from mnemoir.core.clock import to_text, utc_now
 from mnemoir.ports.llm import LastCalls, ModelServer, ModelServerKind
 from mnemoir.providers.llm.model_servers import HttpModelServers
 from mnemoir.workflows.checking.asked import AskedEndpoint, asked_endpoints
-from mnemoir.workflows.config.redaction import without_secrets
+from mnemoir.workflows.config.shown import without_secrets
 from mnemoir.workflows.config.tree import ConfigTree
-from mnemoir.workflows.node_types import node_types
+from mnemoir.workflows.node import node_types
 
 _READ_AGAIN_S = 10.0
 _CALLED_OF_LATE = timedelta(minutes=1)

@@ -12,7 +12,7 @@ from mnemoir.storage.files.user_files import FileUserFiles
 from mnemoir.workflows.checking import Outside, Problem, check
 from mnemoir.workflows.config.lookup import Stamp, is_settled, stamp_of
 from mnemoir.workflows.config.tree import ConfigTree
-from mnemoir.workflows.node_types import node_types
+from mnemoir.workflows.node import node_types
 
 CONVERSATIONS = "conversations"
 _MODULE_FOLDERS = ("modules", "workflow_python_scripts")  # where trees keep their modules

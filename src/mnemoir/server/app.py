@@ -19,7 +19,7 @@ from mnemoir.server.access import Guard
 from mnemoir.server.chat import ChatRoute
 from mnemoir.server.clients import Clients, ToolsSeen
 from mnemoir.server.errors import Invalid, broken, failure
-from mnemoir.server.memories import routes
+from mnemoir.server.memories import later
 from mnemoir.server.memories.routes import LocalMemoryRoutes
 from mnemoir.server.openapi import describe, plain_routes
 from mnemoir.server.options import ServerOptions
@@ -39,7 +39,7 @@ _ROUTERS = (
 
 def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     """The whole server over running parts. The caller, which opened the parts, starts and closes them."""
-    parts.background.handle(routes.KIND, routes.add_later(parts.facts, parts.times.write))
+    parts.background.handle(later.KIND, later.add_later(parts.facts, parts.times.write))
     metrics = Metrics() if options.metrics else None
     site = Site(
         parts=parts,

@@ -15,10 +15,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.settings.environment import read_environment
-from mnemoir.settings.keys import KEYS, SECTIONS, unknown_key
+from mnemoir.settings.keys import KEYS, SECTIONS, explain, read_environment, unknown_key
 from mnemoir.settings.places import config_file, default_data_dir
-from mnemoir.settings.problems import explain
 from mnemoir.settings.tree import Settings, Source
 from mnemoir.settings.yaml_file import fill_in, read_yaml
 

@@ -14,7 +14,7 @@ from rich.markdown import Markdown
 from rich.segment import Segment
 from rich.text import Text
 
-from mnemoir.cli.chat.inert import inert
+from mnemoir.cli.chat.display import inert
 
 _PAUSE_S = 1 / 15  # minimal time between two drawings
 _SHARE = 4  # drawing takes at most a quarter of the time: a block of a hundred pages is drawn less often

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from mnemoir.cli.chat.conversation import UnstoredConversation
-from mnemoir.cli.chat.inert import clipped
+from mnemoir.cli.chat.display import clipped
 from mnemoir.cli.chat.session import Chat
 from mnemoir.cli.conversation_routes import text_of, tools_called
 from mnemoir.cli.output import counted

@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mnemoir.cli.chat.asking import Server
-from mnemoir.cli.chat.commands import NAMES
 from mnemoir.cli.chat.conversation import Conversation, StoredConversation, UnstoredConversation
-from mnemoir.cli.chat.display import JsonLines, Plain
-from mnemoir.cli.chat.inert import clipped
-from mnemoir.cli.chat.loop import converse
+from mnemoir.cli.chat.display import JsonLines, Plain, clipped
+from mnemoir.cli.chat.loop import NAMES, converse
 from mnemoir.cli.chat.piped import PipedInput
 from mnemoir.cli.chat.session import Chat
 from mnemoir.cli.connection import connect

@@ -14,7 +14,7 @@ from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.patch_stdout import patch_stdout
 
-from mnemoir.cli.chat.inert import clipped
+from mnemoir.cli.chat.display import clipped
 from mnemoir.cli.chat.piped import Input, is_yes
 from mnemoir.cli.chat.typed_lines import HISTORY_FILE, TypedLines
 from mnemoir.core.errors import MnemoirError, StorageUnavailable

@@ -9,10 +9,9 @@ from contextlib import contextmanager, suppress
 from rich.console import Console
 from rich.text import Text
 
-from mnemoir.cli.chat.display import Display, Show
+from mnemoir.cli.chat.conversation import Answer
+from mnemoir.cli.chat.display import Display, Show, inert
 from mnemoir.cli.chat.growing import GrowingReply
-from mnemoir.cli.chat.inert import inert
-from mnemoir.cli.chat.replies import Answer
 
 
 class Terminal:

@@ -14,9 +14,9 @@ from starlette.responses import Response
 from mnemoir.app.discussions import nothing_kept
 from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import InvalidRequest, NotFound
-from mnemoir.memory.discussions.forgetting import Kind, forget_chunk
 from mnemoir.memory.discussions.reading import RecordSearch, find_records
 from mnemoir.memory.discussions.transfer import copy_of, put_copy
+from mnemoir.memory.discussions.writing import Kind, forget_chunk
 from mnemoir.server.discussions.answers import (
     DiscussionImported,
     DiscussionMemories,

@@ -16,7 +16,7 @@ from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import OwnerSummary, Project
 from mnemoir.server.memories.answers import AppliedChange, Success
 from mnemoir.server.memories.bodies import PromptBody, SettingsBody
-from mnemoir.server.memories.routes import KIND
+from mnemoir.server.memories.later import KIND
 from mnemoir.server.rest import Answer, BodyOf, JsonObject, ProjectHere, Routes, SiteHere
 
 router = Routes(tags=["project"])

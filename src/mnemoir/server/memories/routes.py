@@ -6,21 +6,15 @@ is logged and counted itself.
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 import orjson
 from fastapi import Depends, Header, Query, Request
-from pydantic import TypeAdapter
 
-from mnemoir.app.latencies import Latencies
 from mnemoir.core.errors import InvalidRequest, MnemoirError
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.scope import Scope
 from mnemoir.core.scope import Scope as Owner
-from mnemoir.memory.background import Handler
-from mnemoir.memory.facts import AddRequest, Facts, unknown_memory
-from mnemoir.ports.jobs import Job
+from mnemoir.memory.facts import unknown_memory
 from mnemoir.ports.memory_store import Project, Receipt
 from mnemoir.server.access import named_user, owner, project_in
 from mnemoir.server.errors import MethodNotAllowed, broken, status_of
@@ -34,6 +28,7 @@ from mnemoir.server.memories.answers import (
     search_json,
 )
 from mnemoir.server.memories.bodies import AddBody, SearchBody
+from mnemoir.server.memories.later import KIND, payload_of
 from mnemoir.server.memories.lists import At, ListLimit, MemoryPage, Offset, UserQuery, page_of
 from mnemoir.server.record import log_fault
 from mnemoir.server.rest import Answer, BodyOf, JsonObject, ProjectHere, Routes, Site, SiteHere, checked
@@ -42,35 +37,6 @@ router = Routes(prefix="/api/memories", tags=["memories"])
 
 _LONGEST_KEY = 255
 _HISTORY = b"/history"
-
-
-KIND = "add"
-
-_request = TypeAdapter(AddRequest)
-
-
-def payload_of(scope: Scope, request: AddRequest) -> Mapping[str, Any]:
-    """The job's payload, as JSON; times become ISO texts."""
-    payload: Mapping[str, Any] = orjson.loads(orjson.dumps({"scope": asdict(scope), "request": asdict(request)}))
-    return payload
-
-
-def add_later(facts: Facts, write: Latencies) -> Handler:
-    """The handler of such jobs; it records in `write` how long each took.
-
-    A result holds the answer for a waiting caller. It quotes memories, so it includes their scope and session, and is
-    deleted with them when they are forgotten.
-    """
-
-    async def run(job: Job) -> Mapping[str, Any]:
-        scope, request = Scope(**job.payload["scope"]), _request.validate_python(job.payload["request"])
-        if request.receipt is None:  # so that a job interrupted by a crash still takes effect once
-            request = replace(request, receipt=Receipt(key=job.id, request_hash=job.id))
-        with write.measured():
-            result = await facts.add(scope, request)
-        return {"scope": asdict(scope), "session": request.session, **add_json(result, include_usage=False)}
-
-    return run
 
 
 class HistoryAnswer(JsonObject):

@@ -19,8 +19,7 @@ from mnemoir.core.discussions import (
 from mnemoir.ports.discussions import RecordStore
 from mnemoir.ports.search_rows import SearchRows
 from mnemoir.storage.discussions import record_chunks, record_schema, record_search
-from mnemoir.storage.discussions.record_files import RecordFiles
-from mnemoir.storage.discussions.record_place import records_file
+from mnemoir.storage.discussions.record_files import RecordFiles, records_file
 from mnemoir.storage.discussions.record_rows import RecordRows
 from mnemoir.storage.sql.engine import Sql, Value, queries
 
