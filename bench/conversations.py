@@ -17,7 +17,6 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import psutil
-from mnemoir.core.conversations import Message, MessageRecord, SessionMetadata
 
 from bench.conversation_baselines import WORDS, PlainSearch, plain_table, save_plainly
 from bench.conversation_recall import compare_recall
@@ -26,6 +25,7 @@ from bench.report import median, ms, percentile, table
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.embedding import ModelEmbeddingClient
 from mnemoir.conversations.search.search_filter import SearchFilter
+from mnemoir.core.conversations import Message, MessageRecord, SessionMetadata
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 
 SIZE = 100_000

@@ -4,10 +4,9 @@ import inspect
 import subprocess
 import sys
 
-from mnemoir.core.conversations import ToolCall
-
 import mnemoir.agent
 from mnemoir.agent import Agent, CompletionResponse, Tool, tool
+from mnemoir.core.conversations import ToolCall
 
 NAMES = [
     *("DEFAULT_SYSTEM_PROMPT", "LLM", "Agent", "AgentEvent", "AgentLimits", "AgentMemory", "Answered"),

@@ -1,14 +1,14 @@
 """What keeping a chat asks of the file of its conversation."""
 
 import pytest
-from mnemoir.core.conversations import Message
-from mnemoir.core.events import Gathering, Text
-from mnemoir.storage.sqlite.shared_file import SharedFile
 
 from mnemoir.app.stored_turns import Place, store_answer, store_question
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.nodes.memory import local_node_parts
 from mnemoir.conversations.users import OwnConversations
+from mnemoir.core.conversations import Message
+from mnemoir.core.events import Gathering, Text
+from mnemoir.storage.sqlite.shared_file import SharedFile
 
 
 @pytest.fixture

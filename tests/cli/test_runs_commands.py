@@ -5,11 +5,11 @@ import json
 from functools import partial
 
 import pytest
-from mnemoir.storage.sqlite.opening import open_run_file
 
 from mnemoir.core.runs import NodeTrace, RecalledMemory, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
 from mnemoir.storage.sql.run_store import SqlRunStore
+from mnemoir.storage.sqlite.opening import open_run_file
 from tests.cli.command_process import run_here
 
 SCOPE = Scope(project="default", user="mira")

@@ -1,6 +1,7 @@
 """Random histories: turns with rounds of tools in them, and lists of messages that follow no rule at all."""
 
 from hypothesis import strategies as st
+
 from mnemoir.core.conversations import Message, ToolCall
 
 _texts = st.text("ab 日", max_size=12)

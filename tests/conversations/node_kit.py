@@ -6,12 +6,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from mnemoir.core.conversations import Message
-from mnemoir.storage.objects.local import LocalObjects
-
 from mnemoir.conversations.nodes.memory import NodeParts, NodeTokenBufferMemory
+from mnemoir.core.conversations import Message
 from mnemoir.ports.objects import ObjectEntry, ObjectNotFound
 from mnemoir.storage.locks.file import FileLock
+from mnemoir.storage.objects.local import LocalObjects
 
 KEY = "node_memory/app/talk/node.json"
 

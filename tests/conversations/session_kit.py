@@ -7,8 +7,8 @@ from pathlib import Path
 
 import apsw
 import pytest
-from mnemoir.core.conversations import Message, MessageRecord, ToolCall
 
+from mnemoir.core.conversations import Message, MessageRecord, ToolCall
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.sqlite import conversation_file, shared_file
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mnemoir.core.conversations import MediaPart, Message, TextPart
-from mnemoir.storage.objects.local import LocalObjects
 from structlog.testing import capture_logs
 
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.attachments.links import media_digest, read_link
+from mnemoir.core.conversations import MediaPart, Message, TextPart
 from mnemoir.core.errors import InvalidRequest, TooLarge
+from mnemoir.storage.objects.local import LocalObjects
 from mnemoir.storage.objects.opening import open_objects
 from tests.conversations.node_kit import PlainStore
 from tests.workflows.nodes.pictures import bmp, gif, jpeg, png, webp

@@ -8,11 +8,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from mnemoir.core.conversations import Message
 
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.embedding import ModelEmbeddingClient, check_embedding_client
 from mnemoir.conversations.search.embedding_worker import EmbeddingWorker
+from mnemoir.core.conversations import Message
 from mnemoir.core.errors import ProviderInvalidOutput, StorageUnavailable
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 from tests.conversations.search_kit import WordsClient, manager, say, vector_ids

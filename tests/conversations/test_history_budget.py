@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mnemoir.core.conversations import MediaPart, Message, TextPart, ToolCall
 
 from mnemoir.conversations.windows.budget import (
     ParameterRule,
@@ -13,6 +12,7 @@ from mnemoir.conversations.windows.budget import (
     rest_tokens,
     without_refused_parts,
 )
+from mnemoir.core.conversations import MediaPart, Message, TextPart, ToolCall
 from mnemoir.core.errors import InvalidRequest
 from tests.conversations.chats import LetterModel
 

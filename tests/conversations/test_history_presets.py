@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mnemoir.core.conversations import Message
 
 from mnemoir.conversations.turns.presets import (
     COMPAT_A_NEW,
@@ -21,6 +20,7 @@ from mnemoir.conversations.turns.presets import (
     select_turns,
 )
 from mnemoir.conversations.windows.counters import CHARS4, FunctionCounter
+from mnemoir.core.conversations import Message
 from mnemoir.core.errors import SettingsError
 from mnemoir.ports.turns import Turn
 

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
-from mnemoir.core.conversations import Message
 
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.embedding import ModelEmbeddingClient
+from mnemoir.core.conversations import Message
 from mnemoir.providers.embedding.minilm_model import MiniLM
 from tests.conversations.search_kit import manager
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 import structlog
-from mnemoir.storage.sqlite.opening import open_lock_file
 
 from mnemoir.core.errors import SettingsError, StorageUnavailable
 from mnemoir.ports.leases import Lease, Leases, held
@@ -17,6 +16,7 @@ from mnemoir.storage.locks.file import FileLock
 from mnemoir.storage.locks.in_process import InProcessLock
 from mnemoir.storage.locks.redis import redis_lock
 from mnemoir.storage.locks.rows import RowLeases
+from mnemoir.storage.sqlite.opening import open_lock_file
 
 KEY = "node_memory/app/conversation/node.json"
 SHORT = 0.05  # seconds; a lease that a test lets end

@@ -4,9 +4,9 @@ import asyncio
 from datetime import timedelta
 
 import pytest
-from mnemoir.core.conversations import ROOT, MediaPart, MessageNotFoundError, TextPart, ToolCall
 
 from mnemoir.conversations import MemoryManager, Message, SessionExistsError, SessionMetadata, Summary
+from mnemoir.core.conversations import ROOT, MediaPart, MessageNotFoundError, TextPart, ToolCall
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from tests.conversations import search_kit

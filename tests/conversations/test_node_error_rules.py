@@ -7,16 +7,16 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from mnemoir.core.conversations import MediaPart, TextPart
-from mnemoir.storage.objects.local import LocalObjects
 from structlog.testing import capture_logs
 
 from mnemoir.conversations.log.files import FileRef
 from mnemoir.conversations.nodes.memory import NodeParts, NodeTokenBufferMemory
 from mnemoir.conversations.turns.threads import NIL
 from mnemoir.conversations.turns.token_buffer import TokenBufferMemory
+from mnemoir.core.conversations import MediaPart, TextPart
 from mnemoir.core.errors import Conflict, StorageUnavailable
 from mnemoir.ports.objects import ConditionalStore
+from mnemoir.storage.objects.local import LocalObjects
 from mnemoir.storage.objects.opening import open_objects
 from tests.conversations.chats import LetterModel, attachment, chat, line, shelf
 from tests.conversations.node_kit import KEY, WordsModel, memory, texts

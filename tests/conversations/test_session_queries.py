@@ -5,10 +5,10 @@ from pathlib import Path
 
 import apsw
 import pytest
-from mnemoir.storage.sql.engine import queries
-from mnemoir.storage.sqlite.conversation_file import upgrade
 
 import mnemoir.storage
+from mnemoir.storage.sql.engine import queries
+from mnemoir.storage.sqlite.conversation_file import upgrade
 
 SUBJECTS = ("schema", "sessions", "messages", "tree", "ways", "vectors")
 ALL = [(subject, name) for subject in SUBJECTS for name in queries(f"sessions/{subject}")]

@@ -6,6 +6,9 @@ from datetime import datetime, timedelta
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from structlog.testing import capture_logs
+
+from mnemoir.conversations.log.message_rows import record_of
 from mnemoir.core.conversations import (
     MediaPart,
     Message,
@@ -16,9 +19,6 @@ from mnemoir.core.conversations import (
     ToolCall,
     metadata_of,
 )
-from structlog.testing import capture_logs
-
-from mnemoir.conversations.log.message_rows import record_of
 from mnemoir.core.errors import InvalidRequest, StorageUnavailable
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from tests.conversations.session_kit import NOON, Hands, all_bytes, behind_the_back, said, texts

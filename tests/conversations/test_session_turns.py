@@ -6,8 +6,6 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mnemoir.core.conversations import ROOT, MediaPart, Message, TextPart, ToolCall
-from mnemoir.storage.objects.local import LocalObjects
 
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.log.files import FileRef, FileUnavailable
@@ -16,6 +14,8 @@ from mnemoir.conversations.turns.session_files import SessionFiles
 from mnemoir.conversations.turns.session_turns import CurrentTurn, SessionConversations, SessionTurns, thread_back
 from mnemoir.conversations.turns.threads import get_thread_messages_length, stored_turns
 from mnemoir.conversations.turns.token_buffer import TokenBufferMemory
+from mnemoir.core.conversations import ROOT, MediaPart, Message, TextPart, ToolCall
+from mnemoir.storage.objects.local import LocalObjects
 from tests.conversations.chats import LetterModel, spoken
 from tests.conversations.session_kit import assistant, behind_the_back, user
 

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mnemoir.core.conversations import ROOT, Message
 
 from mnemoir.conversations.log.message_rows import record_of
 from mnemoir.conversations.windows.counters import CHARS4, HEURISTIC, FunctionCounter, TokenCounter
@@ -17,6 +16,7 @@ from mnemoir.conversations.windows.strategies.choice import strategy_named
 from mnemoir.conversations.windows.strategies.hybrid import BudgetTooSmall
 from mnemoir.conversations.windows.strategies.summarising import SummaryOptions, SummaryTask
 from mnemoir.conversations.windows.validity import INTERRUPTED, SUMMARY_PREFIX, assert_valid_history
+from mnemoir.core.conversations import ROOT, Message
 from tests.conversations.histories import any_messages, valid_histories
 from tests.conversations.strategy_kit import SESSION, Summariser, opened, save, talk
 

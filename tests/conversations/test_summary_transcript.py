@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mnemoir.core.conversations import MediaPart, Message, TextPart, ToolCall
 
 from mnemoir.conversations.windows.counters import CHARS4, HEURISTIC, TokenCounter
 from mnemoir.conversations.windows.strategies.transcript import shortened_summary, summary_message, transcript_line
+from mnemoir.core.conversations import MediaPart, Message, TextPart, ToolCall
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 import hashlib
 
 import pytest
-from mnemoir.core.text import hashes
 
 from mnemoir.core.messages import ImagePart, Message, TextPart, text_message
+from mnemoir.core.text import hashes
 
 
 def sha256(text):

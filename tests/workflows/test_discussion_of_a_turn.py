@@ -4,10 +4,10 @@ import json
 from dataclasses import replace
 
 import pytest
-from mnemoir.core.text import hashes
 
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.messages import text_message
+from mnemoir.core.text import hashes
 from tests.wire.framed_prompts import DOCUMENT, QUESTION, rag
 from tests.workflows.workflow_kit import SCOPE, caller, chat, events
 

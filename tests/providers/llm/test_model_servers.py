@@ -5,8 +5,6 @@ from typing import Any, get_args
 
 import aiohttp
 import pytest
-from mnemoir.core.events import Finished, ModelEvent, Passed, Text, Usage
-from mnemoir.ports.llm import ChatModel, ModelServer, ModelServerKind
 from structlog.testing import capture_logs
 
 from mnemoir.core.errors import (
@@ -16,7 +14,9 @@ from mnemoir.core.errors import (
     ProviderUnavailable,
     SettingsError,
 )
+from mnemoir.core.events import Finished, ModelEvent, Passed, Text, Usage
 from mnemoir.core.messages import ImagePart, Message, ModelRequest, text_message
+from mnemoir.ports.llm import ChatModel, ModelServer, ModelServerKind
 from mnemoir.providers.llm.endpoint import Timeouts
 from mnemoir.providers.llm.model_servers import HttpModelServers
 from tests.providers.llm.conftest import SECRET

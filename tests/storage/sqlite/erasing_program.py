@@ -9,11 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from mnemoir.storage.sql.engine import Sql
-
 from mnemoir.core.memories import Provenance, SourceTurn
 from mnemoir.core.scope import Scope
 from mnemoir.storage.sql import SqlMemoryStore, forgetting
+from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sqlite import SqliteEngine, open_database
 from tests.contracts.words import MIRA, message
 

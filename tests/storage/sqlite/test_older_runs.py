@@ -3,11 +3,11 @@
 import json
 
 import apsw
-from mnemoir.storage.sqlite.data_file import create, known_steps
-from mnemoir.storage.sqlite.opening import open_run_file
 
 from mnemoir.core.scope import Scope
 from mnemoir.storage.sql.run_store import SqlRunStore
+from mnemoir.storage.sqlite.data_file import create, known_steps
+from mnemoir.storage.sqlite.opening import open_run_file
 
 NODE = {"number": 1, "title": "Answer", "type": "Standard", "started_ms": 0.5, "endpoint": None, "preset": None}
 NODE |= {"model": None, "prompt": [{"role": "user", "content": '"input_tokens": 99'}], "output": "Yes.", "notes": []}

@@ -7,11 +7,11 @@ from functools import partial
 
 import apsw
 import pytest
-from mnemoir.storage.sql.engine import queries
-from mnemoir.storage.sqlite.opening import open_lock_file
 
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.locks.rows import RowLeases
+from mnemoir.storage.sql.engine import queries
+from mnemoir.storage.sqlite.opening import open_lock_file
 from mnemoir.workflows.locks import WorkflowLocks
 from tests.contracts.words import SetClock
 

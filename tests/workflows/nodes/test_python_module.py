@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-from mnemoir.ports.node_services import ModuleRunner
 
 from mnemoir.core.errors import ModuleFailed, SettingsError
 from mnemoir.core.messages import text_message
+from mnemoir.ports.node_services import ModuleRunner
 from mnemoir.providers.http import new_session
 from mnemoir.providers.python_modules.runner import NoModules, ProcessModuleRunner
 from mnemoir.workflows.nodes.python_module import PythonModule

@@ -6,11 +6,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from mnemoir.storage.sqlite.opening import open_lock_file
 from pydantic import ValidationError
 
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.locks.rows import RowLeases
+from mnemoir.storage.sqlite.opening import open_lock_file
 from mnemoir.workflows.locks import WorkflowLocks
 from mnemoir.workflows.nodes.workflow_lock import WorkflowLock
 from mnemoir.workflows.services import Services

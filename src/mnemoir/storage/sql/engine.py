@@ -10,6 +10,7 @@ scope is one row for each user of a project, whose number leads every key of tha
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -23,6 +24,7 @@ Row = tuple[Any, ...]
 Value = str | bytes | int | float | None
 
 
+@cache
 def queries(subject: str) -> Mapping[str, str]:
     """The queries of `queries/<subject>.sql` by name, with their comments, which then show in database traces."""
     text = (files("mnemoir.storage.sql") / "queries" / f"{subject}.sql").read_text("utf-8")
@@ -33,7 +35,8 @@ def queries(subject: str) -> Mapping[str, str]:
     }
 
 
-def subjects() -> list[str]:
+@cache
+def subjects() -> Sequence[str]:
     """All files of queries, in name order."""
     folder = files("mnemoir.storage.sql") / "queries"
     return sorted(entry.name.removesuffix(".sql") for entry in folder.iterdir() if entry.name.endswith(".sql"))

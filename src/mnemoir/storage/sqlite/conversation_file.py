@@ -7,7 +7,6 @@ as another process may be about to run them.
 """
 
 import os
-from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -16,7 +15,7 @@ import structlog
 
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.sql.engine import Damaged, queries
-from mnemoir.storage.sqlite.data_file import Step, beside, known_steps, refuse_newer
+from mnemoir.storage.sqlite.data_file import beside, known_steps, refuse_newer
 from mnemoir.storage.sqlite.shared_file import Identity, SharedFile, identity_of, last_taken_id, set_aside
 from mnemoir.storage.sqlite.transactions import transaction
 
@@ -111,7 +110,7 @@ def upgrade(path: Path, connection: apsw.Connection) -> None:
 
     Raises StorageUnavailable for the database of another program, and of a newer Mnemoir.
     """
-    steps = _steps()
+    steps = known_steps("sessions")
     if _reached(path, connection) < len(steps):
         with transaction(connection):
             reached = _reached(path, connection)  # another process may have run them meanwhile
@@ -133,7 +132,7 @@ def _reached(path: Path, connection: apsw.Connection) -> int:
             f"{path} is a database without sessions (its table {lacking[0]} is missing or a different one) and was "
             "left as it is. Choose another path."
         )
-    refuse_newer(path, reached, _steps())
+    refuse_newer(path, reached, known_steps("sessions"))
     return reached
 
 
@@ -143,11 +142,6 @@ def _tables(connection: apsw.Connection) -> set[str]:
 
 def _columns(connection: apsw.Connection, table: str) -> set[str]:
     return {name for (name,) in connection.execute(_QUERIES["columns_of"], {"table": table})}
-
-
-@cache
-def _steps() -> list[Step]:
-    return known_steps("sessions")
 
 
 def _refuse_torn(path: Path) -> None:

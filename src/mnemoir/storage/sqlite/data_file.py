@@ -19,6 +19,7 @@ import struct
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
@@ -61,7 +62,8 @@ class Step:
     sql: str
 
 
-def known_steps(file: str = "") -> list[Step]:
+@cache
+def known_steps(file: str = "") -> Sequence[Step]:
     """Every migration of this program for a kind of file ("" for `mnemoir.db`), in order."""
     return sorted(
         (
@@ -81,11 +83,12 @@ def reached(connection: apsw.Connection) -> int:
 
 
 def migrate(connection: apsw.Connection, steps: Sequence[Step]) -> None:
-    """Run the migrations that the file does not have yet."""
+    """Run the migrations that the file does not have yet, each in its own transaction."""
     before = reached(connection)
     for step in steps:
         if step.number > before:
-            _take(connection, step)
+            with transaction(connection):
+                _take(connection, step)
 
 
 def _step(number: int, name: str, sql: str) -> Step:
@@ -96,14 +99,13 @@ def _step(number: int, name: str, sql: str) -> Step:
 
 
 def _take(connection: apsw.Connection, step: Step) -> None:
-    with transaction(connection):
-        connection.pragma("application_id", APPLICATION_ID)
-        connection.execute(_RECORD)
-        connection.execute(step.sql)
-        connection.execute(
-            "INSERT INTO migrations (number, name, at) VALUES (?, ?, ?)",
-            (step.number, step.name, now_text()),
-        )
+    connection.pragma("application_id", APPLICATION_ID)
+    connection.execute(_RECORD)
+    connection.execute(step.sql)
+    connection.execute(
+        "INSERT INTO migrations (number, name, at) VALUES (?, ?, ?)",
+        (step.number, step.name, now_text()),
+    )
 
 
 def problems(sql: Sql) -> list[str]:
@@ -141,7 +143,9 @@ def create(path: Path, steps: Sequence[Step]) -> None:
     connection = apsw.Connection(str(draft), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         connection.pragma("synchronous", "EXTRA")
-        migrate(connection, steps)
+        with transaction(connection):  # nobody else sees the file yet
+            for step in steps:
+                _take(connection, step)
     finally:
         connection.close()
     draft.chmod(0o600)

@@ -174,7 +174,8 @@ def _scoped(scope: Scope | None, work: Callable[[Sql], T]) -> Callable[[Sql], T]
 
 def _opened(path: Path) -> apsw.Connection:
     steps = known_steps()
-    if not path.exists():
+    is_new = not path.exists()
+    if is_new:
         create(path, steps)
     make_private(path)
     refuse_other_files(path)
@@ -188,7 +189,8 @@ def _opened(path: Path) -> apsw.Connection:
             connection.pragma(name, value)
         refuse_other_schemas(path, connection, steps)
         migrate(connection, steps)
-        _prepare_all(path, connection)
+        if not is_new:
+            _prepare_all(path, connection)
     except BaseException:
         connection.close()
         raise
