@@ -11,7 +11,7 @@ from mnemoir.core.discussions import BlockChanges, ChunkSource, NewRecord, Rolli
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.messages import text_message
 from mnemoir.providers.http import call_asgi
-from mnemoir.server.discussions.rebuild import RebuildAnswer
+from mnemoir.server.discussions.routes import RebuildAnswer
 from mnemoir.workflows.rebuilding import RebuildProgress
 from tests.scripted_llm import Answer, failure
 from tests.server.served_tree import served

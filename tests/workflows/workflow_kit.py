@@ -13,10 +13,10 @@ import aiohttp
 
 from mnemoir.core.errors import ProviderUnavailable
 from mnemoir.core.events import Emit, Event, Text
-from mnemoir.core.fence import RecalledLine
 from mnemoir.core.messages import ChatRequest, Message, ModelRequest, text_message
 from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
+from mnemoir.core.text import RecalledLine
 from mnemoir.memory.discussions.parts import DiscussionMemory
 from mnemoir.ports.memory_service import ChatTurn, MemoryChange, RecallResult
 from mnemoir.providers.llm.endpoint import Endpoint, Timeouts

@@ -5,13 +5,17 @@ StreamingLLM.
 """
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Protocol, cast, runtime_checkable
 
+from mnemoir.conversations.log.message_rows import read_call, to_model
 from mnemoir.conversations.windows.counters import TokenCounter
+from mnemoir.core import messages as core
 from mnemoir.core.conversations import Message, ToolCall
 from mnemoir.core.errors import SettingsError
-from mnemoir.core.events import Text, Usage
+from mnemoir.core.events import Gathering, Reply, Text, Usage
+from mnemoir.ports.llm import ChatModel
 
 ToolSpec = Mapping[str, Any]  # a tool in the JSON of OpenAI's chat protocol
 
@@ -116,3 +120,39 @@ def choice_of(manager: ClusterManager | ModelChooser | None) -> Choose:
 def _of_cluster(cluster: ClusterManager, question: str, messages: Sequence[Message]) -> LLM | None:
     node, _ = cluster.select_node_smart(query=question, context=list(messages))
     return None if node is None else cluster.get_client(node.name)
+
+
+class ChatModelLLM:
+    """An LLM over a ChatModel. Raises ProviderError. Of files only images are sent: the port takes no others."""
+
+    def __init__(self, model: ChatModel, sampling: core.Sampling | None = None) -> None:
+        self._model = model
+        self._sampling = sampling or core.Sampling()
+
+    async def complete(self, *, messages: list[Message], tools: list[ToolSpec] | None) -> CompletionResponse:
+        """The whole answer, in one upstream call."""
+        return _response(await self._model.ask(self._request(messages, tools)))
+
+    async def stream(
+        self, *, messages: list[Message], tools: list[ToolSpec] | None
+    ) -> AsyncGenerator[Text | CompletionResponse, None]:
+        """Pieces of the text as they arrive, then the whole answer."""
+        gathering = Gathering()
+        async with aclosing(self._model.stream(self._request(messages, tools))) as batches:
+            async for batch in batches:
+                gathering.take(batch)
+                for event in batch:
+                    if isinstance(event, Text):
+                        yield event
+        yield _response(gathering.reply())
+
+    def _request(self, messages: Sequence[Message], tools: Sequence[ToolSpec] | None) -> core.ModelRequest:
+        return core.ModelRequest(messages=to_model(messages), sampling=self._sampling, tools=tools or ())
+
+
+def _response(reply: Reply) -> CompletionResponse:
+    calls = [read_call(call) for call in reply.tool_calls]
+    return CompletionResponse(reply.text or None, calls or None, reply.reason, reply.usage)
+
+
+_: type[StreamingLLM] = ChatModelLLM  # checked, never run

@@ -19,8 +19,8 @@ from mnemoir.core.conversations import HEAD, ROOT, Message, MessageNotFoundError
 from mnemoir.core.discussion_id import without_tags
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.events import Gathering
-from mnemoir.core.fence import RecalledLine, put_up
 from mnemoir.core.messages import ChatRequest
+from mnemoir.core.text import RecalledLine, put_up
 from mnemoir.ports.log import Log
 from mnemoir.wire.app_prompts import without_frame
 from mnemoir.workflows.run import RecordedTurn, last_user_message

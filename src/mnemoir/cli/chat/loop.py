@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from mnemoir.cli.chat import changing, looking
+from mnemoir.cli.chat import changing
 from mnemoir.cli.chat.conversation import Answer
 from mnemoir.cli.chat.session import Chat
 from mnemoir.core.errors import InvalidRequest, MnemoirError, NotFound
@@ -40,7 +40,7 @@ async def help(chat: Chat, argument: str) -> None:
 
 
 COMMANDS: Mapping[str, Command] = {
-    "/sessions": Command(usage="/sessions [n]", about="list conversations, newest first (10)", run=looking.sessions),
+    "/sessions": Command(usage="/sessions [n]", about="list conversations, newest first (10)", run=changing.sessions),
     "/load": Command(
         usage="/load <session>",
         about="continue another one: its id, or the beginning of it",
@@ -50,13 +50,13 @@ COMMANDS: Mapping[str, Command] = {
     "/save": Command(
         usage="/save", about="finish what is still to be made of it", run=changing.save, needs_memory=True
     ),
-    "/history": Command(usage="/history [n]", about="show its last messages (20)", run=looking.history),
+    "/history": Command(usage="/history [n]", about="show its last messages (20)", run=changing.history),
     "/clear": Command(
         usage="/clear", about="show the model nothing of before; nothing is deleted", run=changing.clear
     ),
     "/forget": Command(usage="/forget", about="delete this conversation for good", run=changing.forget),
-    "/search": Command(usage="/search <words>", about="search messages of all conversations", run=looking.search),
-    "/memories": Command(usage="/memories", about="list the facts that are remembered", run=looking.memories),
+    "/search": Command(usage="/search <words>", about="search messages of all conversations", run=changing.search),
+    "/memories": Command(usage="/memories", about="list the facts that are remembered", run=changing.memories),
     "/export": Command(
         usage="/export [file]",
         about="write it to a file: .jsonl, .json, .md or .txt",

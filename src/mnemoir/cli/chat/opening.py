@@ -20,7 +20,7 @@ from mnemoir.core.errors import Conflict
 from mnemoir.settings import load_settings
 
 if TYPE_CHECKING:
-    from mnemoir.cli.chat.typed_lines import TypedLines
+    from mnemoir.cli.chat.prompt import TypedLines
 
 _MOST_TOLD = 5
 _TITLE = 60  # characters
@@ -92,7 +92,7 @@ def _at_terminal(server: Server, conversation: Conversation, folder: Path | None
 
 
 def _typed_lines(folder: Path) -> "TypedLines | None":
-    from mnemoir.cli.chat.typed_lines import TypedLines
+    from mnemoir.cli.chat.prompt import TypedLines
 
     try:
         return TypedLines(folder)

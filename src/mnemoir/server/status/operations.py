@@ -13,8 +13,8 @@ from starlette.responses import JSONResponse, Response
 from mnemoir import __version__
 from mnemoir.app.parts import Parts
 from mnemoir.core.errors import NotFound, StorageUnavailable
+from mnemoir.server.entry import CONTENT_TYPE
 from mnemoir.server.errors import status_of
-from mnemoir.server.record import CONTENT_TYPE
 from mnemoir.server.request import visit_of
 from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
 
