@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from mnemoir.conversations import MediaPart, MemoryManager, Message, TextPart, ToolCall
 from mnemoir.conversations.transfer.copies import MessageCopy, SessionCopy
-from mnemoir.conversations.transfer.markdown import write_markdown
+from mnemoir.conversations.transfer.texts import write_markdown
 from mnemoir.core.conversations import SessionMetadata
 from tests.conversations.transfer_kit import exported, rich_session
 

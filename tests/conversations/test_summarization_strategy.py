@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from mnemoir.conversations.windows.strategies.simple import SimpleStrategy
 from mnemoir.conversations.windows.strategies.summarising import SummaryOptions, SummaryTask, summary_prompt
 from mnemoir.conversations.windows.strategies.summarization import SummarizationStrategy
+from mnemoir.conversations.windows.strategies.tail import SimpleStrategy
 from mnemoir.conversations.windows.validity import SUMMARY_PREFIX, assert_valid_history
 from mnemoir.core.conversations import Message
 from tests.conversations.strategy_kit import SESSION, Summariser, cost, opened, save, talk, texts, tool_round

@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mnemoir.core.discussions import Discussion
-from mnemoir.storage.discussions.record_ranking import install
-from mnemoir.storage.discussions.record_search import search
+from mnemoir.storage.discussions.record_search import install, search
 from mnemoir.storage.discussions.record_store import SqliteRecordStore
 from mnemoir.storage.sqlite.transactions import SqliteSql
 from tests.storage.discussions.record_words import connected, file_of, record, source

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mnemoir.core.errors import SettingsError
 from mnemoir.workflows.checking import check
-from mnemoir.workflows.node_types import node_types
+from mnemoir.workflows.node import node_types
 from tests.workflows.config.config_kit import SMALL, tree_of
 
 WORDS = st.sampled_from(

@@ -1,4 +1,7 @@
-"""Writer of a thread as Markdown: texts keep their formatting but contain nothing active.
+"""Writers of a thread as text: Markdown for people, and ChatML, a training format of models.
+
+In ChatML marks inside a text are escaped: in every `<|`, and in every one escaped before, one more backslash is put
+before the bar.
 
 In every Markdown reader, no HTML is interpreted, no picture is loaded, and links lead only to the web or to mail
 addresses. Characters that would begin such elements become entities, which are never markup. Code blocks get a fence
@@ -12,9 +15,12 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from mnemoir.conversations.transfer.copies import MessageCopy, SessionCopy
-from mnemoir.conversations.transfer.plain import plain_text
 from mnemoir.core.conversations import MediaPart, Message, calls_of
 
+# terminal commands: CSI with its parameters, OSC up to its end, two-character sequences
+_COMMANDS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_MARK = re.compile(r"<(\\*)\|")
 _NAMES = {"system": "System", "user": "User", "assistant": "Assistant", "tool": "Tool"}
 _FENCE = re.compile(r"(?P<indent>[ \t]*)(?:(?P<ticks>`{3,})(?P<info>[^`]*)|(?P<tildes>~{3,})(?P<other>.*))")
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+#.-]{1,40}")
@@ -25,6 +31,36 @@ _PICTURE = re.compile(r"!(?=\[)")
 _LINK = re.compile(r"\](?=\()(?!\((?:https?://|mailto:))")
 _DEFINITION = re.compile(r"\](?=:)")
 _MARKUP = re.compile(r"[&<>\\`*_{}\[\]()#+!|~$^=-]")
+
+
+def plain_text(text: str) -> str:
+    """The text without terminal commands and control characters; lines end with a line feed."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _CONTROLS.sub("", _COMMANDS.sub("", lines))
+
+
+def write_chatml(session: SessionCopy) -> Iterator[bytes]:
+    """The system prompt and the thread as ChatML."""
+    if session.system_prompt:
+        yield _turn("system", session.system_prompt)
+    for copy in session.messages:
+        yield _turn(copy.message.role, _said(copy.message))
+
+
+def _turn(role: str, text: str) -> bytes:
+    escaped = _MARK.sub(r"<\1\\|", plain_text(text))
+    return f"<|im_start|>{role}\n{escaped}<|im_end|>\n".encode("utf-8", "replace")
+
+
+def _said(message: Message) -> str:
+    """The names of files, the text, and each tool call as a line of JSON."""
+    parts = message.content if isinstance(message.content, list) else []
+    files = [f"[{part.type}: {part.filename or 'without a name'}]" for part in parts if isinstance(part, MediaPart)]
+    calls = [
+        json.dumps({"tool_call": {"name": call.name, "arguments": dict(call.arguments)}}, ensure_ascii=False)
+        for call in calls_of(message)
+    ]
+    return "\n".join(line for line in [*files, message.text, *calls] if line)
 
 
 def write_markdown(session: SessionCopy) -> Iterator[bytes]:

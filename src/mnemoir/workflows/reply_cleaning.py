@@ -1,4 +1,11 @@
-"""Cleaning of a model's answer: removing what endpoint and node ask for, in a fixed order.
+"""Cleaning of models' answers: thinking, and unwanted beginnings such as names, phrases and an echoed time.
+
+Each is removed by a stage, a function of the answer's beginning. While more of the answer could change its result, a
+stage waits. A whole answer passes through the same stages without waiting.
+
+A client that asks for the next turn of one speaker ends the conversation with the name and a colon. Some models
+repeat the name; to the replies of others it is added. A name has up to three words: a longer beginning with a colon
+is a sentence.
 
 The order is: thinking, leading white space, the node's beginnings, the endpoint's, an echoed time, the assistant's
 name, and white space at both ends. In a group chat the speaker's name is then put in front. A stream is cleaned the
@@ -6,17 +13,121 @@ same way, but text already sent cannot be changed: white space at its end stays,
 beginning if nothing else is to be removed.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from mnemoir.core.thinking import ThinkingFilter, ThinkingRule, remove_thinking
 from mnemoir.workflows.config.endpoint import EndpointDefinition
-from mnemoir.workflows.replies import beginnings
-from mnemoir.workflows.replies.beginnings import BeginningFilter, Stage, strip_beginning
-from mnemoir.workflows.replies.speaker import under
 
+MOST_HELD = 100  # characters held back for matching one list of beginnings
+_TIMESTAMP_ECHO = "[Sent less than a minute ago]"
+_ASSISTANT = "Assistant:"
+
+# takes the beginning, and True for a whole answer; gives the rest, and the stages that replace this one, or None
+# when the stage must see more
+Stage: TypeAlias = Callable[[str, bool], "tuple[str, Sequence[Stage] | None]"]
+_FIRST = r"\s*[^\W\d_][\w'.-]{0,40}"
+_MORE = r" [\w'.-]{1,40}"
+_SPEAKER = re.compile(rf"{_FIRST}(?:{_MORE}){{0,2}}:")
+_MAY_BECOME_SPEAKER = re.compile(rf"\s*|{_FIRST}(?:{_MORE}){{0,2}}|{_FIRST}(?:{_MORE})? ")
 _TAGS_MISSING = "removeThinking is on, but startThinkTag or endThinkTag is empty: thinking stays in the answer."
+
+
+def white_space(text: str, whole: bool) -> tuple[str, Sequence[Stage] | None]:
+    """Remove leading white space."""
+    left = text.lstrip()
+    return left, () if left or whole else None
+
+
+def one_of(beginnings: Sequence[str]) -> Stage:
+    """A stage that removes the first matching text, and white space after it. Case-sensitive; ignores empty texts."""
+    texts = [text for text in beginnings if text]
+
+    def stage(text: str, whole: bool) -> tuple[str, Sequence[Stage] | None]:
+        may_wait = not whole and len(text) < MOST_HELD
+        for beginning in texts:
+            if text.startswith(beginning):
+                return text[len(beginning) :], (white_space,)
+            if may_wait and beginning.startswith(text):
+                return text, None
+        return text, ()
+
+    return stage
+
+
+speaker_name = one_of([_ASSISTANT])
+
+
+def timestamp_echo(text: str, whole: bool) -> tuple[str, Sequence[Stage] | None]:
+    """Remove the relative time of a message sent just now, which models that are shown times often repeat."""
+    if text.startswith(_TIMESTAMP_ECHO):
+        left = text[len(_TIMESTAMP_ECHO) :]
+        return (left.removeprefix(" "), ()) if left or whole else (text, None)
+    return text, None if not whole and _TIMESTAMP_ECHO.startswith(text) else ()
+
+
+def strip_beginning(text: str, stages: Sequence[Stage]) -> str:
+    """A whole answer after all stages."""
+    return _through(text, stages, whole=True)[0]
+
+
+class BeginningFilter:
+    """`strip_beginning` for a streamed answer."""
+
+    def __init__(self, stages: Sequence[Stage]) -> None:
+        self._stages = stages
+        self._held = ""
+
+    @property
+    def passes(self) -> bool:
+        """True once all further text is passed on unchanged."""
+        return not self._stages
+
+    def feed(self, text: str) -> str:
+        """Add a piece; the text that can be passed on now, possibly ""."""
+        if not self._stages:
+            return text
+        self._held, self._stages = _through(self._held + text, self._stages, whole=False)
+        return "" if self._stages else self._release()
+
+    def end(self) -> str:
+        """The rest of the text at the end of the answer."""
+        self._held, self._stages = _through(self._held, self._stages, whole=True)
+        return self._release()
+
+    def _release(self) -> str:
+        released, self._held = self._held, ""
+        return released
+
+
+def _through(text: str, stages: Sequence[Stage], *, whole: bool) -> tuple[str, Sequence[Stage]]:
+    """The rest of the text, and the stages that must see more."""
+    while stages:
+        text, following = stages[0](text, whole)
+        if following is None:
+            return text, stages
+        stages = (*following, *stages[1:])
+    return text, stages
+
+
+def has_speaker(reply: str) -> bool:
+    """True when a reply begins with a name and a colon."""
+    return _SPEAKER.match(reply) is not None
+
+
+def under(speaker: str) -> Stage:
+    """A stage that puts `speaker`, a name with its colon, before a reply without a name; a blank one stays blank."""
+
+    def stage(text: str, whole: bool) -> tuple[str, Sequence[Stage] | None]:
+        if has_speaker(text) or (whole and not text.strip()):
+            return text, ()
+        if not whole and _MAY_BECOME_SPEAKER.fullmatch(text):
+            return text, None
+        return f"{speaker} {text.lstrip()}", ()
+
+    return stage
 
 
 class ReplyProperties(Protocol):
@@ -114,17 +225,17 @@ class CleaningStream:
 
 
 def _stages(cleaning: Cleaning) -> Iterator[Stage]:
-    yield beginnings.white_space
+    yield white_space
     if cleaning.node_beginnings:
-        yield beginnings.one_of(cleaning.node_beginnings)
+        yield one_of(cleaning.node_beginnings)
     if cleaning.endpoint_beginnings:
-        yield beginnings.one_of(cleaning.endpoint_beginnings)
+        yield one_of(cleaning.endpoint_beginnings)
     if cleaning.timestamp_echo:
-        yield beginnings.timestamp_echo
+        yield timestamp_echo
     if cleaning.assistant_prefix:
-        yield beginnings.speaker_name
+        yield speaker_name
     if cleaning.trims:
-        yield beginnings.white_space
+        yield white_space
     if cleaning.speaker:
         yield under(cleaning.speaker)
 

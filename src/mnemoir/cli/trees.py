@@ -1,18 +1,21 @@
-"""`mnemoir init`: writes example workflows into a new directory and prints the next command."""
+"""`mnemoir init`, `check` and `schema`: example workflows, problems of a config tree, and schemas of its files."""
 
 import os
 import shlex
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
+import orjson
 import typer
 
-from mnemoir.cli.options import Json
-from mnemoir.cli.output import print_json, print_row
-from mnemoir.core.errors import Conflict, StorageUnavailable
+from mnemoir.cli.output import Config, Json, note, print_json, print_row
+from mnemoir.core.errors import Conflict, InvalidRequest, StorageUnavailable
+
+if TYPE_CHECKING:
+    from mnemoir.workflows.checking import Problem
 
 _MOST_NAMED = 5  # existing files that the error names
 
@@ -115,3 +118,87 @@ def _print_next(place: Path, tree: Mapping[str, bytes], *, as_json: bool) -> Non
     print_row("users    ", ", ".join(users()))
     print_row("read     ", str(place / "README.md"))
     print_row("next     ", command)
+
+
+def check(
+    config_dir: Annotated[Path, typer.Option(help="The Configs folder, or the Public folder around it.")],
+    user: Annotated[
+        list[str] | None, typer.Option("--user", "-u", help="Check only what this user reaches; may be repeated.")
+    ] = None,
+    config: Config = None,
+    as_json: Json = False,
+) -> None:
+    """Check a config tree; exit 1 if something in it cannot work."""
+    from dataclasses import asdict
+
+    from mnemoir.app.tree import outside
+    from mnemoir.settings import load_settings
+    from mnemoir.workflows.checking import check_with_hints
+    from mnemoir.workflows.config.tree import ConfigTree
+    from mnemoir.workflows.node import loaded
+
+    for left_out in loaded().problems:
+        note(f"Warning: {left_out}")
+    tree = ConfigTree.open(config_dir)
+    settings = load_settings(config, {"workflows.config_dir": config_dir})
+    problems, hints = check_with_hints(tree, user or [], loaded().types, outside(settings, tree))
+    errors = sum(problem.level == "error" for problem in problems)
+    warnings = len(problems) - errors
+    if as_json:
+        told = {"problems": [asdict(problem) for problem in problems], "hints": [asdict(hint) for hint in hints]}
+        print_json({**told, "errors": errors, "warnings": warnings})
+    else:
+        _print_problems(problems)
+        for hint in hints:
+            print_row("hint   ", hint.file, hint.path, hint.text)
+        print_row(f"{_counted(errors, 'error')}, {_counted(warnings, 'warning')}")
+    if errors:
+        raise typer.Exit(1)
+
+
+def _print_problems(problems: Sequence["Problem"]) -> None:
+    for problem in problems:
+        print_row(f"{problem.level:<7}", problem.file, problem.path, problem.cause, problem.fix)
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def schema(
+    name: Annotated[str | None, typer.Argument(help="Kind of file; without it, the kinds are listed.")] = None,
+    output_dir: Annotated[
+        Path | None, typer.Option(help="Write NAME.schema.json there, or one file for each kind.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Print the JSON Schema of a kind of config file, which is JSON with or without --json."""
+    from mnemoir.workflows.node import loaded
+    from mnemoir.workflows.schemas import schemas
+
+    known = schemas(loaded().types)
+    if name is not None and name not in known:
+        raise InvalidRequest(f"There is no schema {name!r}. Name one of {', '.join(known)}.")
+    wanted = {name: known[name]} if name else known
+    if output_dir is not None:
+        _write_schema(
+            output_dir, {kind: orjson.dumps(made, option=orjson.OPT_INDENT_2) for kind, made in wanted.items()}
+        )
+    elif name:
+        print_json(known[name])
+    elif as_json:
+        print_json(list(known))
+    else:
+        for kind in known:
+            print_row(kind)
+
+
+def _write_schema(folder: Path, files: dict[str, bytes]) -> None:
+    """Write one file per schema. Raises InvalidRequest when the folder cannot be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for kind, content in files.items():
+            (folder / f"{kind}.schema.json").write_bytes(content + b"\n")
+    except OSError as exc:
+        raise InvalidRequest(f"{folder} cannot be written: {exc.strerror}. Name another with --output-dir.") from exc
+    note(f"Wrote {', '.join(sorted(files))} to {folder}.")
