@@ -6,11 +6,12 @@ from playwright.async_api import Response, expect
 
 from tests.browser.conftest import OpenWindow
 from tests.browser_kit import Site
+from tests.stages import staged
 
 MOST_SCRIPT = 300_000  # bytes as they cross the wire, compressed
 
 
-@pytest.mark.parametrize("address", ["/", "/?conversation=tea"])
+@pytest.mark.parametrize("address", staged(["/?conversation=tea", "/"], quick=1))
 async def test_the_chat_needs_less_than_300_kb_of_script(site: Site, open_window: OpenWindow, address: str) -> None:
     said = [{"role": "user", "content": "Which tea?"}, {"role": "assistant", "content": "*Green* tea."}]
     async with aiohttp.ClientSession(site.url) as http:

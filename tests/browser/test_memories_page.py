@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 from playwright.async_api import Locator, Page, expect
 
-from tests.browser.conftest import OpenWindow, StartSite, each_look, each_look_of
+from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser_kit import PHONE, Site, Window, turn, until
 
 HOSTILE = (
@@ -102,6 +102,7 @@ async def test_the_list_is_narrowed_by_the_filters_and_the_address_tells_which(
     await expect(page).to_have_url(re.compile(f"id={said}"))
 
 
+@pytest.mark.slow
 async def test_phones_fold_all_but_the_search(site: Site, open_window: OpenWindow) -> None:
     await remember(site, "folded", *FACTS)
     page = await opened(await open_window(site, size=PHONE), "/memories?user=folded&age=1")
@@ -118,6 +119,7 @@ async def test_phones_fold_all_but_the_search(site: Site, open_window: OpenWindo
     await expect(page.get_by_role("status")).to_have_text("6 memories")
 
 
+@pytest.mark.slow
 async def test_the_filters_narrow_a_search_by_meaning_too(site: Site, open_window: OpenWindow) -> None:
     await remember(site, "narrowed", *FACTS)
     said = "I row in the morning, too."
@@ -175,6 +177,7 @@ async def test_an_edit_is_kept_and_its_history_shows_word_by_word_what_changed(
     assert "Lives in Graz, near the river" in await told(site, "edit")
 
 
+@pytest.mark.slow
 async def test_the_words_a_memory_came_from_are_shown_in_their_conversation(
     site: Site, open_window: OpenWindow
 ) -> None:
@@ -295,6 +298,7 @@ async def test_of_ten_thousand_memories_only_those_in_sight_are_in_the_page(
     assert await page.get_by_role("row").count() < 100
 
 
+@pytest.mark.slow
 async def test_a_hostile_memory_is_words_and_nothing_else(site: Site, open_window: OpenWindow) -> None:
     (memory_id,) = await remember(site, "hostile", HOSTILE, metadata={"session_id": HOSTILE, "a": HOSTILE})
     window = await open_window(site)
@@ -307,6 +311,7 @@ async def test_a_hostile_memory_is_words_and_nothing_else(site: Site, open_windo
     await window.is_within()
 
 
+@pytest.mark.slow
 async def test_the_keyboard_alone_is_enough(site: Site, open_window: OpenWindow) -> None:
     await remember(site, "keys", *FACTS)
     page = await opened(await open_window(site), "/memories?user=keys")
@@ -338,7 +343,8 @@ async def test_the_keyboard_alone_is_enough(site: Site, open_window: OpenWindow)
 ADDRESSES = ("", "&id={id}", "&view=timeline", "&q=morning")
 
 
-@each_look_of("address", first=["&view=timeline"], every=ADDRESSES)
+@pytest.mark.slow
+@pytest.mark.parametrize("address", ADDRESSES)
 async def test_no_barrier_and_nothing_wider_than_the_window(
     site: Site, open_window: OpenWindow, address: str
 ) -> None:
@@ -351,7 +357,7 @@ async def test_no_barrier_and_nothing_wider_than_the_window(
     await window.has_no_barrier()
 
 
-@each_look
+@pytest.mark.slow
 async def test_no_barrier_among_duplicates(site: Site, open_window: OpenWindow) -> None:
     await remember(site, "alike", *FACTS)
     window = await open_window(site)
