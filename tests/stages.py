@@ -20,3 +20,16 @@ def staged(cases: Iterable[Any], *, quick: Collection[Any] | int) -> list[Any]:
 def _slow(case: Any) -> Any:
     values = case if isinstance(case, tuple) else (case,)
     return pytest.param(*values, marks=pytest.mark.slow)
+
+
+def leave_cases_to_slow(items: Iterable[pytest.Item], *, most: int) -> None:
+    """Of each test with more cases than `most`, mark all but so many as slow; those that stay lie evenly apart."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("slow") is None:
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for each in cases.values():
+        stay = {round(at * (len(each) - 1) / (most - 1)) for at in range(most)}
+        for at, item in enumerate(each):
+            if len(each) > most and at not in stay:
+                item.add_marker(pytest.mark.slow)

@@ -166,6 +166,7 @@ def test_two_users_with_one_discussion_and_one_lock_have_their_own_at_the_same_t
     assert words["m003"].parent != words["b003"].parent
 
 
+@pytest.mark.slow
 def test_many_chats_of_many_discussions_at_once_share_nothing(house, talk):
     talks = {f"{talk} {series}": said(20, series=series) for series in "cdefgh"}
 

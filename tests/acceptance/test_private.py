@@ -5,6 +5,7 @@ from pathlib import Path
 
 import openai
 import psutil
+import pytest
 import requests
 
 from tests.scripted_llm import ScriptedLLM
@@ -47,6 +48,7 @@ def connections(record: Path) -> list[str]:
     return [json.loads(line)[1] for line in record.read_text().splitlines()] if record.exists() else []
 
 
+@pytest.mark.slow
 def test_without_a_model_only_the_ollama_address_is_ever_called(tmp_path):
     server, record = recorded_server(tmp_path)
     with server:

@@ -226,7 +226,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.dictionaries(st.text(), JSON, max_size=4), max_size=4), st.integers(1, 40), st.booleans())
 def test_a_list_is_taken_apart_as_a_reader_of_it_all_would(items, most, plain):
     """Whatever pieces the file comes in."""
@@ -239,13 +239,13 @@ def test_a_list_is_taken_apart_as_a_reader_of_it_all_would(items, most, plain):
     assert [json.loads(item) for item in array_items(Drops(raw), "Item")] == items
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(JSON)
 def test_a_value_is_read_as_any_reader_would(value):
     assert read_value(json.dumps(value).encode(), "It") == value
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.binary(max_size=60))
 def test_no_bytes_raise_another_error(raw):
     for read in (lambda: read_value(raw, "It"), lambda: list(array_items(io.BytesIO(b"[" + raw), "Item"))):

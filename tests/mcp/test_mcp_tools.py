@@ -156,6 +156,7 @@ async def resource(client: Client) -> str:
     return content.text
 
 
+@pytest.mark.slow
 async def test_no_tool_reaches_another_user_or_project(server):
     async with agent(server, "--user", "otto") as client:
         (added,) = await told(client, "add_memory", text="I am allergic to cats.")
@@ -247,12 +248,14 @@ def test_the_tools_are_printed_as_json(server, tmp_path):
     assert sorted(tool["name"] for tool in json.loads(done.stdout)["tools"]) == TOOLS
 
 
+@pytest.mark.slow
 def test_the_tools_are_printed_without_a_server_and_nothing_is_opened(tmp_path):
     done = run("mcp", "--json", "--url", closed_port_url(), cwd=tmp_path)
     assert (done.returncode, len(json.loads(done.stdout)["tools"]), done.stderr) == (0, len(TOOLS), "")
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 async def test_a_server_may_be_started_after_the_agent_and_again(tmp_path):
     far = ServerProcess(tmp_path / "data")
     async with agent(far, "--user", "late", key="") as client:
@@ -269,6 +272,7 @@ async def test_a_server_may_be_started_after_the_agent_and_again(tmp_path):
             assert len(await told(client, "list_memories")) == 1
 
 
+@pytest.mark.slow
 async def test_another_program_at_the_address_is_reported_to_the_agent(tmp_path):
     async with ScriptedLLM() as other:
         far = ServerProcess(tmp_path / "data")
