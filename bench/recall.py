@@ -31,7 +31,7 @@ from mnemoir.ports.embedding import Embedding, EmbeddingModel, Passage
 from mnemoir.ports.memory_store import Visible
 from mnemoir.providers.embedding.minilm_model import MiniLM
 from mnemoir.search import Indexing, Question, Recall
-from mnemoir.search.context import CONTEXT_MESSAGES
+from mnemoir.search.indexing import CONTEXT_MESSAGES
 from mnemoir.search.weights import Weights
 from mnemoir.storage.sql import SqlMemoryStore
 from mnemoir.storage.sqlite import open_database

@@ -13,12 +13,12 @@ from listed_rows import ListedRows, fact, message
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
 from mnemoir.ports.index_packs import Arrays, IndexPacks
-from mnemoir.search.codes import pack_ids, pack_vector
 from mnemoir.search.index import ScopeIndex
+from mnemoir.search.indexing import pack_ids, pack_vector
 from mnemoir.search.resident import Resident
 from mnemoir.search.residents import Residents
+from mnemoir.search.scores import word_scores
 from mnemoir.search.terms import query_terms, terms_of
-from mnemoir.search.words import word_scores
 
 T = TypeVar("T")
 

@@ -10,8 +10,8 @@ from mnemoir.ports.search_rows import SearchRow
 from mnemoir.search.columns import Column
 from mnemoir.search.index import ScopeIndex
 from mnemoir.search.ranking import _strongest
+from mnemoir.search.scores import word_scores
 from mnemoir.search.terms import query_terms, read_terms, terms_of
-from mnemoir.search.words import word_scores
 
 _TIMES = st.sampled_from([float("nan"), 0.0, 1800.0, 3600.0, 9000.0])
 _VECTORS = st.sampled_from([None, b"", b"\0<\0<", b"\0<\0\0", b"\0<" * 3])

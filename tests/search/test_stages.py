@@ -5,10 +5,17 @@ import pytest
 from hashed_words import HashedWords
 
 from mnemoir.ports.embedding import Embedding, Passage
-from mnemoir.search.codes import pack_codes, pack_ids, pack_vector, unpack_bits, unpack_ids, unpack_vector
-from mnemoir.search.fusion import fuse
-from mnemoir.search.indexing import Indexing
-from mnemoir.search.vectors import above_rest, late_scores, sentence_vector
+from mnemoir.search.indexing import (
+    Indexing,
+    pack_codes,
+    pack_ids,
+    pack_vector,
+    sentence_vector,
+    unpack_bits,
+    unpack_ids,
+    unpack_vector,
+)
+from mnemoir.search.scores import above_rest, fuse, late_scores
 
 
 def test_vectors_and_token_ids_come_back_from_bytes() -> None:

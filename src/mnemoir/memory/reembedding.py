@@ -24,8 +24,7 @@ from mnemoir.memory.background import Background
 from mnemoir.ports.embedding import EmbeddingModel, Passage
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import MemoryStore, Unembedded
-from mnemoir.search.context import embedded_in_halves
-from mnemoir.search.indexing import Indexing
+from mnemoir.search.indexing import Indexing, embedded_in_halves
 
 _log = structlog.get_logger(__name__)
 KIND = "embed"

@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 
 from mnemoir.ports.index_packs import Arrays
 from mnemoir.ports.search_rows import Revision
-from mnemoir.search import postings
-from mnemoir.search.chains import NONE, Key
-from mnemoir.search.columns import Array
-from mnemoir.search.postings import Postings
+from mnemoir.search.columns import NONE, Array, Key
+from mnemoir.search.terms import EMPTY, Postings, merged_postings, moved_postings
 
 _VERSION = 1  # changes with the stored format and with the meaning of terms and tokens
 _HEAD = "head"
@@ -52,7 +50,7 @@ class Frozen:
         return Frozen(
             revision=self.revision,
             arrays=arrays,
-            pieces=[postings.moved(postings.in_one([postings.EMPTY, *self.pieces]), places)],
+            pieces=[moved_postings(merged_postings([EMPTY, *self.pieces]), places)],
             names=names,
             chain_ends=ends,
         )

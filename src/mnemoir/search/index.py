@@ -17,12 +17,10 @@ from numpy.typing import DTypeLike, NDArray
 
 from mnemoir.ports.embedding import FloatArray
 from mnemoir.ports.search_rows import Revision, SearchRow
-from mnemoir.search import postings
-from mnemoir.search.chains import NONE, Chains, Key
-from mnemoir.search.codes import unpack_ids, unpack_vector
-from mnemoir.search.columns import Column
+from mnemoir.search.columns import NONE, Chains, Column, Key
 from mnemoir.search.frozen import Frozen
-from mnemoir.search.terms import read_terms
+from mnemoir.search.indexing import unpack_ids, unpack_vector
+from mnemoir.search.terms import Postings, Slots, append_postings, post, read_terms
 
 _COLUMNS: Mapping[str, tuple[DTypeLike, int | None]] = {
     "seq": (np.int64, None),
@@ -38,7 +36,6 @@ _COLUMNS: Mapping[str, tuple[DTypeLike, int | None]] = {
 _CHANGED_IN_PLACE = ("alive", "has_vector")
 
 Mask = NDArray[np.bool_]
-Slots = NDArray[np.int32]
 
 
 class ScopeIndex:
@@ -49,7 +46,7 @@ class ScopeIndex:
         arrays = frozen.arrays if frozen else {}
         self.model = model
         self.revision = frozen.revision if frozen else Revision(changes=-1, removals=-1)
-        self.pieces: list[postings.Postings] = list(frozen.pieces) if frozen else []
+        self.pieces: list[Postings] = list(frozen.pieces) if frozen else []
         self.codes = _Names(frozen.names if frozen else ())
         self._columns = {name: Column(*shape, arrays.get(name)) for name, shape in _COLUMNS.items()}
         self._chains = Chains(arrays.get("links"), arrays.get("joined"), frozen.chain_ends if frozen else {})
@@ -216,7 +213,7 @@ class ScopeIndex:
         first = len(self)
         texts = [read_terms(row.entry.terms) for row in rows]
         self._append(rows, texts)
-        self.pieces = postings.append(self.pieces, postings.post(texts, first))
+        self.pieces = append_postings(self.pieces, post(texts, first))
         self._count_tokens(rows)
         keys = [self._chain_key(slot) for slot in range(first, len(self))]
         if not replaced:

@@ -22,20 +22,22 @@ from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import Embedding, FloatArray
 from mnemoir.ports.memory_store import Visible
 from mnemoir.search.cues import Addressed, Calendar, named_spans
-from mnemoir.search.fusion import Signal, fuse
 from mnemoir.search.index import Mask, ScopeIndex
-from mnemoir.search.terms import query_terms
-from mnemoir.search.vectors import (
+from mnemoir.search.indexing import sentence_vector
+from mnemoir.search.scores import (
+    Signal,
+    WordScores,
     above_rest,
     cosines,
     cosines_of,
+    fuse,
     has_tokens,
     late_scores,
-    sentence_vector,
     token_weights,
+    word_scores,
 )
+from mnemoir.search.terms import query_terms
 from mnemoir.search.weights import Weights
-from mnemoir.search.words import WordScores, word_scores
 
 _DAY_S = 86400.0
 _MOST_TIES = 100

@@ -20,7 +20,6 @@ from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passa
 from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.memory_store import ListFilter, Visible
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
-from mnemoir.search.alike import Pair, alike_pairs
 from mnemoir.search.cues import Addressed, address
 from mnemoir.search.index import Mask, ScopeIndex
 from mnemoir.search.ranking import (
@@ -35,6 +34,7 @@ from mnemoir.search.ranking import (
     visible_rows,
 )
 from mnemoir.search.residents import MOST_BYTES, Residents
+from mnemoir.search.scores import Pair, alike_pairs
 from mnemoir.search.weights import Weights
 
 VECTORS_PENDING = "vectors_pending"

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory
 from mnemoir.core.text import content_hash
-from mnemoir.memory.facts.coverage import claims, none_claims
 from mnemoir.memory.facts.defences import Plan, defend
-from mnemoir.memory.facts.reconciliation import Candidate, Proposal, document, read_proposals
+from mnemoir.memory.facts.reconciliation import Candidate, Proposal, claims, document, none_claims, read_proposals
 from mnemoir.memory.facts.resemblance import contained
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory
-from mnemoir.memory.facts.duplicates import duplicate_groups
-from mnemoir.search.alike import Pair, alike_pairs
+from mnemoir.memory.facts.resemblance import duplicate_groups
+from mnemoir.search.scores import Pair, alike_pairs
 
 
 def facts(*texts: str) -> list[Memory]:

@@ -19,8 +19,7 @@ from mnemoir.memory.facts.exchange import (
     reconciliation_policy,
 )
 from mnemoir.memory.facts.extraction import extract
-from mnemoir.memory.facts.options import FactSettings
-from mnemoir.memory.facts.requests import Turn
+from mnemoir.memory.facts.requests import FactSettings, Turn
 from tests.memory.facts.scripted_model import ScriptedModel, document_of, facts_reply
 
 NOW = datetime(2026, 3, 4, 9, 15, tzinfo=UTC)

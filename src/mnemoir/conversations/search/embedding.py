@@ -13,7 +13,7 @@ import numpy as np
 
 from mnemoir.core.errors import ProviderInvalidOutput, ProviderNotConfigured, SettingsError
 from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
-from mnemoir.search.vectors import sentence_vector
+from mnemoir.search.indexing import sentence_vector
 
 _PROBE = ("What time does the train leave?", "The train leaves at nine.")
 _NEEDED = "its vectors are kept under that name; set it to a text of printable characters, such as 'my-model-1'."

@@ -21,8 +21,7 @@ from mnemoir.core.conversations import StoredMessage
 from mnemoir.core.errors import Conflict, ProviderError, ProviderUnavailable
 from mnemoir.ports.embedding import Embedding, Passage
 from mnemoir.ports.log import Log
-from mnemoir.search.codes import pack_codes, pack_ids
-from mnemoir.search.context import CONTEXT_MESSAGES, context_of, embedded_in_halves
+from mnemoir.search.indexing import CONTEXT_MESSAGES, context_of, embedded_in_halves, pack_codes, pack_ids
 
 _log = structlog.get_logger(__name__)
 

@@ -5,11 +5,10 @@
 
 from mnemoir.memory.facts.curation import Curation, Edit
 from mnemoir.memory.facts.decay import Freshness, freshness
-from mnemoir.memory.facts.duplicates import Duplicates
 from mnemoir.memory.facts.exchange import default_extraction_prompt
 from mnemoir.memory.facts.facts import Facts
-from mnemoir.memory.facts.options import FactSettings
-from mnemoir.memory.facts.requests import AddRequest, AddResult, Turn, unknown_memory
+from mnemoir.memory.facts.requests import AddRequest, AddResult, FactSettings, Turn, unknown_memory
+from mnemoir.memory.facts.resemblance import Duplicates
 
 __all__ = [
     "AddRequest",

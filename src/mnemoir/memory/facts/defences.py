@@ -9,9 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mnemoir.core.text import content_hash
-from mnemoir.memory.facts.coverage import accounted, claims, uncovered
-from mnemoir.memory.facts.options import MOST_CHARACTERS
-from mnemoir.memory.facts.reconciliation import Candidate, Proposal
+from mnemoir.memory.facts.reconciliation import Candidate, Proposal, accounted, claims, uncovered
+from mnemoir.memory.facts.requests import MOST_CHARACTERS
 from mnemoir.memory.facts.resemblance import contained, overlap, same_statement
 from mnemoir.memory.facts.secrets import holds_secret
 

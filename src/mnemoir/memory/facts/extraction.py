@@ -16,8 +16,7 @@ from mnemoir.core.errors import ProviderInvalidOutput
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.conversation import digest, windows
 from mnemoir.memory.facts.exchange import FACTS, CutOff, Exchange, Question, strings
-from mnemoir.memory.facts.options import MOST_CHARACTERS, MOST_FACTS, FactSettings
-from mnemoir.memory.facts.requests import Turn
+from mnemoir.memory.facts.requests import MOST_CHARACTERS, MOST_FACTS, FactSettings, Turn
 from mnemoir.memory.facts.secrets import holds_secret
 
 _log = structlog.get_logger(__name__)

@@ -13,22 +13,18 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.memories import Add, HistoryEntry, Memory, Provenance
 from mnemoir.core.scope import Scope
-from mnemoir.memory.facts.conversation import analysed
+from mnemoir.memory.facts.conversation import analysed, messages, passages
 from mnemoir.memory.facts.curation import Curation
 from mnemoir.memory.facts.decay import visible_now
-from mnemoir.memory.facts.duplicates import NEAR, Duplicates, duplicate_groups
 from mnemoir.memory.facts.exchange import Exchange, extraction_policy
 from mnemoir.memory.facts.extraction import extract
-from mnemoir.memory.facts.options import FactSettings
-from mnemoir.memory.facts.receipts import NOTHING_FOUND, redeemed
 from mnemoir.memory.facts.remembering import Learned, Remembering
-from mnemoir.memory.facts.requests import AddRequest, AddResult, unknown_memory
-from mnemoir.memory.facts.verbatim import messages, passages
+from mnemoir.memory.facts.requests import NOTHING_FOUND, AddRequest, AddResult, FactSettings, redeemed, unknown_memory
+from mnemoir.memory.facts.resemblance import NEAR, Duplicates, duplicate_groups
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_store import ListFilter, MemoryStore, Project, Visible
 from mnemoir.ports.project_settings import ProjectSettings, ProjectSettingsStore
-from mnemoir.search.context import CONTEXT_MESSAGES
-from mnemoir.search.indexing import Indexing
+from mnemoir.search.indexing import CONTEXT_MESSAGES, Indexing
 from mnemoir.search.recall import Question, Recall, SearchResult
 
 MOST_COMPARED = 10_000

@@ -31,7 +31,7 @@ from mnemoir.conversations.search.vectors import (
 )
 from mnemoir.conversations.search.where import Where, read_where
 from mnemoir.core.errors import InvalidRequest, StorageBusyError
-from mnemoir.search.codes import pack_vector
+from mnemoir.search.indexing import pack_vector
 from mnemoir.storage.conversations.resident_vectors import ResidentVectors
 from mnemoir.storage.sql.conversations.vectors import (
     QUERIES,
@@ -48,7 +48,7 @@ from mnemoir.storage.sql.conversations.vectors import (
     written_since,
 )
 from mnemoir.storage.sql.engine import Sql
-from mnemoir.storage.sqlite.vector_file import open_vector_file
+from mnemoir.storage.sqlite.opening import open_vector_file
 
 T = TypeVar("T")
 DEFAULT_COLLECTION = "mnemoir_embeddings"

@@ -1,20 +1,27 @@
-"""The rows for search, over one reading transaction."""
+"""The rows for search, over one transaction, and those without a vector of the model in use.
+
+Every current memory has a row that names its vector's model, or none; so the rows of all other models are the
+backlog, and no other record of it is needed.
+"""
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from heapq import nsmallest
+from typing import Any
 
+from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_store import ListFilter
+from mnemoir.ports.memory_store import ListFilter, Unembedded
 from mnemoir.ports.search_rows import MOST_CHANGES, Revision, SearchRow, SearchSnapshot
+from mnemoir.search.indexing import CONTEXT_MESSAGES, context_of
 from mnemoir.storage.sql import lists
-from mnemoir.storage.sql.engine import Sql
-from mnemoir.storage.sql.queries import queries
-from mnemoir.storage.sql.rows import memory_of
-from mnemoir.storage.sql.scopes import of_scope, owner_values
+from mnemoir.storage.sql.engine import Sql, of_scope, owner_values, queries
+from mnemoir.storage.sql.rows import memory_of, replace_vectors
 
-_QUERIES = queries("search")
+_QUERIES = {**queries("search"), **queries("changes")}
+Filled = Sequence[tuple[Unembedded, IndexEntry]]
 
 
 class SqlSearchSnapshot:
@@ -96,3 +103,63 @@ def _search_row(
 
 
 _: type[SearchSnapshot] = SqlSearchSnapshot  # checked, never run
+
+
+def without_vector(sql: Sql, model: str, limit: int) -> list[Unembedded]:
+    """Texts without a vector of the model, by user, oldest first, each with the messages just before it."""
+    rows: list[tuple[int, int]] = []  # scope, seq
+    for other in _other_models(sql, model):
+        rows += sql.rows(_QUERIES["embedded_with"], model=other, limit=limit)
+    return [_unembedded(sql.within(scope_id), seq) for scope_id, seq in nsmallest(limit, rows)]
+
+
+def put_vectors(sql: Sql, model: str, filled: Filled) -> int:
+    """Store the vectors whose texts are unchanged; how many."""
+    kept: dict[int, list[tuple[int, IndexEntry]]] = {}
+    for unembedded, entry in filled:
+        row = sql.row(_QUERIES["text_of"], **owner_values(unembedded.scope), id=unembedded.memory_id)
+        if row is not None and row[2] == unembedded.text and entry.model == model:
+            kept.setdefault(row[1], []).append((row[0], entry))
+    for number, entries in kept.items():
+        _put_of_scope(sql.within(number), entries)
+    return sum(map(len, kept.values()))
+
+
+def backlog(sql: Sql, model: str) -> tuple[int, int]:
+    """(texts without a vector of the model, all texts)."""
+    done, total = sql.row(_QUERIES["backlog"], model=model)
+    return total - done, total
+
+
+def _put_of_scope(sql: Sql, entries: Sequence[tuple[int, IndexEntry]]) -> None:
+    changes, removals, next_seq = sql.row(_QUERIES["counters"])
+    replace_vectors(sql, entries)
+    marks = [{"seq": seq, "change": changes + number} for number, (seq, _) in enumerate(entries, 1)]
+    sql.many(_QUERIES["mark_changed"], marks)
+    sql.run(_QUERIES["set_counters"], changes=changes + len(entries), removals=removals, next_seq=next_seq)
+
+
+def _other_models(sql: Sql, model: str) -> Iterator[str | None]:
+    """None first, for rows without any vector, then the name of every other model that rows have vectors of."""
+    yield None
+    after = ""
+    while (row := sql.row(_QUERIES["next_model"], after=after)) is not None:
+        after = row[0]
+        if after != model:
+            yield after
+
+
+def _unembedded(sql: Sql, seq: int) -> Unembedded:
+    tenant, project, user, agent, app, conversation, memory_id, text, kind, said_at = sql.row(
+        _QUERIES["to_embed"], seq=seq
+    )
+    place = {"agent": agent, "app": app, "conversation": conversation}
+    before: list[Any] = []
+    if kind == "message":
+        before = sql.rows(_QUERIES["said_before"], **place, seq=seq, limit=CONTEXT_MESSAGES)
+    return Unembedded(
+        scope=Scope(tenant=tenant, project=project, user=user, agent=agent, app=app, conversation=conversation),
+        memory_id=MemoryId(memory_id),
+        text=text,
+        context=context_of(said_at, before[::-1]),
+    )

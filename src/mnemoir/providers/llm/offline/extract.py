@@ -15,9 +15,9 @@ from typing import Any
 from mnemoir.core.clock import from_text
 from mnemoir.core.text import content_hash
 from mnemoir.providers.llm.offline import vocabulary as v
-from mnemoir.providers.llm.offline.dates import resolved
 from mnemoir.providers.llm.offline.decide import settled
 from mnemoir.providers.llm.offline.rules import said_by
+from mnemoir.providers.llm.offline.wording import resolved
 
 _MOST_FACTS = 200  # `settled` compares each fact with each
 _GAP = re.compile(r"[^\S\n]+")

@@ -6,6 +6,7 @@ memories. The same request always gets the same answer.
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,10 +17,9 @@ from mnemoir.core.events import Finished, FinishReason, ModelEvent, Reply, Text,
 from mnemoir.core.fence import RecalledLine, fenced_lines, take_down
 from mnemoir.core.messages import JsonSchema, Message, ModelRequest
 from mnemoir.core.text import estimate_tokens
-from mnemoir.memory.facts.resemblance import overlap
+from mnemoir.memory.facts.resemblance import overlap, words_of
 from mnemoir.ports.llm import ChatModel, LastCalls
 from mnemoir.providers.llm.offline.decide import decide
-from mnemoir.providers.llm.offline.summary import summarise
 
 HINT = (
     "No language model is connected, so I can only quote what I remember. To get real answers, set OPENAI_API_KEY, "
@@ -33,6 +33,7 @@ _FEW = 8  # up to this number all recalled memories are quoted, because the sear
 _PIECE = re.compile(r"(?:\S+\s*){1,8}|\s+")
 _SUMMARY_WANTED = re.compile(r"\bsummar(?:y|ise|ize|ies)\b", re.IGNORECASE)
 _SUMMARY_SENTENCES = 3
+_SENTENCE = re.compile(r"(?<=[.!?…。])\s+|\n+")
 
 
 class OfflineModel:
@@ -157,3 +158,22 @@ _BY_SCHEMA: Mapping[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = {
 }
 
 _: type[ChatModel] = OfflineModel  # checked, never run
+
+
+def summarise(text: str, sentences: int = 3) -> str:
+    """The `sentences` most central sentences of `text`; the whole text when it has no more, "" for an empty text.
+
+    The weight of a sentence is the average frequency of its words; the first sentence weighs a little more, because
+    people name their subject first.
+    """
+    found = [part.strip() for part in _SENTENCE.split(text) if part.strip()]
+    if len(found) <= sentences:
+        return " ".join(found)
+    occurring = Counter(stem for sentence in found for stem in set(words_of(sentence).stems))
+    best = sorted(range(len(found)), key=lambda at: (-_weight(found[at], occurring) - 0.5 * (at == 0), at))
+    return " ".join(found[at] for at in sorted(best[: max(0, sentences)]))
+
+
+def _weight(sentence: str, occurring: Counter[str]) -> float:
+    stems = set(words_of(sentence).stems)
+    return sum(occurring[stem] for stem in stems) / (len(stems) + 2)

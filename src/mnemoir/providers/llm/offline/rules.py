@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 
 from mnemoir.providers.llm.offline import vocabulary as v
-from mnemoir.providers.llm.offline.conjugation import third_person
 from mnemoir.providers.llm.offline.sayings import (
     Table,
     became,
@@ -26,6 +25,7 @@ from mnemoir.providers.llm.offline.sayings import (
     table,
     third,
 )
+from mnemoir.providers.llm.offline.wording import third_person
 
 _WHEN = r"(?P<when>(?:yesterday|today|tomorrow|tonight|last|next|this|on|in|two|three|a|\d+)\b[^,]{0,30}?)"
 _END = r"(?:\s(?P<ended>anymore|any more|any longer))"
