@@ -30,6 +30,6 @@ def leave_cases_to_slow(items: Iterable[pytest.Item], *, most: int) -> None:
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for each in cases.values():
         stay = {round(at * (len(each) - 1) / (most - 1)) for at in range(most)}
-        for at, item in enumerate(each):
+        for at, item in enumerate(sorted(each, key=lambda item: item.nodeid)):  # whatever the order of this run
             if len(each) > most and at not in stay:
                 item.add_marker(pytest.mark.slow)
