@@ -45,6 +45,7 @@ def called(folder: Path, calls: str):
     return call(Release(client=Client(folder=folder), version="newest"), folder, {"far": "http://127.0.0.1:9"})
 
 
+@pytest.mark.slow
 def test_calls_that_pass_and_fail_are_counted(tmp_path):
     outcome = called(tmp_path, "def test_a(): pass\ndef test_b(): assert 1 == 2\n")
     assert (outcome.passed, outcome.failed) == (1, 1)

@@ -123,6 +123,7 @@ def test_what_was_said_arrives_as_it_is_and_cannot_end_its_quotation(house, talk
         assert "{agent1Output} {{7*7}}" in excerpt
 
 
+@pytest.mark.slow
 def test_signs_of_a_query_grammar_in_a_chat_are_words(house, talk):
     messages = said(12)
     house.chat(talk, messages)

@@ -357,6 +357,7 @@ def test_the_summary_itself_may_be_the_answer(server, talk, route, stream):
     assert say(server, "summarizer", lines(12), talk, route=route, stream=stream) == SUMMED_UP
 
 
+@pytest.mark.slow
 def test_a_chat_is_answered_though_the_summary_before_it_cannot_be_made(server, llm, talk):
     say(server, "first", lines(12), talk)
     FAILING.add("FOLD")

@@ -56,6 +56,7 @@ def test_without_a_model_only_the_ollama_address_is_ever_called(tmp_path):
     assert [asked for asked in connections(record) if "127.0.0.1" not in asked] == []
 
 
+@pytest.mark.slow
 def test_with_a_model_only_its_address_is_called(tmp_path):
     with ScriptedLLM.in_thread() as llm:
         environment = {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": f"{llm.url}/v1"}

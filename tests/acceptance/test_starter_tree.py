@@ -146,6 +146,7 @@ def test_every_example_recalls_and_remembers_where_memory_is_on(server, llm, nam
     assert [written["kind"] for written in nodes["Remember the turn"]["written"]] == ["turn"]
 
 
+@pytest.mark.slow
 def test_the_check_finds_nothing_to_say_about_the_tree(tree):
     done = run("check", "--config-dir", str(tree), cwd=tree.parent)
     assert (done.returncode, done.stderr) == (0, "")

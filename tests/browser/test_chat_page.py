@@ -116,6 +116,7 @@ async def test_a_reload_shows_the_same_conversation_and_it_goes_on(site: Site, o
     assert shown == ["Hello", "Understood.", "And again"]
 
 
+@pytest.mark.slow
 async def test_markdown_is_laid_out_with_highlighted_code(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     page = await window.go("/")
@@ -306,6 +307,7 @@ async def test_any_answer_is_regenerated_and_what_followed_stays_on_its_branch(
     await answered(page, "B")
 
 
+@pytest.mark.slow
 async def test_the_first_message_is_edited(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go(f"/?conversation={await a_conversation(site, 'Helo', 'What?')}")
     site.llm.reply("Hello to you")

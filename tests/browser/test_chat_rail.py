@@ -131,6 +131,7 @@ async def test_a_question_that_is_left_gives_the_focus_back_to_the_menu(site: Si
     await expect(more).to_be_focused()
 
 
+@pytest.mark.slow
 async def test_the_menu_renames_exports_and_deletes_what_is_on_the_screen(
     site: Site, open_window: OpenWindow
 ) -> None:
@@ -323,6 +324,7 @@ async def test_a_hostile_title_is_a_title(site: Site, open_window: OpenWindow) -
     await window.is_within()
 
 
+@pytest.mark.slow
 async def test_on_a_phone_the_rail_is_a_drawer(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site, size=PHONE)
     await say(window, "phone", "tea", "I drink tea", "Noted.", title="Tea")

@@ -170,6 +170,7 @@ async def test_a_server_with_keys_shows_where_one_goes(start_site: StartSite, op
     await expect(page.get_by_text("Last call seen:")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_below_a_path_the_whole_address_is_shown(start_site: StartSite, open_window: OpenWindow) -> None:
     site = await start_site(root_path="/memory")
     page = await (await open_window(site)).go("/memory/connect?client=curl")

@@ -103,6 +103,7 @@ async def test_a_message_is_pinned_and_begins_a_conversation_of_its_own(site: Si
     await expect(page).not_to_have_url(re.compile("id=copied"))
 
 
+@pytest.mark.slow
 async def test_a_small_budget_shows_what_is_kept_and_dropped(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/conversations?id=window&tab=window")
     legend = page.get_by_role("list", name="Legend")
@@ -130,6 +131,7 @@ async def test_a_summary_is_shown_with_what_it_stands_for(site: Site, open_windo
     await expect(page.get_by_text("They talked about pots.")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_what_would_be_recalled_for_a_question_is_shown(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/conversations?id=window&tab=window&budget=400&strategy=simple")
     await page.get_by_label("Recalled for the question").fill("Green tea, from a pot.")
@@ -233,6 +235,7 @@ def asked_for(page: Page, below: str) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 async def test_one_small_request_shows_the_end_or_what_is_around_a_message(
     site: Site, open_window: OpenWindow
 ) -> None:

@@ -34,7 +34,7 @@ OPENED = {
 }
 FAILING = '{"detail": "It is broken.", "error": "It is broken.", "code": "internal_error", "request_id": "req1"}'
 
-every_page = pytest.mark.parametrize("path", staged(PAGES, quick=["/", "/memories"]))
+every_page = pytest.mark.parametrize("path", staged(PAGES, quick=["/memories"]))
 every_target = pytest.mark.parametrize("target", staged([*PAGES, *OPENED], quick=[*PAGES, "/?conversation=dinner"]))
 
 
@@ -96,7 +96,7 @@ async def test_an_empty_page_has_no_barrier(site: Site, open_window: OpenWindow,
     ("target", "size"),
     staged(
         [*((target, WIDE) for target in (*PAGES, *OPENED)), *((path, PHONE) for path in PAGES)],
-        quick=[("/", WIDE), ("/memories", WIDE)],
+        quick=[("/memories", WIDE)],
     ),
 )
 async def test_the_tab_key_visits_every_control_and_shows_where_it_is(

@@ -28,6 +28,7 @@ async def test_the_chat_needs_less_than_300_kb_of_script(site: Site, open_window
     assert sum(sizes) < MOST_SCRIPT, sizes
 
 
+@pytest.mark.slow
 async def test_other_pages_bring_their_own_script(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site, alone=True)
     page = await window.go("/")

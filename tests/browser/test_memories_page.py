@@ -138,6 +138,7 @@ async def test_the_filters_narrow_a_search_by_meaning_too(site: Site, open_windo
     await expect(row(page, "Rows every morning")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_a_search_says_why_each_memory_was_found(site: Site, open_window: OpenWindow) -> None:
     await remember(site, "search", *FACTS)
     page = await opened(await open_window(site), "/memories?user=search")
@@ -224,6 +225,7 @@ async def test_a_deletion_is_undone_and_a_link_to_a_deleted_memory_restores_it(
     await expect(row(page, FACTS[3])).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_duplicates_are_merged_and_the_merge_is_undone(site: Site, open_window: OpenWindow) -> None:
     await remember(site, "merge", *FACTS)
     page = await opened(await open_window(site), "/memories?user=merge")

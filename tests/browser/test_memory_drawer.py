@@ -132,6 +132,7 @@ async def test_the_panel_fills_the_height_and_scrolls_inside(site: Site, open_wi
     await expect(rows.last).to_be_in_viewport()
 
 
+@pytest.mark.slow
 async def test_memories_are_asked_for_each_time_and_in_another_project(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     await learn(window, "one", "Lives in Graz")
@@ -216,6 +217,7 @@ async def test_a_memory_is_deleted_and_taken_back(site: Site, open_window: OpenW
     assert {memory["id"] for memory in kept["results"]} == set(ids)
 
 
+@pytest.mark.slow
 async def test_a_memory_is_edited_and_its_history_tells_of_it(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     await learn(window, "edit", "Drinks tea")

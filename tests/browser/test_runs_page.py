@@ -193,6 +193,7 @@ async def test_a_copied_command_asks_the_same_again(
     assert again.body == asked.body
 
 
+@pytest.mark.slow
 async def test_what_was_read_and_what_was_learned_behind_the_answer_is_told(
     start_site: StartSite, open_window: OpenWindow
 ) -> None:
@@ -281,6 +282,7 @@ async def test_a_run_of_hundreds_of_nodes_opens_and_is_walked(site: Site, open_w
     await expect(page.get_by_role("region", name="Node Node 799")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_filters_are_in_the_address_and_survive_a_reload(tree: Site, open_window: OpenWindow) -> None:
     await chat(tree)
     page = await (await open_window(tree)).go("/runs")

@@ -124,6 +124,7 @@ async def test_counts_lead_to_their_pages(site: Site, open_window: OpenWindow) -
     await expect(page).to_have_url(f"{site.url}/runs")
 
 
+@pytest.mark.slow
 async def test_a_job_that_was_given_up_is_told(start_site: StartSite, open_window: OpenWindow) -> None:
     site = await start_site()
     await site.parts.background.put("no such kind", {})

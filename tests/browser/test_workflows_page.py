@@ -139,6 +139,7 @@ async def test_steps_say_in_words_what_the_graph_shows(tree: Site, open_window: 
     await expect(page.get_by_role("heading", name="Endpoints / local-ollama")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_a_step_leads_to_its_json_and_back(tree: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(tree)).go(at(SUB))
     await page.get_by_role("button", name=re.compile("Step 2")).click()
@@ -153,6 +154,7 @@ async def test_a_step_leads_to_its_json_and_back(tree: Site, open_window: OpenWi
     await expect(page).to_have_url(re.compile(r"at=%24\.nodes%5B0%5D\.title"))
 
 
+@pytest.mark.slow
 async def test_the_editor_completes_from_the_schema_and_from_the_tree(tree: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(tree)).go(at(SUB))
     await type_into_editor(page, '[{"type": "CustomWorkflow", ')

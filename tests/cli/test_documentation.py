@@ -84,7 +84,7 @@ def test_every_sample_of_the_memory_api_runs_as_printed(kind, source, server, tm
 
 
 @pytest.mark.parametrize(
-    ("kind", "source"), staged(CHATS, quick=2), ids=[f"{kind}-{n}" for n, (kind, _) in enumerate(CHATS)]
+    ("kind", "source"), staged(CHATS, quick=1), ids=[f"{kind}-{n}" for n, (kind, _) in enumerate(CHATS)]
 )
 def test_every_sample_of_a_chat_is_answered_as_printed(kind, source, server, tmp_path):
     line = command(kind, source.replace(WRITTEN_FOR, server.url), tmp_path)

@@ -66,6 +66,7 @@ def test_a_text_may_come_from_standard_input(memories, user):
     assert done.stderr == "Added 1 memories successfully\n"
 
 
+@pytest.mark.slow
 def test_projects_are_apart(memories, user):
     memories.json("add", "I live in Graz.", "--user", user, "--project", "one", "--verbatim")
     assert memories.json("list", "--user", user, "--project", "two")["results"] == []

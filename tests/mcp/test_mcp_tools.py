@@ -187,6 +187,7 @@ async def test_stored_conversations_are_found(server):
     assert (found[0]["conversation_id"], found[0]["role"], found[0]["text"]) == ("trip", "user", "Lisbon?")
 
 
+@pytest.mark.slow
 async def test_the_server_reports_the_last_call_of_an_agent(server):
     held = {"Authorization": f"Bearer {KEY}"}
     async with aiohttp.ClientSession(server.url, headers=held) as http, agent(server, "--user", "vera") as client:
@@ -238,6 +239,7 @@ async def test_an_agent_sees_one_name_for_each_argument(server):
     assert list(tools["update_memory"]["properties"]) == ["memory_id", "text"]
 
 
+@pytest.mark.slow
 async def test_a_wrong_key_is_reported_to_the_agent(server):
     async with agent(server, "--user", "mira", key="some-other-key-of-someone") as client:
         assert "valid API key" in await refusal(client, "list_memories")
