@@ -22,6 +22,7 @@ from mnemoir.app.forgetting import Forgetting
 from mnemoir.app.health import Checkup
 from mnemoir.app.kinds import conversation_kind, discussion_kind, job_kind, run_kind
 from mnemoir.app.latencies import MemoryTimes, TimedMemory
+from mnemoir.app.message_vectors import MessageVectors, WaitingFolders
 from mnemoir.app.model_facts import ModelInquiry
 from mnemoir.app.models import choose_embedding, choose_model
 from mnemoir.app.pruning import Pruning
@@ -98,6 +99,7 @@ class Parts:
     runs: RunStore
     memory_service: HttpMemoryService
     background: Background
+    message_vectors: MessageVectors
     reembedding: Reembedding
     checkup: Checkup
     inquiry: ModelInquiry
@@ -110,6 +112,7 @@ class Parts:
     async def start(self) -> None:
         """Start the background work."""
         await self.background.start()
+        self.message_vectors.start()
         self.reembedding.start()
         self.pruning.start()
 
@@ -154,7 +157,8 @@ async def open_parts(settings: Settings) -> Parts:
         times = MemoryTimes()
         timed = TimedMemory(service, times, writes=not points_here(settings))
         jobs = SqlJobQueue(database)
-        conversations = own(open_conversations(settings, model, embedding, database))
+        waiting = WaitingFolders()
+        conversations = own(open_conversations(settings, model, embedding, database, waiting))
         handlers = {remembering.KIND: remembering.rememberer(timed), ERASE: _eraser(database)}
         background = own(Background(jobs, handlers))
         runs = own(open_runs(settings))
@@ -187,6 +191,7 @@ async def open_parts(settings: Settings) -> Parts:
             facts=facts,
             memory_service=service,
             background=background,
+            message_vectors=own(MessageVectors(conversations, background, waiting, model=embedding.name)),
             reembedding=own(Reembedding(store, indexing, embedding, background, pending)),
             runs=runs,
             workflows=workflows,

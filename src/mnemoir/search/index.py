@@ -57,7 +57,6 @@ class ScopeIndex:
         self._add_token_rows(self._columns["token_ids"].values, 1)
         self._relative_lengths: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None
         self._speaker_names: list[str] | None = None
-        self._expected = 0  # rows
         self._greatest_seq = int(self.seqs.max(initial=-1))
 
     # -- reading
@@ -198,12 +197,6 @@ class ScopeIndex:
 
     # -- bringing up to date
 
-    def expect(self, rows: int) -> None:
-        """Reserve memory for the vectors of `rows` rows in all."""
-        self._expected = rows
-        if self._vectors is not None:
-            self._vectors.reserve(rows)
-
     def put(self, rows: Sequence[SearchRow]) -> None:
         """Add rows as `rows_since` returns them; a `seq` already present is replaced."""
         if not rows:
@@ -261,7 +254,6 @@ class ScopeIndex:
             if dimension is None:
                 return
             self._vectors = Column(np.float32, dimension)
-            self._vectors.reserve(self._expected)
         width = self._vectors.width
         missing = len(has_vector) - len(self._vectors)
         self._vectors.extend(np.broadcast_to(np.float32(0), (missing, width)))
