@@ -168,7 +168,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(PIECES, max_size=25), st.lists(PIECES, max_size=10))
 def test_any_text_is_inert(one, other):
     assert_inert(markdown(Message("user", "".join(one)), Message("assistant", "".join(other))))

@@ -182,7 +182,7 @@ _TURN = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     turns=st.lists(_TURN, min_size=1, max_size=60),
     budget=st.integers(100, 900),

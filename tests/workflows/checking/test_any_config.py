@@ -64,7 +64,7 @@ FILES = st.dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(FILES)
 def test_any_json_in_any_file_never_breaks_the_check(files):
     with tempfile.TemporaryDirectory() as folder:
