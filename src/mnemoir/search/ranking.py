@@ -133,7 +133,11 @@ def rank(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages:
     with stages.run("words"):
         words = word_scores(index, query_terms(query.addressed.bare), shown)
     cosine = _cosines(index, query, shown, stages)
-    likely = _related(words, cosine, weights) if query.related else _evident(words, cosine, shown, weights)
+    likely = (
+        _related(words, cosine, weights)
+        if query.related
+        else _evident(index, words, cosine, shown, weights, query.limit)
+    )
     wanted = shown & (likely | _few_facts(index, query, cosine, shown, weights))
     rows = np.flatnonzero(wanted if query.among is None else wanted & query.among)
     found = _Found(rows)
@@ -169,7 +173,7 @@ def nearest_facts(
     if cosine is not None and np.isnan(cosine[shown]).all():
         cosine = None
     alone = replace(words, window=np.zeros_like(words.window))
-    found = _Found(np.flatnonzero(_evident(alone, cosine, shown, weights)))
+    found = _Found(np.flatnonzero(_evident(index, alone, cosine, shown, weights)))
     found.take("words", words.item[found.rows])
     if cosine is not None:
         rested = above_rest(cosine, weights.resting_cosine, weights.resting_rows)
@@ -241,15 +245,21 @@ def _cosines(index: ScopeIndex, query: Query, shown: Mask, stages: Stages) -> Fl
     return cosine
 
 
-def _evident(words: WordScores, cosine: FloatArray | None, shown: Mask, weights: Weights) -> Mask:
+def _evident(
+    index: ScopeIndex, words: WordScores, cosine: FloatArray | None, shown: Mask, weights: Weights, few: int = 0
+) -> Mask:
     """The rows relevant to the query.
 
     All of them are fused, not the best of each stage: a row that is middling by every stage, but said by the right
-    person on the right day, would else be lost (half a point of recall).
+    person on the right day, would else be lost (half a point of recall). Where no word says which and all rows
+    together are `few`, one that is near brings in all messages: leaving out the far ones makes no room for anything.
     """
-    evident: Mask = (words.item > 0) | (words.window > 0)
+    evident: Mask = shown & ((words.item > 0) | (words.window > 0))
     if cosine is not None and bool((shown & (cosine >= weights.anchor_cosine)).any()):
+        takes_all = np.count_nonzero(shown) <= few and not evident.any()
         evident |= cosine >= weights.least_cosine
+        if takes_all:
+            evident |= np.isfinite(cosine) & ~index.is_fact  # facts have a rule of their own
     return evident & shown
 
 
