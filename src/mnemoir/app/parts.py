@@ -38,13 +38,13 @@ from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.jobs import Job, JobQueue
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_kinds import MemoryKind
-from mnemoir.ports.memory_service import MemoryService
+from mnemoir.ports.memory_service import MemoryService, RecallLimits
 from mnemoir.ports.memory_store import MemoryStore, Project
 from mnemoir.ports.project_settings import ProjectFiles, ProjectSettingsStore
 from mnemoir.ports.run_store import RunStore
 from mnemoir.providers.http import new_session
 from mnemoir.providers.memory_service import HttpMemoryService
-from mnemoir.search.indexing import Indexing
+from mnemoir.search.indexing import FactEmbedding, Indexing
 from mnemoir.search.recall import Recall
 from mnemoir.settings import Settings
 from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProjectSettings, clear_leftovers
@@ -139,15 +139,20 @@ async def open_parts(settings: Settings) -> Parts:
         pending = asyncio.Event()  # set when a memory without a vector was stored or found
         store, project_settings = _storage(settings, database, packs, pending.set)
         lasting = packs if isinstance(store, SqlMemoryStore) else None  # files are read anew by each process
-        recall = own(Recall(store, embedding, packs=lasting, note_pending=pending.set))
-        indexing = Indexing(embedding)
+        for_facts = FactEmbedding(embedding)
+        recall = own(Recall(store, for_facts, former=for_facts.former, packs=lasting, note_pending=pending.set))
+        indexing = Indexing(for_facts)
         facts = Facts(
             store=own(store),
             recall=recall,
             indexing=indexing,
             model=model,
             project_settings=project_settings,
-            defaults=FactSettings(decay_days=settings.memory.decay_days, touch_on_none=settings.memory.touch_on_none),
+            defaults=FactSettings(
+                decay_days=settings.memory.decay_days,
+                touch_on_none=settings.memory.touch_on_none,
+                recall_unlikely=settings.memory.recall_unlikely,
+            ),
         )
         service = _memory_service(settings, session)
         times = MemoryTimes()
@@ -160,7 +165,7 @@ async def open_parts(settings: Settings) -> Parts:
         runs = own(open_runs(settings))
         turns = Turns(background, conversations)
         memory = _chat_memory(settings, timed, turns, project_settings)
-        kept = open_discussions(embedding, indexing, own)
+        kept = open_discussions(embedding, own)
         model_servers = open_model_servers(settings, session)
         workflows, discussions = make_workflows(
             settings, served, model, memory, kept, conversations, runs, model_servers, session, own
@@ -188,7 +193,7 @@ async def open_parts(settings: Settings) -> Parts:
             memory_service=service,
             background=background,
             message_vectors=own(MessageVectors(conversations, background, waiting, model=embedding.name)),
-            reembedding=own(Reembedding(store, indexing, embedding, background, pending)),
+            reembedding=own(Reembedding(store, indexing, for_facts, background, pending)),
             runs=runs,
             workflows=workflows,
             workflow_files=WorkflowFiles(served, outside(settings, served.tree if served else None)),
@@ -260,11 +265,15 @@ def _service_key(settings: Settings) -> str | None:
 def _chat_memory(
     settings: Settings, service: MemoryService, turns: Turns, projects: ProjectSettingsStore
 ) -> ChatMemory:
-    async def allowance(scope: Scope) -> int | None:
+    async def allowance(scope: Scope) -> RecallLimits | None:
         own = await projects.load(Project(tenant=scope.tenant, project=scope.project))
         if own.memory_enabled is False:
             return None
-        limit = settings.memory.search_limit if own.search_limit is None else own.search_limit
-        return limit or _NO_OWN_LIMIT
+        count = settings.memory.search_limit if own.search_limit is None else own.search_limit
+        return RecallLimits(
+            count=count or _NO_OWN_LIMIT,
+            tokens=settings.memory.recall_tokens,
+            fact_tokens=settings.memory.recall_fact_tokens,
+        )
 
     return ChatMemory(service=service, allowance=allowance, waiting=turns.waiting, keep=turns.keep)

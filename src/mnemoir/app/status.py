@@ -173,7 +173,7 @@ async def _work(parts: Parts, counts: Counts, *, is_stored: bool) -> Work:
     vectors = None
     if is_stored:
         jobs = await parts.jobs.tally()
-        pending, total = await parts.store.backlog(parts.embedding.name)
+        pending, total = await parts.store.backlog(parts.indexing.model)
         vectors = Progress(done=total - pending, of=total)
     last = await parts.pruning.last_done()
     days = parts.settings.memory.auto_prune_days

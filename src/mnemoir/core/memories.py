@@ -178,9 +178,11 @@ class HistoryEntry:
 class Hit:
     """A memory found for a query. `score` is in [0, 1]; higher is better; comparable only within one result.
 
-    `signals` holds the score of each search stage before weighting.
+    `signals` holds the score of each search stage before weighting. A hit that is not `is_likely` was found
+    only because the user has few facts.
     """
 
     memory: Memory
     score: float
     signals: Mapping[str, float] = field(default_factory=dict)
+    is_likely: bool = True

@@ -18,7 +18,7 @@ from mnemoir.memory.background import Background
 from mnemoir.memory.noted_work import NotedWork
 from mnemoir.ports.embedding import EmbeddingModel, Passage
 from mnemoir.ports.memory_store import MemoryStore, Unembedded
-from mnemoir.search.indexing import Indexing, embedded_in_halves, may_be_the_text
+from mnemoir.search.indexing import Indexing, embedded_in_halves, fact_passage, may_be_the_text
 
 _log = structlog.get_logger(__name__)
 KIND = "embed"
@@ -103,7 +103,9 @@ class Reembedding:
         return True
 
     async def _entries(self, waiting: Sequence[Unembedded]) -> list[IndexEntry]:
-        return await self._indexing.with_vectors([Passage(text=w.text, context=w.context) for w in waiting])
+        return await self._indexing.with_vectors(
+            [fact_passage(w.text) if w.is_fact else Passage(text=w.text, context=w.context) for w in waiting]
+        )
 
     async def _is_needed(self) -> bool:
         return bool(await self._waiting())

@@ -105,12 +105,13 @@ class StoreCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unembedded:
-    """A stored text without a vector of the current embedding model. `context` is the text said just before it."""
+    """A stored text without a vector of the current embedding model. `context` is what was said before a message."""
 
     scope: Scope
     memory_id: MemoryId
     text: str
     context: str
+    is_fact: bool = False
 
 
 class StaleChange(Exception):

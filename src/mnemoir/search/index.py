@@ -41,10 +41,13 @@ Mask = NDArray[np.bool_]
 class ScopeIndex:
     """All rows of one user for one vector space. Not thread-safe: its owner must hold a lock."""
 
-    def __init__(self, model: str, dimension: int | None, frozen: Frozen | None = None) -> None:
-        """Create an empty index, or one with the contents of `frozen`."""
+    def __init__(
+        self, model: str, dimension: int | None, frozen: Frozen | None = None, *, former: Sequence[str] = ()
+    ) -> None:
+        """Create an empty index, or one with the contents of `frozen`. Vectors of `former` models are used, too."""
         arrays = frozen.arrays if frozen else {}
         self.model = model
+        self.former = former
         self.revision = frozen.revision if frozen else Revision(changes=-1, removals=-1)
         self.pieces: list[Postings] = list(frozen.pieces) if frozen else []
         self.codes = _Names(frozen.names if frozen else ())
@@ -242,7 +245,7 @@ class ScopeIndex:
         self._append_vectors(rows)
 
     def _usable(self, row: SearchRow) -> bytes | None:
-        return row.entry.vector if row.entry.model == self.model else None
+        return row.entry.vector if row.entry.model == self.model or row.entry.model in self.former else None
 
     def _append_vectors(self, rows: Sequence[SearchRow]) -> None:
         usable = [self._usable(row) for row in rows]

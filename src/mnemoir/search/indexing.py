@@ -27,6 +27,8 @@ Item = TypeVar("Item")
 Made = TypeVar("Made")
 CONTEXT_MESSAGES = 2
 STRETCH_S = 3600.0  # earlier messages belong to another conversation
+_LEAD_IN = "I. This person"  # of sixteen that were tried: hit@1 among 50 short facts is 65 without, 70 with it
+_CONTEXT_VERSION = 1  # to be raised with any change of the context of facts or messages
 _AT_ONCE = 256  # passages: the vectors of a passage's tokens take 20 KiB before they are packed
 _LITTLE = 2000  # characters: about a millisecond; one text of five million would hold the loop for 0.7 s
 
@@ -111,6 +113,49 @@ async def embedded_in_halves(
     middle = len(items) // 2
     first = await embedded_in_halves(items[:middle], embed, is_worth_halving)
     return first + await embedded_in_halves(items[middle:], embed, is_worth_halving)
+
+
+def fact_passage(text: str) -> Passage:
+    """A fact as it is embedded: behind the word its user would begin with. "Has two cats" alone says of nobody."""
+    return Passage(text=text, context=_LEAD_IN)
+
+
+class FactEmbedding:
+    """An embedding model, under the name of the space that it makes of facts and of messages with their context.
+
+    `former` names spaces whose vectors still answer until the rows are embedded anew.
+    """
+
+    def __init__(self, model: EmbeddingModel) -> None:
+        self._model = model
+        self.former = (model.name,) if model.reads_context else ()
+
+    @property
+    def name(self) -> str:
+        """The model's name, with the version of the context if the model reads it."""
+        return f"{self._model.name}+{_CONTEXT_VERSION}" if self._model.reads_context else self._model.name
+
+    @property
+    def dimension(self) -> int | None:
+        """See the port."""
+        return self._model.dimension
+
+    @property
+    def reads_context(self) -> bool:
+        """See the port."""
+        return self._model.reads_context
+
+    async def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
+        """See the port."""
+        return await self._model.embed(passages)
+
+    async def warm(self) -> None:
+        """See the port."""
+        await self._model.warm()
+
+    async def aclose(self) -> None:
+        """See the port."""
+        await self._model.aclose()
 
 
 class Indexing:

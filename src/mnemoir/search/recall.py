@@ -20,8 +20,9 @@ from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passa
 from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.memory_store import ListFilter, Visible
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
-from mnemoir.search.cues import Addressed, address
+from mnemoir.search.cues import Addressed, address, as_own
 from mnemoir.search.index import Mask, ScopeIndex
+from mnemoir.search.indexing import fact_passage
 from mnemoir.search.ranking import (
     Query,
     Ranked,
@@ -47,14 +48,17 @@ _PATIENCE_S = 1.0
 class Question:
     """A search request. `limit` is at least 1; hits below `threshold` (0 to 1) are left out.
 
-    With `among`, only memories that this filter lists are found, including decayed or expired ones if it lists them.
+    `before` is what was said just before it, as far as known. With `among`, only memories that this filter lists are
+    found, including decayed or expired ones if it lists them. With `shows_unlikely`, few facts are all found.
     """
 
     text: str
     limit: int = 5
     threshold: float = 0.0
     asked_at: datetime
+    before: Sequence[str] = ()
     among: ListFilter | None = None
+    shows_unlikely: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,11 +85,13 @@ class Recall:
         *,
         weights: Weights | None = None,
         most_bytes: int = MOST_BYTES,
+        former: Sequence[str] = (),
         packs: IndexPacks | None = None,
         patience_s: float = _PATIENCE_S,
         note_pending: Callable[[], None] = lambda: None,
     ) -> None:
-        """`packs` keep large indexes between two runs; a search waits `patience_s` for one that is not there.
+        """Vectors of a `former` space answer until they are made anew. `packs` keep large indexes between two runs; a
+        search waits `patience_s` for one that is not there.
 
         `note_pending` is called when a search finds memories without a vector.
         """
@@ -94,7 +100,9 @@ class Recall:
         self._weights = weights or Weights()
         self._patience_s = patience_s
         self._note_pending = note_pending
-        self._residents = Residents(embedding.name, embedding.dimension, packs=packs, most_bytes=most_bytes)
+        self._residents = Residents(
+            embedding.name, embedding.dimension, former=former, packs=packs, most_bytes=most_bytes
+        )
         self._asked: OrderedDict[str, Embedding] = OrderedDict()
 
     async def search(self, scope: Scope, question: Question, visible: Visible) -> SearchResult:
@@ -108,10 +116,11 @@ class Recall:
         is_built = await self._residents.build(self._rows, scope, self._patience_s)
         patience_s = self._patience_s if is_built else 0.0
         addressed = address(question.text, self._residents.speaker_names(scope))
-        look = _Look(self._weights, scope, question, visible, addressed, await self._embedded(addressed.spoken))
+        look = _Look(self._weights, scope, question, visible, addressed, *await self._both(question, addressed))
         result = await self._residents.reading(self._rows, scope, look.unless_misread, patience_s)
         if not isinstance(result, SearchResult):
-            look = replace(look, addressed=result, embedding=await self._embedded(result.spoken))
+            embedding, as_own = await self._both(question, result)
+            look = replace(look, addressed=result, embedding=embedding, as_own=as_own)
             result = await self._residents.reading(self._rows, scope, look.result, patience_s)
         if VECTORS_PENDING in result.degraded:
             self._note_pending()
@@ -128,7 +137,7 @@ class Recall:
             return []
         try:
             embeddings: Sequence[Embedding | None] = await self._embedding.embed(
-                [Passage(text=text) for text in texts]
+                [fact_passage(text) for text in texts]
             )
         except ProviderError:
             embeddings = [None] * len(texts)
@@ -171,6 +180,12 @@ class Recall:
         """Cancel index builds and finish writing packs."""
         await self._residents.aclose()
 
+    async def _both(self, question: Question, addressed: Addressed) -> tuple[Embedding | None, Embedding | None]:
+        """The embeddings of the question's two phrasings, the second for facts; None for one there is not."""
+        own = as_own(question.text, question.before)
+        embedded = await self._embedded(addressed.spoken)
+        return embedded, await self._embedded(own) if own and embedded is not None else None
+
     async def _embedded(self, text: str) -> Embedding | None:
         """The question's embedding, from the last few if it is among them; None when the model fails."""
         if text in self._asked:
@@ -197,6 +212,7 @@ class _Look:
     visible: Visible
     addressed: Addressed
     embedding: Embedding | None
+    as_own: Embedding | None
 
     def unless_misread(self, view: SearchSnapshot, index: ScopeIndex, is_whole: bool) -> SearchResult | Addressed:
         """The result; or the question reworded with the speakers now known, to be embedded again."""
@@ -215,6 +231,8 @@ class _Look:
             limit=question.limit,
             threshold=question.threshold,
             codes=lambda seqs: view.token_codes(owner, seqs),
+            as_own=self.as_own,
+            shows_unlikely=question.shows_unlikely,
             among=among,
         )
         stages = Stages()
@@ -246,7 +264,10 @@ def _hits(memories: Mapping[int, Memory], ranked: Sequence[Ranked], limit: int) 
     """Hits with ties ordered by id, cut to `limit`."""
     found = [(row, memories[row.seq]) for row in ranked if row.seq in memories]
     found.sort(key=lambda pair: (-pair[0].score, -pair[0].effective_at, pair[1].id))
-    return [Hit(memory=memory, score=row.score, signals=row.signals) for row, memory in found[:limit]]
+    return [
+        Hit(memory=memory, score=row.score, signals=row.signals, is_likely=row.is_likely)
+        for row, memory in found[:limit]
+    ]
 
 
 def _degraded(index: ScopeIndex, shown: Mask, embedding: Embedding | None) -> tuple[str, ...]:

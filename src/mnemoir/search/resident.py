@@ -84,7 +84,7 @@ class Resident:
         """The index from its stored pack, for `begin_with`."""
         arrays = self._packs and self._packs.read(self.owner, self._index.model)
         frozen = unpacked(arrays, self._index.model) if arrays else None
-        return None if frozen is None else ScopeIndex(self._index.model, None, frozen)
+        return None if frozen is None else ScopeIndex(self._index.model, None, frozen, former=self._index.former)
 
     def begin_with(self, kept: ScopeIndex, view: IndexRows) -> None:
         """Adopt a stored index, if it is an earlier state of these rows.

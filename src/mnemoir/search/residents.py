@@ -5,7 +5,7 @@ Of all indexes that share a budget the least recently used one is dropped first.
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Protocol, TypeVar
@@ -66,11 +66,13 @@ class Residents:
         model: str,
         dimension: int | None,
         *,
+        former: Sequence[str] = (),
         packs: IndexPacks | None = None,
         most_bytes: int = MOST_BYTES,
     ) -> None:
         self._model = model
         self._dimension = dimension
+        self._former = former
         self._packs = packs
         self._budget = Budget(most_bytes)
         self._lock = threading.Lock()
@@ -179,7 +181,7 @@ class Residents:
                     del self._residents[owner]
 
         def make() -> ScopeIndex:
-            return ScopeIndex(self._model, self._dimension)
+            return ScopeIndex(self._model, self._dimension, former=self._former)
 
         with self._lock:
             if owner not in self._residents:

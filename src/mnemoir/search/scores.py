@@ -40,10 +40,14 @@ _CLOSEST = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordScores:
-    """BM25 by slot, as a share of what a row of mean length that holds every word once would get; 0 for no word."""
+    """BM25 by slot, as a share of what a row of mean length with every known word once would get; 0 for no word.
+
+    `known` is the share of the query, by the same weights, that are words of any row.
+    """
 
     item: Scores
     window: Scores
+    known: float
 
 
 def word_scores(index: ScopeIndex, terms: Terms, shown: Mask) -> WordScores:
@@ -62,7 +66,8 @@ def word_scores(index: ScopeIndex, terms: Terms, shown: Mask) -> WordScores:
         item[slots] += idf * _saturated(counts, item_lengths[slots])
         around, times = _spread(index, slots, counts, hidden)
         window[around] += idf * _saturated(times, window_lengths[around])
-    return WordScores(item / (ideal or 1.0), window / (ideal or 1.0))
+    unknown = max(0, min(len(terms), MOST_TERMS) - len(found)) * float(np.log((count + 0.5) / 0.5))
+    return WordScores(item / (ideal or 1.0), window / (ideal or 1.0), ideal / ((ideal + unknown) or 1.0))
 
 
 def _rarest(index: ScopeIndex, terms: Terms) -> list[tuple[Slots, Counts]]:
@@ -116,6 +121,11 @@ def above_rest(cosine: FloatArray, resting: float, resting_rows: int) -> FloatAr
     known = cosine[np.isfinite(cosine)]
     rest = (float(known.sum()) + resting * resting_rows) / (len(known) + resting_rows)
     return np.asarray(np.clip((cosine - rest) / (1.0 - min(rest, 0.99)), 0.0, 1.0), np.float32)
+
+
+def with_far_ones(cosine: FloatArray, above: FloatArray) -> FloatArray:
+    """The result of `above_rest`, moved up by a tenth, with the cosines below it in order in that tenth."""
+    return np.asarray(np.where(above > 0, 0.1 + 0.9 * above, 0.05 * (cosine + 1.0)), np.float32)
 
 
 def has_tokens(embedding: Embedding) -> bool:

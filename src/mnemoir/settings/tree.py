@@ -163,6 +163,9 @@ class Memory(MemoryConfig):
     ] = None
     touch_on_none: bool = False
     search_limit: int = Field(default=5, ge=1, le=100)
+    recall_tokens: int = Field(default=800, ge=1, le=100_000)
+    recall_fact_tokens: int = Field(default=400, ge=1, le=100_000)
+    recall_unlikely: bool = True
     search_timeout_s: Seconds = 2.0
 
 

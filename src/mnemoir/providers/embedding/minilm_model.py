@@ -90,6 +90,7 @@ class MiniLM:
 
     name: Final = "all-MiniLM-L6-v2-int8"
     dimension: Final = 384
+    reads_context: Final = True
 
     def __init__(self, *, folder: Path | None = None, threads: int | None = None) -> None:
         """Defaults: the model folder of the package, and two threads on two or more cores."""

@@ -149,7 +149,7 @@ async def ready(request: Request, site: SiteHere) -> Answer[Ready] | Answer[Unhe
     unhealthy = await _unhealthy(request, site)
     if unhealthy is not None:
         return unhealthy
-    pending, total = await site.parts.store.backlog(site.parts.embedding.name)
+    pending, total = await site.parts.store.backlog(site.parts.indexing.model)
     vectors: VectorBacklog = {"model": site.parts.embedding.name, "pending": pending, "of": total}
     return Answer[Ready]({**_health(site.parts), "vectors": vectors})
 

@@ -152,7 +152,8 @@ def _unembedded(project: Project, row: Row, context: str) -> Unembedded:
         app=memory.app,
         conversation=memory.conversation,
     )
-    return Unembedded(scope=scope, memory_id=memory.id, text=memory.text, context=context)
+    is_fact = memory.kind == "fact"
+    return Unembedded(scope=scope, memory_id=memory.id, text=memory.text, context=context, is_fact=is_fact)
 
 
 def _reads_the_same(contents: Contents, unembedded: Unembedded) -> bool:

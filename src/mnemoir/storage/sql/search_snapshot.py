@@ -162,4 +162,5 @@ def _unembedded(sql: Sql, seq: int) -> Unembedded:
         memory_id=MemoryId(memory_id),
         text=text,
         context=context_of(said_at, before[::-1]),
+        is_fact=kind == "fact",
     )
