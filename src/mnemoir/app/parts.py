@@ -23,7 +23,7 @@ from mnemoir.app.health import Checkup
 from mnemoir.app.kinds import conversation_kind, discussion_kind, job_kind, run_kind
 from mnemoir.app.latencies import MemoryTimes, TimedMemory
 from mnemoir.app.model_facts import ModelInquiry
-from mnemoir.app.models import choose_embedding, choose_model
+from mnemoir.app.models import choose_embedding, choose_model, choose_multilingual
 from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder
 from mnemoir.app.remembering import Turns
@@ -36,7 +36,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background, Handler
 from mnemoir.memory.facts import Facts, FactSettings
 from mnemoir.memory.facts.kind import fact_kind
-from mnemoir.memory.reembedding import Reembedding
+from mnemoir.memory.reembedding import Reembedding, second_vectors
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.jobs import Job, JobQueue
 from mnemoir.ports.llm import ChatModel
@@ -49,6 +49,7 @@ from mnemoir.ports.run_store import RunStore
 from mnemoir.providers.http import new_session
 from mnemoir.providers.memory_service import HttpMemoryService
 from mnemoir.search.indexing import Indexing
+from mnemoir.search.questions import Multilingual
 from mnemoir.search.recall import Recall
 from mnemoir.settings import Settings
 from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProjectSettings, clear_leftovers
@@ -100,6 +101,7 @@ class Parts:
     memory_service: HttpMemoryService
     background: Background
     reembedding: Reembedding
+    second_vectors: Reembedding | None  # None without a multilingual model
     checkup: Checkup
     inquiry: ModelInquiry
     stock: Stock
@@ -112,6 +114,8 @@ class Parts:
         """Start the background work."""
         await self.background.start()
         self.reembedding.start()
+        if self.second_vectors is not None:
+            self.second_vectors.start()
         self.pruning.start()
 
     async def aclose(self) -> None:
@@ -139,10 +143,14 @@ async def open_parts(settings: Settings) -> Parts:
         database = own(open_database(settings.storage.data_dir / DATABASE_FILE))
         packs = PackFiles(settings.storage.data_dir / PACKS_FOLDER)
         pending = asyncio.Event()  # set when a memory without a vector was stored or found
-        store, project_settings = _storage(settings, database, packs, pending.set)
+        second_pending = asyncio.Event()  # the same for second vectors
+        store, project_settings = _storage(settings, database, packs, pending.set, second_pending.set)
+        multilingual = _multilingual(settings, store, second_pending.set)
+        if multilingual is not None:
+            own(multilingual)
         lasting = packs if isinstance(store, SqlMemoryStore) else None  # files are read anew by each process
-        recall = own(Recall(store, embedding, packs=lasting, note_pending=pending.set))
-        indexing = Indexing(embedding)
+        recall = own(Recall(store, embedding, packs=lasting, note_pending=pending.set, multilingual=multilingual))
+        indexing = Indexing(embedding, has_second=multilingual is not None)
         facts = Facts(
             store=own(store),
             recall=recall,
@@ -158,6 +166,7 @@ async def open_parts(settings: Settings) -> Parts:
         conversations = own(open_conversations(settings, model, embedding, database))
         handlers = {remembering.KIND: remembering.rememberer(timed), ERASE: _eraser(database)}
         background = own(Background(jobs, handlers))
+        second = own(_second_vectors(multilingual, background, second_pending)) if multilingual else None
         runs = own(open_runs(settings))
         turns = Turns(background, conversations)
         memory = _chat_memory(settings, timed, turns, project_settings)
@@ -189,6 +198,7 @@ async def open_parts(settings: Settings) -> Parts:
             memory_service=service,
             background=background,
             reembedding=own(Reembedding(store, indexing, embedding, background, pending)),
+            second_vectors=second,
             runs=runs,
             workflows=workflows,
             workflow_files=WorkflowFiles(served, outside(settings, served.tree if served else None)),
@@ -220,13 +230,31 @@ def points_here(settings: Settings) -> bool:
 
 
 def _storage(
-    settings: Settings, database: SqliteEngine, packs: PackFiles, note_pending: Callable[[], None]
+    settings: Settings,
+    database: SqliteEngine,
+    packs: PackFiles,
+    note_pending: Callable[[], None],
+    note_second: Callable[[], None],
 ) -> tuple[SqlMemoryStore | FileMemoryStore, ProjectSettingsStore]:
     if settings.storage.backend == "file":
         root = settings.storage.workspace_root
         clear_leftovers(root)
-        return FileMemoryStore(root, database, note_pending=note_pending), FileProjectSettings(root)
-    return SqlMemoryStore(database, packs=packs, note_pending=note_pending), SqlProjectSettings(database)
+        return FileMemoryStore(
+            root, database, note_pending=note_pending, note_second=note_second
+        ), FileProjectSettings(root)
+    store = SqlMemoryStore(database, packs=packs, note_pending=note_pending, note_second=note_second)
+    return store, SqlProjectSettings(database)
+
+
+def _multilingual(
+    settings: Settings, store: SqlMemoryStore | FileMemoryStore, note_pending: Callable[[], None]
+) -> Multilingual | None:
+    model = choose_multilingual(settings)
+    return None if model is None else Multilingual(model, store.second, note_pending)
+
+
+def _second_vectors(multilingual: Multilingual, background: Background, noted: asyncio.Event) -> Reembedding:
+    return second_vectors(multilingual.vectors, multilingual.embedding, background, noted)
 
 
 def _eraser(database: SqliteEngine) -> Handler:

@@ -23,11 +23,12 @@ from mnemoir.core.text import content_hash
 from mnemoir.memory.background import Background
 from mnemoir.ports.embedding import EmbeddingModel, Passage
 from mnemoir.ports.jobs import Job
-from mnemoir.ports.memory_store import MemoryStore, Unembedded
+from mnemoir.ports.memory_store import SecondVectors, Unembedded, VectorBacklog
 from mnemoir.search.indexing import Indexing, embedded_in_halves
 
 _log = structlog.get_logger(__name__)
 KIND = "embed"
+SECOND_KIND = "embed_second"
 _BATCH = 64
 _PATIENCE_S = 60.0
 _PLAIN = Passage(text="A plain sentence.")  # if this fails, the model is at fault and not a text
@@ -41,22 +42,28 @@ class Reembedding:
 
     def __init__(
         self,
-        store: MemoryStore,
+        store: VectorBacklog,
         indexing: Indexing,
         embedding: EmbeddingModel,
         background: Background,
         noted: asyncio.Event,
+        *,
+        kind: str = KIND,
+        warms: bool = True,
     ) -> None:
+        """`kind` is the kind of its jobs. Without `warms` the model is loaded by the first text only."""
+        self._kind = kind
+        self._warms = warms
         self._store = store
         self._indexing = indexing
         self._embedding = embedding
         self._background = background
         self._noted = noted
-        self.queue = f"{KIND}:memories:{embedding.name}"
+        self.queue = f"{kind}:memories:{embedding.name}"
         self._task: asyncio.Task[None] | None = None
         self._left: set[tuple[MemoryId, bytes]] = set()  # texts that the model refuses
         self.trouble = ""  # why the last pass did not finish; quotes no texts
-        background.handle(KIND, self._look_for)
+        background.handle(kind, self._look_for)
 
     def start(self) -> None:
         """Start with the texts that an earlier run left."""
@@ -69,6 +76,10 @@ class Reembedding:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
+    async def backlog(self) -> tuple[int, int]:
+        """(vectors that are still to be made, all that there are to be)."""
+        return await self._store.backlog(self._embedding.name)
+
     async def look(self) -> None:
         """Embed missing texts as far as possible now; `trouble` holds the problem, if any."""
         await self._try(self.fill)
@@ -78,7 +89,7 @@ class Reembedding:
         filled = 0
         while waiting := await self._waiting():
             if not filled:
-                pending, total = await self._store.backlog(self._embedding.name)
+                pending, total = await self.backlog()
                 _log.info("embedding what has no vector yet", pending=pending, of=total, model=self._embedding.name)
             left = len(self._left)
             kept = await self._store.put_vectors(self._embedding.name, await self._embedded(waiting))
@@ -117,7 +128,8 @@ class Reembedding:
         return await self._indexing.with_vectors([Passage(text=w.text, context=w.context) for w in waiting])
 
     async def _run(self) -> None:
-        await self._try(self._embedding.warm)
+        if self._warms:
+            await self._try(self._embedding.warm)
         while True:
             await self._noted.wait()
             self._noted.clear()
@@ -132,7 +144,7 @@ class Reembedding:
             return
         await self._background.withdraw(self.queue, _was_put_back, patience_s=_PATIENCE_S)
         if not any(job.state == "PENDING" for job in await self._background.waiting(self.queue, limit=2)):
-            await self._background.put(KIND, {"model": self._embedding.name}, queue=self.queue)
+            await self._background.put(self._kind, {"model": self._embedding.name}, queue=self.queue)
 
     async def _look_for(self, job: Job) -> Mapping[str, Any]:
         """The job handler; a job for a former model does nothing. Raises ProviderUnavailable."""
@@ -151,6 +163,13 @@ class Reembedding:
             self.trouble = exc.message if isinstance(exc, StorageUnavailable) else exc.code
             _log.warning("vectors cannot be made now", code=exc.code)
             _log.debug("vectors cannot be made now", error=exc.message)
+
+
+def second_vectors(
+    vectors: SecondVectors, embedding: EmbeddingModel, background: Background, noted: asyncio.Event
+) -> Reembedding:
+    """The same for the second vectors, of the multilingual model, which is not loaded before a text needs it."""
+    return Reembedding(vectors, Indexing(embedding), embedding, background, noted, kind=SECOND_KIND, warms=False)
 
 
 def _was_put_back(job: Job) -> bool:

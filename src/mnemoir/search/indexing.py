@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from mnemoir.core.errors import ProviderError
 from mnemoir.core.memories import IndexEntry
 from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
+from mnemoir.search.language import is_surely_english
 from mnemoir.search.terms import terms_of
 
 Item = TypeVar("Item")
@@ -111,8 +112,10 @@ async def embedded_in_halves(
 class Indexing:
     """Makes index entries with one embedding model."""
 
-    def __init__(self, embedding: EmbeddingModel) -> None:
+    def __init__(self, embedding: EmbeddingModel, *, has_second: bool = False) -> None:
+        """With `has_second`, entries of texts that are not surely English ask for a second vector."""
         self._embedding = embedding
+        self._has_second = has_second
 
     @property
     def model(self) -> str:
@@ -124,7 +127,10 @@ class Indexing:
         try:
             return await self.with_vectors(passages)
         except ProviderError:
-            return await _off_the_loop(passages, lambda: [IndexEntry(terms=terms_of(p.text)) for p in passages])
+            return await _off_the_loop(
+                passages,
+                lambda: [IndexEntry(terms=terms_of(p.text), second_model=self._second(p.text)) for p in passages],
+            )
 
     async def with_vectors(self, passages: Sequence[Passage]) -> list[IndexEntry]:
         """One entry per passage. Raises ProviderError when the embedding model fails."""
@@ -135,7 +141,12 @@ class Indexing:
 
     async def _with_vectors(self, passages: Sequence[Passage]) -> list[IndexEntry]:
         pairs, model = list(zip(passages, await self._embedding.embed(passages), strict=True)), self._embedding.name
-        return await _off_the_loop(passages, lambda: [_entry(p.text, made, model) for p, made in pairs])
+        return await _off_the_loop(
+            passages, lambda: [_entry(p.text, made, model, self._second(p.text)) for p, made in pairs]
+        )
+
+    def _second(self, text: str) -> str | None:
+        return "" if self._has_second and not is_surely_english(text) else None
 
 
 async def _off_the_loop(passages: Sequence[Passage], make: Callable[[], list[IndexEntry]]) -> list[IndexEntry]:
@@ -144,7 +155,7 @@ async def _off_the_loop(passages: Sequence[Passage], make: Callable[[], list[Ind
     return make() if is_little else await asyncio.to_thread(make)
 
 
-def _entry(text: str, embedding: Embedding, model: str) -> IndexEntry:
+def _entry(text: str, embedding: Embedding, model: str, second: str | None) -> IndexEntry:
     ids, tokens = embedding.token_ids, embedding.token_vectors
     return IndexEntry(
         terms=terms_of(text),
@@ -152,4 +163,5 @@ def _entry(text: str, embedding: Embedding, model: str) -> IndexEntry:
         vector=pack_vector(sentence_vector(embedding)),
         token_ids=None if ids is None else pack_ids(ids),
         token_codes=None if tokens is None else pack_codes(tokens),
+        second_model=second,
     )

@@ -25,14 +25,16 @@ from mnemoir.search.cues import Addressed, Calendar, named_spans
 from mnemoir.search.index import Mask, ScopeIndex
 from mnemoir.search.indexing import sentence_vector
 from mnemoir.search.scores import (
+    Closeness,
     Signal,
     WordScores,
     above_rest,
-    cosines,
+    closeness,
     cosines_of,
     fuse,
     has_tokens,
     late_scores,
+    mixed_closeness,
     token_weights,
     word_scores,
 )
@@ -53,14 +55,17 @@ Rows = NDArray[np.int64]
 class Query:
     """A search query. No `embedding` means no vectors now; `codes` fetches token codes by `seq`.
 
-    `among` are the rows, by slot, that may be found; the others still count for windows and statistics, so that a
-    row's score does not depend on this filter. With `related`, a row itself must share a word with the query
-    or have a near vector.
+    `second` is the query's vector by the multilingual model, which counts `second_share`: 1 where the main model does
+    not know the language. `among` are the rows, by slot, that may be found; the others still count for windows and
+    statistics, so that a row's score does not depend on this filter. With `related`, a row itself must share a word
+    with the query or have a near vector.
     """
 
     text: str
     addressed: Addressed
     embedding: Embedding | None
+    second: FloatArray | None = None
+    second_share: float = 0.0
     asked_at: datetime
     limit: int
     threshold: float
@@ -126,12 +131,15 @@ class Stages:
 def rank(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages: Stages) -> list[Ranked]:
     """Best first, at most `limit` and those that tie with the last; ties by newer effective time."""
     with stages.run("words"):
-        words = word_scores(index, query_terms(query.addressed.bare), shown)
-    cosine = _cosines(index, query, shown, stages)
+        words = word_scores(index, query_terms(query.addressed.bare, is_english=query.second_share < 1.0), shown)
+    close = _closeness(index, query, shown, weights, stages)
+    cosine = None if close is None else close.cosine
     if query.related:
         rows = _related(words, cosine, shown, weights)
     else:
         rows = _evident(words, cosine, shown, weights, few=query.limit)
+        if query.second is not None:
+            rows = np.union1d(rows, _few_facts(index, shown, weights))
     if query.among is not None:
         rows = rows[query.among[rows]]
     found = _Found(rows)
@@ -139,11 +147,13 @@ def rank(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages:
     found.take("window", words.window[rows])
     _speaker(index, query, found, stages)
     _date(index, query, found, stages)
-    if cosine is None:
+    if close is None:
         stages.skip("late", "no vectors")
         return _best(index, query, found, weights.lexical)
-    rested = above_rest(cosine, weights.resting_cosine, weights.resting_rows)
-    found.take("vector", cosine[rows], rested[rows])
+    found.take("vector", close.cosine[rows], close.rested[rows])
+    if query.second_share == 1.0:
+        stages.skip("late", "the model of the tokens does not know the language")
+        return _best(index, query, found, weights.first)
     return _late(index, query, found, weights, stages)
 
 
@@ -158,7 +168,7 @@ def nearest_facts(
 ) -> list[Ranked]:
     """The `k` rows most similar to `text`, by words and cosine alone."""
     words = word_scores(index, query_terms(text), shown)
-    cosine = cosines(index, sentence_vector(embedding)) if embedding else None
+    cosine = index.main.cosines(sentence_vector(embedding)) if embedding else None
     if cosine is not None and np.isnan(cosine[shown]).all():
         cosine = None
     found = _Found(_evident(replace(words, window=np.zeros_like(words.window)), cosine, shown, weights))
@@ -212,17 +222,21 @@ class _Found:
         return kept
 
 
-def _cosines(index: ScopeIndex, query: Query, shown: Mask, stages: Stages) -> FloatArray | None:
-    """The cosines by slot; None when there is nothing to compare."""
-    if query.embedding is None:
+def _closeness(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages: Stages) -> Closeness | None:
+    """How near the rows are, by slot; None when there is nothing to compare."""
+    if query.embedding is None and query.second is None:
         stages.skip("vectors", "the embedding model gave no answer")
         return None
     with stages.run("vectors"):
-        cosine = cosines(index, sentence_vector(query.embedding))
-    if np.isnan(cosine[shown]).all():
+        nothing = np.full(len(index), np.nan, np.float32)
+        main = nothing if query.embedding is None else index.main.cosines(sentence_vector(query.embedding))
+        second = nothing if query.second is None else index.second.cosines(query.second)
+    if np.isfinite(second[shown]).any():
+        return mixed_closeness(index, main, second, query.second_share, weights)
+    if np.isnan(main[shown]).all():
         stages.skip("vectors", "no row has a vector of this model yet")
         return None
-    return cosine
+    return closeness(main, weights)
 
 
 def _evident(words: WordScores, cosine: FloatArray | None, shown: Mask, weights: Weights, *, few: int = 0) -> Rows:
@@ -238,6 +252,12 @@ def _evident(words: WordScores, cosine: FloatArray | None, shown: Mask, weights:
         takes_all = np.count_nonzero(shown) <= few and not evident.any()
         evident |= np.isfinite(cosine) if takes_all else cosine >= weights.least_cosine
     return np.flatnonzero(evident & shown)
+
+
+def _few_facts(index: ScopeIndex, shown: Mask, weights: Weights) -> Rows:
+    """All facts with a second vector, if there are few: leaving some out would make no room for anything."""
+    facts = np.flatnonzero(shown & index.is_fact & index.second.has_vector)
+    return facts if len(facts) <= weights.few_facts else facts[:0]
 
 
 def _related(words: WordScores, cosine: FloatArray | None, shown: Mask, weights: Weights) -> Rows:
@@ -296,7 +316,11 @@ def _late(index: ScopeIndex, query: Query, found: _Found, weights: Weights, stag
     if np.isnan(late).all():
         stages.skip("late", "no row has token codes")
         return _best(index, query, found, weights.first)
-    head.take("late", late, late / weights.late_high)
+    scaled = late / weights.late_high
+    if query.second is not None:  # the tokens are those of the main model, which ranks such facts worse
+        near = weights.late_rest + (1 - weights.late_rest) * head.scaled["vector"]
+        scaled = np.where(index.is_fact[head.rows] & index.second.has_vector[head.rows], near, scaled)
+    head.take("late", late, scaled)
     return _best(index, query, head, weights.final)
 
 

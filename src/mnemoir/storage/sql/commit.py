@@ -5,6 +5,7 @@ current is closed, not deleted: it stays in `memories` for queries of the past a
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +18,7 @@ from mnemoir.storage.memory_times import seconds_of
 from mnemoir.storage.planning import Effect, Standing, is_within, planned, removal
 from mnemoir.storage.sql import history
 from mnemoir.storage.sql.engine import Sql, Value
-from mnemoir.storage.sql.entries import drop_entry, put_entry
+from mnemoir.storage.sql.entries import drop_entry, put_entry, want_second_vectors
 from mnemoir.storage.sql.forgetting import derived_from, drop_words, erase_traces, named_after
 from mnemoir.storage.sql.queries import queries
 from mnemoir.storage.sql.rows import as_json, memory_of, memory_values, narrowing
@@ -69,7 +70,9 @@ class Commit:
         self._changes: int
         self._removals: int
         self._next_seq: int
-        self._changes, self._removals, self._next_seq = sql.row(_QUERIES["counters"])
+        self._is_multilingual: int
+        self.wants_second = False  # a text that was written needs a second vector
+        self._changes, self._removals, self._next_seq, self._is_multilingual = sql.row(_QUERIES["counters"])
 
     def apply(self, changes: Sequence[Change], provenance: Provenance, *, degrade: bool) -> list[Applied]:
         """Apply all changes, in order. Raises StaleChange and InvalidRequest with nothing written."""
@@ -139,8 +142,16 @@ class Commit:
         self._put_entry(effect)
 
     def _put_entry(self, effect: Effect) -> None:
-        if effect.entry is not None:
-            put_entry(self._sql, self._rows.seqs[effect.memory.id], effect.entry)
+        entry, seq = effect.entry, self._rows.seqs[effect.memory.id]
+        if entry is None:
+            return
+        if entry.second_model is not None and not self._is_multilingual:
+            want_second_vectors(self._sql)
+            self._is_multilingual = 1
+        if self._is_multilingual and effect.memory.kind == "fact":
+            entry = replace(entry, second_model="")
+        self.wants_second |= entry.second_model is not None
+        put_entry(self._sql, seq, entry)
 
     def _close(self, effect: Effect) -> None:
         seq = self._rows.seqs[effect.memory.id]

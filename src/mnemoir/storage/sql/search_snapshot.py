@@ -80,6 +80,8 @@ def _search_row(
     model: str | None,
     vector: bytes | None,
     token_ids: bytes | None,
+    second_model: str | None,
+    second_vector: bytes | None,
 ) -> SearchRow:
     return SearchRow(
         seq=seq,
@@ -91,7 +93,14 @@ def _search_row(
         effective_at=math.inf if effective_at is None else effective_at,
         said_at=math.nan if said_at is None else said_at,
         expires_at=math.inf if expires_at is None else expires_at,
-        entry=IndexEntry(terms=terms, model=model, vector=vector, token_ids=token_ids),
+        entry=IndexEntry(
+            terms=terms,
+            model=model,
+            vector=vector,
+            token_ids=token_ids,
+            second_model=second_model,
+            second_vector=second_vector,
+        ),
     )
 
 
