@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from mnemoir.ports.embedding import Embedding, FloatArray, Passage
 
 DIMENSION = 384

@@ -25,8 +25,7 @@ from bench.report import median, ms, percentile, table
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.embedding import ModelEmbeddingClient
 from mnemoir.conversations.search.search_filter import SearchFilter
-from mnemoir.core.conversation_messages import Message
-from mnemoir.core.conversations import MessageRecord, SessionMetadata
+from mnemoir.core.conversations import Message, MessageRecord, SessionMetadata
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 
 SIZE = 100_000

@@ -34,10 +34,9 @@ from bench.traffic import discard, process, until_listening
 from bench.upstream import WAIT_S
 from mnemoir.app import logs, open_parts
 from mnemoir.core.discussions import Block, Discussion, NewRecord, RollingSummary
-from mnemoir.core.message_hash import hashes
 from mnemoir.core.messages import ChatRequest, Message, ModelRequest, text_message
 from mnemoir.core.scope import Scope
-from mnemoir.core.text import estimate_prompt_tokens
+from mnemoir.core.text import estimate_prompt_tokens, hashes
 from mnemoir.memory.discussions.alignment import align
 from mnemoir.memory.discussions.digests import digests_of
 from mnemoir.memory.discussions.parts import DiscussionMemory

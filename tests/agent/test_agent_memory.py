@@ -6,7 +6,7 @@ from mnemoir.agent import tool
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.windows.strategies.strategy import Strategy
 from mnemoir.conversations.windows.validity import INTERRUPTED, SUMMARY_PREFIX
-from mnemoir.core.conversation_messages import Message, ToolCall
+from mnemoir.core.conversations import Message, ToolCall
 from mnemoir.core.errors import StorageUnavailable
 from tests.agent.agent_kit import events_of, served_model
 

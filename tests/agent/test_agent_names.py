@@ -6,7 +6,7 @@ import sys
 
 import mnemoir.agent
 from mnemoir.agent import Agent, CompletionResponse, Tool, tool
-from mnemoir.core.conversation_messages import ToolCall
+from mnemoir.core.conversations import ToolCall
 
 NAMES = [
     *("DEFAULT_SYSTEM_PROMPT", "LLM", "Agent", "AgentEvent", "AgentLimits", "AgentMemory", "Answered"),

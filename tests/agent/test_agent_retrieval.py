@@ -8,7 +8,7 @@ from mnemoir.agent import AgentLimits
 from mnemoir.agent.events import ContextRecalled
 from mnemoir.agent.retrieval import INSTRUCTION, RecalledMessage, framed
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 from tests.agent.agent_kit import WordVectors, events_of, served_model
 

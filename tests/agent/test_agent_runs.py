@@ -21,7 +21,7 @@ from mnemoir.agent import (
 from mnemoir.agent.allowance import Allowance
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.windows.counters import AdditiveCounter
-from mnemoir.core.conversation_messages import MediaPart, Message, TextPart, ToolCall
+from mnemoir.core.conversations import MediaPart, Message, TextPart, ToolCall
 from mnemoir.core.errors import ProviderError, SettingsError
 from mnemoir.core.events import Finished, ToolCallPart
 from tests.agent.agent_kit import events_of, served_model

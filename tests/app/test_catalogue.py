@@ -11,7 +11,7 @@ import pytest
 from mnemoir.app.catalogue import SESSIONS_FILE
 from mnemoir.app.conversations import Conversations
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from mnemoir.core.scope import Scope
 from mnemoir.storage.sql.catalogue import Catalogue
 from mnemoir.storage.sqlite import open_database

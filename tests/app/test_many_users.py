@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from mnemoir.core.scope import Scope
 from tests.app.chat_kit import Chats, opened_chats, texts_of
 from tests.scripted_llm import ScriptedLLM

@@ -15,8 +15,7 @@ from mnemoir.app.kinds import conversation_kind
 from mnemoir.app.pruning import STAMP_FILE, Pruning
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.core.conversation_messages import Message
-from mnemoir.core.conversations import MessageRecord, SessionMetadata
+from mnemoir.core.conversations import Message, MessageRecord, SessionMetadata
 from mnemoir.core.scope import Scope
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.sql.catalogue import Catalogue

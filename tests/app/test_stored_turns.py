@@ -6,9 +6,8 @@ from mnemoir.app.stored_turns import Place, store_answer, store_question
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.nodes.memory import local_node_parts
 from mnemoir.conversations.users import OwnConversations
-from mnemoir.core.conversation_messages import Message
-from mnemoir.core.events import Text
-from mnemoir.core.gathering import Gathering
+from mnemoir.core.conversations import Message
+from mnemoir.core.events import Gathering, Text
 from mnemoir.storage.sqlite.shared_file import SharedFile
 
 

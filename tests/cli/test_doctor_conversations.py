@@ -11,7 +11,7 @@ import requests
 from mnemoir.cli.conversation_checks import check_conversations
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.core.conversation_messages import MediaPart, Message, TextPart
+from mnemoir.core.conversations import MediaPart, Message, TextPart
 from mnemoir.settings import load_settings
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 from mnemoir.storage.objects.local import LocalObjects

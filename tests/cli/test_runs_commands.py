@@ -9,7 +9,7 @@ import pytest
 from mnemoir.core.runs import NodeTrace, RecalledMemory, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
 from mnemoir.storage.sql.run_store import SqlRunStore
-from mnemoir.storage.sqlite.run_file import open_run_file
+from mnemoir.storage.sqlite.opening import open_run_file
 from tests.cli.command_process import run_here
 
 SCOPE = Scope(project="default", user="mira")

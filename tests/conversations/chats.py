@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from mnemoir.conversations.log.files import FilePayload, FileRef, FileUnavailable, StoredFile
 from mnemoir.conversations.turns.turn_log import TurnLog
 from mnemoir.conversations.turns.turns import Conversation
-from mnemoir.core.conversation_messages import MediaType, Message
+from mnemoir.core.conversations import MediaType, Message
 from mnemoir.ports.turns import Attachment, Turn
 
 NOON = datetime(2026, 1, 7, 12, tzinfo=UTC)

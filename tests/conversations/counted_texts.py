@@ -4,7 +4,7 @@ The numbers are those of tiktoken 0.14 with the encoding o200k_base, whose file 
 it. They are kept here because the file is not on every machine; where it is, `test_counted_texts` counts again.
 """
 
-from mnemoir.core.conversation_messages import MediaPart, Message, TextPart, ToolCall
+from mnemoir.core.conversations import MediaPart, Message, TextPart, ToolCall
 
 ENGLISH = {
     "I have moved to Lisbon in March and I am still looking for a flat near the river with two bedrooms.": 22,

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from mnemoir.core.conversation_messages import Message, ToolCall
+from mnemoir.core.conversations import Message, ToolCall
 
 _texts = st.text("ab 日", max_size=12)
 _ids = st.sampled_from(["x", "y", "z"])  # few, so that rounds reuse them as models do

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mnemoir.conversations.nodes.memory import NodeParts, NodeTokenBufferMemory
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from mnemoir.ports.objects import ObjectEntry, ObjectNotFound
 from mnemoir.storage.locks.file import FileLock
 from mnemoir.storage.objects.local import LocalObjects

@@ -7,7 +7,7 @@ from pathlib import Path
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.embedding import ModelEmbeddingClient
 from mnemoir.conversations.search.vectors import VectorStore
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 from tests.search.hashed_words import HashedWords
 

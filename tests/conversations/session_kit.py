@@ -8,8 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from mnemoir.core.conversation_messages import Message, ToolCall
-from mnemoir.core.conversations import MessageRecord
+from mnemoir.core.conversations import Message, MessageRecord, ToolCall
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.sqlite import conversation_file, shared_file
 

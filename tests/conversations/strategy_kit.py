@@ -7,7 +7,7 @@ from pathlib import Path
 from mnemoir.conversations.log.message_rows import record_of
 from mnemoir.conversations.windows.counters import CHARS4, AdditiveCounter
 from mnemoir.conversations.windows.strategies.summarising import SummaryTask
-from mnemoir.core.conversation_messages import Message, ToolCall
+from mnemoir.core.conversations import Message, ToolCall
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 
 SESSION = "s"

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.attachments.links import media_digest, read_link
-from mnemoir.core.conversation_messages import MediaPart, Message, TextPart
+from mnemoir.core.conversations import MediaPart, Message, TextPart
 from mnemoir.core.errors import InvalidRequest, TooLarge
 from mnemoir.storage.objects.local import LocalObjects
 from mnemoir.storage.objects.opening import open_objects

@@ -11,7 +11,7 @@ from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.conversations.search.semantic import SemanticSearch
 from mnemoir.conversations.search.vectors import VectorStore
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 from tests.conversations.search_kit import WordsClient, manager, say, vector_ids
 

@@ -12,7 +12,7 @@ import pytest
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.embedding import ModelEmbeddingClient, check_embedding_client
 from mnemoir.conversations.search.embedding_worker import EmbeddingWorker
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from mnemoir.core.errors import ProviderInvalidOutput, StorageUnavailable
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 from tests.conversations.search_kit import WordsClient, manager, say, vector_ids
@@ -230,7 +230,7 @@ _SAVED_AT_THE_END = """
 import sys
 from pathlib import Path
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 from tests.conversations.search_kit import WordsClient
 
@@ -251,7 +251,7 @@ _WRITER = """
 import sys
 from pathlib import Path
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 from tests.conversations.search_kit import WordsClient
 

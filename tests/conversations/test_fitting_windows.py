@@ -10,7 +10,7 @@ from mnemoir.conversations.windows.counters import CHARS4, HEURISTIC, AdditiveCo
 from mnemoir.conversations.windows.fitting import borders, fit, fitting_cut, system_messages
 from mnemoir.conversations.windows.tool_rounds import match_results
 from mnemoir.conversations.windows.validity import assert_valid_history
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from tests.conversations.histories import any_messages, caller, result, valid_histories
 
 units = st.sampled_from(["message", "turn"])

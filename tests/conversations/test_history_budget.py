@@ -12,7 +12,7 @@ from mnemoir.conversations.windows.budget import (
     rest_tokens,
     without_refused_parts,
 )
-from mnemoir.core.conversation_messages import MediaPart, Message, TextPart, ToolCall
+from mnemoir.core.conversations import MediaPart, Message, TextPart, ToolCall
 from mnemoir.core.errors import InvalidRequest
 from tests.conversations.chats import LetterModel
 

@@ -13,7 +13,7 @@ from mnemoir.conversations.log.files import (
 )
 from mnemoir.conversations.log.media_types import media_type
 from mnemoir.conversations.turns.token_buffer import TokenBufferMemory
-from mnemoir.core.conversation_messages import MediaPart, Message, TextPart
+from mnemoir.core.conversations import MediaPart, Message, TextPart
 from mnemoir.core.errors import SettingsError
 from tests.conversations.chats import IMAGES_ON, LetterModel, attachment, chat, line, shelf, turn
 

@@ -20,7 +20,7 @@ from mnemoir.conversations.turns.presets import (
     select_turns,
 )
 from mnemoir.conversations.windows.counters import CHARS4, FunctionCounter
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from mnemoir.core.errors import SettingsError
 from mnemoir.ports.turns import Turn
 

@@ -11,7 +11,7 @@ from mnemoir.conversations.turns.history_text import (
     history_text,
     required_prefixes,
 )
-from mnemoir.core.conversation_messages import MediaPart, Message, TextPart, ToolCall
+from mnemoir.core.conversations import MediaPart, Message, TextPart, ToolCall
 from mnemoir.core.errors import SettingsError
 
 IMAGE = MediaPart(type="image", url="https://x/y.png")

@@ -7,7 +7,7 @@ import pytest
 
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.embedding import ModelEmbeddingClient
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from mnemoir.providers.embedding.minilm_model import MiniLM
 from tests.conversations.search_kit import manager
 

@@ -7,7 +7,7 @@ import pytest
 
 from mnemoir.conversations.windows.importance import IMPORTANT, ImportanceContext, score_importance
 from mnemoir.conversations.windows.strategies.scoring import rescore, score_new
-from mnemoir.core.conversation_messages import Message, TextPart
+from mnemoir.core.conversations import Message, TextPart
 from tests.conversations.strategy_kit import SESSION, opened, save, talk
 
 _LABELLED = json.loads((Path(__file__).parent / "importance_fixture.json").read_text("utf-8"))

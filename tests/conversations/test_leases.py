@@ -16,7 +16,7 @@ from mnemoir.storage.locks.file import FileLock
 from mnemoir.storage.locks.in_process import InProcessLock
 from mnemoir.storage.locks.redis import redis_lock
 from mnemoir.storage.locks.rows import RowLeases
-from mnemoir.storage.sqlite.lock_file import open_lock_file
+from mnemoir.storage.sqlite.opening import open_lock_file
 
 KEY = "node_memory/app/conversation/node.json"
 SHORT = 0.05  # seconds; a lease that a test lets end

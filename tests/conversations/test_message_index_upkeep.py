@@ -15,7 +15,7 @@ from mnemoir.conversations.search.vectors import DimensionMismatchError
 from mnemoir.search.residents import Budget
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.conversations.vector_file import VectorFileStore
-from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.engine import queries
 from tests.conversations.search_kit import WordsClient, manager, say
 from tests.conversations.session_kit import behind_the_back, said
 from tests.search.hashed_words import HashedWords

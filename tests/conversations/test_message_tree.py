@@ -6,8 +6,7 @@ from datetime import timedelta
 import pytest
 
 from mnemoir.conversations import MemoryManager, Message, SessionExistsError, SessionMetadata, Summary
-from mnemoir.core.conversation_messages import MediaPart, TextPart, ToolCall
-from mnemoir.core.conversations import ROOT, MessageNotFoundError
+from mnemoir.core.conversations import ROOT, MediaPart, MessageNotFoundError, TextPart, ToolCall
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from tests.conversations import search_kit

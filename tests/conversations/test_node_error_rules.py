@@ -13,7 +13,7 @@ from mnemoir.conversations.log.files import FileRef
 from mnemoir.conversations.nodes.memory import NodeParts, NodeTokenBufferMemory
 from mnemoir.conversations.turns.threads import NIL
 from mnemoir.conversations.turns.token_buffer import TokenBufferMemory
-from mnemoir.core.conversation_messages import MediaPart, TextPart
+from mnemoir.core.conversations import MediaPart, TextPart
 from mnemoir.core.errors import Conflict, StorageUnavailable
 from mnemoir.ports.objects import ConditionalStore
 from mnemoir.storage.objects.local import LocalObjects

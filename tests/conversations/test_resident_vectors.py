@@ -12,7 +12,7 @@ from mnemoir.conversations.search.where import read_where
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.conversations.resident_vectors import ResidentVectors
 from mnemoir.storage.conversations.vector_file import VectorFileStore
-from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.engine import queries
 
 _VALUES = st.one_of(st.integers(-2, 2), st.sampled_from(["x", "y"]), st.booleans(), st.just(0.5))
 _METADATA = st.dictionaries(st.sampled_from("ab"), _VALUES)

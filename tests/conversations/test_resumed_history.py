@@ -7,8 +7,7 @@ import pytest
 from mnemoir.conversations import MemoryManager, Message
 from mnemoir.conversations.history_digest import PASSED_OVER, message_digest
 from mnemoir.conversations.log.message_rows import record_of
-from mnemoir.core.conversation_messages import MediaPart, TextPart, ToolCall
-from mnemoir.core.conversations import ROOT, MessageRecord
+from mnemoir.core.conversations import ROOT, MediaPart, MessageRecord, TextPart, ToolCall
 from tests.conversations.session_kit import assistant, behind_the_back, user
 
 Q1, A1, Q2, A2, Q3 = user("q1"), assistant("a1"), user("q2"), assistant("a2"), user("q3")

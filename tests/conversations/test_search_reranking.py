@@ -15,7 +15,7 @@ from mnemoir.conversations.search.reranking import reranked
 from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.conversations.search.semantic import SemanticSearch
 from mnemoir.conversations.search.session_search import Rerank, SearchHit
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from mnemoir.core.errors import InvalidRequest
 from tests.conversations.search_kit import manager
 from tests.conversations.session_kit import said

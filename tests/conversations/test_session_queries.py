@@ -7,7 +7,7 @@ import apsw
 import pytest
 
 import mnemoir.storage
-from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.engine import queries
 from mnemoir.storage.sqlite.conversation_file import upgrade
 
 SUBJECTS = ("schema", "sessions", "messages", "tree", "ways", "vectors")

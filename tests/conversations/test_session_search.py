@@ -13,8 +13,7 @@ from mnemoir.conversations.search.embedding_jobs import EmbeddingModelChanged
 from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.conversations.search.semantic import SemanticSearch
 from mnemoir.conversations.search.vectors import VectorStore
-from mnemoir.core.conversation_messages import Message
-from mnemoir.core.conversations import MessageRecord
+from mnemoir.core.conversations import Message, MessageRecord
 from mnemoir.storage.conversations.vector_file import VectorFileStore
 from tests.conversations.search_kit import WordsClient, manager, say, vector_ids
 from tests.search.hashed_words import HashedWords

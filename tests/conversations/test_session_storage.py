@@ -9,8 +9,16 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from mnemoir.conversations.log.message_rows import record_of
-from mnemoir.core.conversation_messages import MediaPart, Message, TextPart, ToolCall
-from mnemoir.core.conversations import SessionExistsError, SessionMetadata, Summary, metadata_of
+from mnemoir.core.conversations import (
+    MediaPart,
+    Message,
+    SessionExistsError,
+    SessionMetadata,
+    Summary,
+    TextPart,
+    ToolCall,
+    metadata_of,
+)
 from mnemoir.core.errors import InvalidRequest, StorageUnavailable
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from tests.conversations.session_kit import NOON, Hands, all_bytes, behind_the_back, said, texts

@@ -14,8 +14,7 @@ from mnemoir.conversations.turns.session_files import SessionFiles
 from mnemoir.conversations.turns.session_turns import CurrentTurn, SessionConversations, SessionTurns, thread_back
 from mnemoir.conversations.turns.threads import get_thread_messages_length, stored_turns
 from mnemoir.conversations.turns.token_buffer import TokenBufferMemory
-from mnemoir.core.conversation_messages import MediaPart, Message, TextPart, ToolCall
-from mnemoir.core.conversations import ROOT
+from mnemoir.core.conversations import ROOT, MediaPart, Message, TextPart, ToolCall
 from mnemoir.storage.objects.local import LocalObjects
 from tests.conversations.chats import LetterModel, spoken
 from tests.conversations.session_kit import assistant, behind_the_back, user

@@ -11,7 +11,7 @@ from mnemoir.conversations.windows.strategies.choice import strategy_named
 from mnemoir.conversations.windows.strategies.simple import SimpleStrategy
 from mnemoir.conversations.windows.strategies.summarising import SummaryOptions
 from mnemoir.conversations.windows.validity import INTERRUPTED, assert_valid_history
-from mnemoir.core.conversation_messages import Message, ToolCall
+from mnemoir.core.conversations import Message, ToolCall
 from mnemoir.core.errors import SettingsError
 from tests.conversations.strategy_kit import ONE_EACH, SESSION, Summariser, opened, save, talk, texts, tool_round
 

@@ -16,8 +16,7 @@ from mnemoir.conversations.windows.strategies.choice import strategy_named
 from mnemoir.conversations.windows.strategies.hybrid import BudgetTooSmall
 from mnemoir.conversations.windows.strategies.summarising import SummaryOptions, SummaryTask
 from mnemoir.conversations.windows.validity import INTERRUPTED, SUMMARY_PREFIX, assert_valid_history
-from mnemoir.core.conversation_messages import Message
-from mnemoir.core.conversations import ROOT
+from mnemoir.core.conversations import ROOT, Message
 from tests.conversations.histories import any_messages, valid_histories
 from tests.conversations.strategy_kit import SESSION, Summariser, opened, save, talk
 

@@ -11,7 +11,7 @@ from mnemoir.conversations.windows.strategies.simple import SimpleStrategy
 from mnemoir.conversations.windows.strategies.summarising import SummaryOptions, SummaryTask, summary_prompt
 from mnemoir.conversations.windows.strategies.summarization import SummarizationStrategy
 from mnemoir.conversations.windows.validity import SUMMARY_PREFIX, assert_valid_history
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from tests.conversations.strategy_kit import SESSION, Summariser, cost, opened, save, talk, texts, tool_round
 
 _WORDS = "word " * 19  # about 25 tokens with the number

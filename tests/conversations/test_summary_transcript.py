@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from mnemoir.conversations.windows.counters import CHARS4, HEURISTIC, TokenCounter
 from mnemoir.conversations.windows.strategies.transcript import shortened_summary, summary_message, transcript_line
-from mnemoir.core.conversation_messages import MediaPart, Message, TextPart, ToolCall
+from mnemoir.core.conversations import MediaPart, Message, TextPart, ToolCall
 
 
 @pytest.mark.parametrize(

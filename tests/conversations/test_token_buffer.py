@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from mnemoir.conversations.turns.presets import COMPAT_A_NEW, COMPAT_A_OLD, preset
 from mnemoir.conversations.turns.threads import NIL
 from mnemoir.conversations.turns.token_buffer import TokenBufferMemory
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from tests.conversations.chats import LetterModel, attachment, chat, line, shelf, spoken, turn
 
 

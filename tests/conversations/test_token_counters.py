@@ -25,7 +25,7 @@ from mnemoir.conversations.windows.counters import (
     tiktoken_counter,
 )
 from mnemoir.conversations.windows.local_encodings import local_encoding
-from mnemoir.core.conversation_messages import MediaPart, Message, TextPart, ToolCall
+from mnemoir.core.conversations import MediaPart, Message, TextPart, ToolCall
 from mnemoir.core.errors import SettingsError
 from tests.conversations.counted_texts import CJK, ENGLISH
 from tests.conversations.histories import any_messages

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mnemoir.conversations.windows.tool_rounds import AnsweredCall, match_results
 from mnemoir.conversations.windows.validity import InvalidHistory, assert_valid_history, close_open_calls
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from tests.conversations.histories import any_messages, caller, result, valid_histories
 
 SYSTEM = Message("system", "be kind")

@@ -4,8 +4,8 @@ import hashlib
 
 import pytest
 
-from mnemoir.core.message_hash import hashes
 from mnemoir.core.messages import ImagePart, Message, TextPart, text_message
+from mnemoir.core.text import hashes
 
 
 def sha256(text):

@@ -12,7 +12,7 @@ RUNS_OF_SQL = {"rows", "row", "value", "each", "run", "many"}
 SQL = re.compile(r"\b_?sql$|^within$|_of\(scope\)$|sql\.within\(.*\)$")  # how a transaction is called
 # the two that put something in: a number and a query of our own
 MADE = {
-    "sqlite/integrity.py: f'PRAGMA integrity_check({_MOST_LINES})'",
+    "sqlite/data_file.py: f'PRAGMA integrity_check({_MOST_LINES})'",
     "sqlite/database.py: f'EXPLAIN {query}'",
 }
 

@@ -7,7 +7,7 @@ import pytest
 
 from mnemoir.providers.http import new_session
 from mnemoir.storage.locks.rows import RowLeases
-from mnemoir.storage.sqlite.lock_file import open_lock_file
+from mnemoir.storage.sqlite.opening import open_lock_file
 from mnemoir.workflows.locks import WorkflowLocks
 from tests.discussion_stores import close_stores
 from tests.scripted_llm import ScriptedLLM

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from mnemoir.core.discussion_id import directory_name
-from mnemoir.core.message_hash import hashes
 from mnemoir.core.messages import text_message
+from mnemoir.core.text import hashes
 from tests.wire.framed_prompts import DOCUMENT, QUESTION, rag
 from tests.workflows.workflow_kit import SCOPE, caller, chat, events
 

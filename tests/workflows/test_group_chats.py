@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from mnemoir.core.message_hash import hashes
 from mnemoir.core.messages import ChatRequest, ModelRequest, text_message
+from mnemoir.core.text import hashes
 from mnemoir.workflows.timestamps import PLACEHOLDER
 from tests.scripted_llm import Answer
 from tests.tree_kit import answers, asks

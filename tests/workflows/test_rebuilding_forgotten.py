@@ -7,7 +7,7 @@ from threading import Thread
 import pytest
 
 from mnemoir.core.errors import Conflict, InvalidRequest
-from mnemoir.core.message_hash import hashes
+from mnemoir.core.text import hashes
 from mnemoir.memory.discussions.aside import aside
 from mnemoir.memory.discussions.forgetting import forget_chunk
 from mnemoir.workflows.config.tree import ConfigTree

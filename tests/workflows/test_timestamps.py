@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemoir.core.message_hash import hashes
 from mnemoir.core.messages import ImagePart, Message, TextPart, ToolCall, text_message
+from mnemoir.core.text import hashes
 from mnemoir.storage.discussions.timestamps import FileTimestamps
 from mnemoir.workflows import timestamps
 from mnemoir.workflows.timestamps import PLACEHOLDER, distance, settle, stamp, stamped, time_context

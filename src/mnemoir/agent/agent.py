@@ -21,7 +21,7 @@ from mnemoir.agent.retrieval import RecalledMessage, RetrievalLimits, framed, re
 from mnemoir.agent.toolbox import ConfirmCallback, Toolbox, tools_by_name
 from mnemoir.agent.tools import Tool, ToolSource
 from mnemoir.conversations.windows.counters import counter_named
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from mnemoir.core.errors import SettingsError
 
 DEFAULT_SYSTEM_PROMPT = "You are a helpful assistant. Use the tools you have where they help, then answer."

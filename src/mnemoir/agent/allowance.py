@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from mnemoir.agent.llm import CompletionResponse
 from mnemoir.conversations.windows.counters import TokenCounter
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from mnemoir.core.events import Usage
 
 

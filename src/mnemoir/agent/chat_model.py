@@ -6,9 +6,8 @@ from contextlib import aclosing
 from mnemoir.agent.llm import CompletionResponse, StreamingLLM, ToolSpec
 from mnemoir.conversations.log.model_messages import read_call, to_model
 from mnemoir.core import messages as core
-from mnemoir.core.conversation_messages import Message
-from mnemoir.core.events import Reply, Text
-from mnemoir.core.gathering import Gathering
+from mnemoir.core.conversations import Message
+from mnemoir.core.events import Gathering, Reply, Text
 from mnemoir.ports.llm import ChatModel
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from mnemoir.agent.llm import LLM, ClusterManager, ModelChooser
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from mnemoir.core.errors import SettingsError
 
 Choose = Callable[[str, Sequence[Message]], LLM | None]

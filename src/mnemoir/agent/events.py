@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from mnemoir.core.conversation_messages import ToolCall
+from mnemoir.core.conversations import ToolCall
 from mnemoir.core.events import Text, Usage
 
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from mnemoir.core.conversation_messages import Message, ToolCall
+from mnemoir.core.conversations import Message, ToolCall
 from mnemoir.core.events import Text, Usage
 
 ToolSpec = Mapping[str, Any]  # a tool in the JSON of OpenAI's chat protocol

@@ -10,7 +10,7 @@ from mnemoir.agent.events import AgentEvent, Answered, ToolFinished, ToolStarted
 from mnemoir.agent.llm import LLM, CompletionResponse, StreamingLLM, ToolSpec
 from mnemoir.agent.memory import SessionMemory
 from mnemoir.agent.toolbox import Toolbox
-from mnemoir.core.conversation_messages import Message, ToolCall
+from mnemoir.core.conversations import Message, ToolCall
 from mnemoir.core.errors import ProviderInvalidOutput
 from mnemoir.core.events import Text
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import structlog
 
 from mnemoir.conversations.windows.validity import SUMMARY_PREFIX, close_open_calls
-from mnemoir.core.conversation_messages import Message
-from mnemoir.core.conversations import SessionRecord
+from mnemoir.core.conversations import Message, SessionRecord
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.ports.log import WindowRows
 

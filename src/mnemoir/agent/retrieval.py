@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 from mnemoir.agent.memory import AgentMemory, Reader, reader_of
 from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.conversations.search.session_search import SearchHit
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from mnemoir.core.errors import NotSupported
 from mnemoir.core.text import estimate_tokens
 

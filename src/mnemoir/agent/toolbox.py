@@ -10,7 +10,7 @@ from pydantic_core import to_json
 
 from mnemoir.agent.llm import ToolSpec
 from mnemoir.agent.tools import Tool, tool
-from mnemoir.core.conversation_messages import ToolCall
+from mnemoir.core.conversations import ToolCall
 from mnemoir.core.errors import InvalidRequest, SettingsError
 
 ConfirmCallback = Callable[[str, str, dict[str, Any]], bool | Awaitable[bool]]

@@ -31,7 +31,7 @@ from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.locks.file import FileLock
 from mnemoir.storage.objects.local import LocalObjects
 from mnemoir.storage.sql.catalogue import Catalogue
-from mnemoir.storage.sql.conversations.rows import time_text
+from mnemoir.storage.sql.conversations.store import time_text
 from mnemoir.storage.sqlite.process_lock import ProcessLock
 from mnemoir.storage.sqlite.transactions import storage_errors
 

@@ -13,7 +13,7 @@ import orjson
 from mnemoir.app.cached import Cached
 from mnemoir.core.clock import now_text
 from mnemoir.core.errors import MnemoirError
-from mnemoir.ports.model_servers import ModelServerKind
+from mnemoir.ports.llm import ModelServerKind
 from mnemoir.providers.http import most_of
 from mnemoir.providers.llm.border import provider_errors
 from mnemoir.providers.llm.endpoint import Endpoint

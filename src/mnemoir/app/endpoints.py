@@ -18,8 +18,7 @@ from mnemoir.app.in_thread import in_thread
 from mnemoir.app.reaching import Health, Reached
 from mnemoir.app.tree import Served, UntilChanged
 from mnemoir.core.clock import to_text, utc_now
-from mnemoir.ports.llm import LastCalls
-from mnemoir.ports.model_servers import ModelServer, ModelServerKind
+from mnemoir.ports.llm import LastCalls, ModelServer, ModelServerKind
 from mnemoir.providers.llm.model_servers import HttpModelServers
 from mnemoir.workflows.checking.asked import AskedEndpoint, asked_endpoints
 from mnemoir.workflows.config.redaction import without_secrets

@@ -43,8 +43,7 @@ from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_kinds import MemoryKind
 from mnemoir.ports.memory_service import MemoryService
 from mnemoir.ports.memory_store import MemoryStore, Project
-from mnemoir.ports.project_files import ProjectFiles
-from mnemoir.ports.project_settings import ProjectSettingsStore
+from mnemoir.ports.project_settings import ProjectFiles, ProjectSettingsStore
 from mnemoir.ports.run_store import RunStore
 from mnemoir.providers.http import new_session
 from mnemoir.providers.memory_service import HttpMemoryService
@@ -55,7 +54,7 @@ from mnemoir.settings import Settings
 from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProjectSettings, clear_leftovers
 from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings
-from mnemoir.storage.sql.erasing import ERASE
+from mnemoir.storage.sql.forgetting import ERASE
 from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TABLES
 from mnemoir.storage.sqlite import SqliteEngine, open_database
 from mnemoir.workflows.dispatch import Workflows

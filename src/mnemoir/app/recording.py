@@ -24,11 +24,9 @@ from mnemoir.app.shown_history import INSTRUCTIONS, messages_shown, shown_histor
 from mnemoir.app.stored_turns import Place, StoredQuestion, UnknownParent, said, store_answer, store_question
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core import messages as core
-from mnemoir.core.conversation_messages import Message
-from mnemoir.core.conversations import checked_session_id
+from mnemoir.core.conversations import Message, checked_session_id
 from mnemoir.core.errors import InvalidRequest, MnemoirError, StorageUnavailable
-from mnemoir.core.events import Emit, Event
-from mnemoir.core.gathering import Gathering
+from mnemoir.core.events import Emit, Event, Gathering
 from mnemoir.core.messages import ChatRequest
 from mnemoir.ports.run_store import RunStore
 from mnemoir.wire.session import History

@@ -12,8 +12,7 @@ from mnemoir.conversations.windows.counters import CHARS4
 from mnemoir.conversations.windows.fitting import fit
 from mnemoir.conversations.windows.strategies.strategy import stored_window
 from mnemoir.core import messages as core
-from mnemoir.core.conversation_messages import Message
-from mnemoir.core.conversations import messages_of
+from mnemoir.core.conversations import Message, messages_of
 from mnemoir.core.discussion_id import without_tags
 from mnemoir.core.fence import RecalledLine, put_up
 from mnemoir.core.messages import ChatRequest

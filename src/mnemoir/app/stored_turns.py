@@ -10,11 +10,10 @@ from mnemoir.conversations.log.model_messages import from_model, read_call
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.conversations.windows.strategies.simple import SimpleStrategy
 from mnemoir.core import messages as core
-from mnemoir.core.conversation_messages import Message
-from mnemoir.core.conversations import HEAD, ROOT, MessageNotFoundError
+from mnemoir.core.conversations import HEAD, ROOT, Message, MessageNotFoundError
 from mnemoir.core.discussion_id import without_tags
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.core.gathering import Gathering
+from mnemoir.core.events import Gathering
 from mnemoir.ports.log import Log
 from mnemoir.wire.app_prompts import without_frame
 from mnemoir.workflows.run import RecordedTurn

@@ -16,7 +16,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.memory.discussions.parts import DiscussionMemory
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.llm import ChatModel
-from mnemoir.ports.modules import ModuleRunner
+from mnemoir.ports.node_services import ModuleRunner
 from mnemoir.ports.run_store import RunStore
 from mnemoir.providers.llm.model_servers import HttpModelServers
 from mnemoir.providers.offline_wikipedia import HttpOfflineWikipedia
@@ -31,8 +31,7 @@ from mnemoir.storage.discussions.rolling_summaries import FileRollingSummaries
 from mnemoir.storage.discussions.timestamps import FileTimestamps
 from mnemoir.storage.locks.rows import RowLeases
 from mnemoir.storage.sql.run_store import NoRuns, SqlRunStore
-from mnemoir.storage.sqlite.lock_file import open_lock_file
-from mnemoir.storage.sqlite.run_file import open_run_file
+from mnemoir.storage.sqlite.opening import open_lock_file, open_run_file
 from mnemoir.wire.forwarding import Forwarding
 from mnemoir.workflows.compiled import Compiler
 from mnemoir.workflows.default import default_workflow

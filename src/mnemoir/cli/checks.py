@@ -191,7 +191,7 @@ def _integrity_problems(path: Path) -> str:
     """The integrity problems of the file; "" for none. Safe while a server writes to it."""
     import apsw
 
-    from mnemoir.storage.sqlite.integrity import problems
+    from mnemoir.storage.sqlite.data_file import problems
     from mnemoir.storage.sqlite.transactions import SqliteSql
 
     try:

@@ -61,11 +61,9 @@ from mnemoir.conversations.windows.strategies.summarization import Summarization
 from mnemoir.conversations.windows.validity import InvalidHistory as InvalidHistory
 from mnemoir.conversations.windows.validity import assert_valid_history as assert_valid_history
 from mnemoir.conversations.windows.validity import close_open_calls as close_open_calls
-from mnemoir.core.conversation_messages import MediaPart as MediaPart
-from mnemoir.core.conversation_messages import Message as Message
-from mnemoir.core.conversation_messages import TextPart as TextPart
-from mnemoir.core.conversation_messages import ToolCall as ToolCall
 from mnemoir.core.conversations import ROOT as ROOT
+from mnemoir.core.conversations import MediaPart as MediaPart
+from mnemoir.core.conversations import Message as Message
 from mnemoir.core.conversations import MessageNotFoundError as MessageNotFoundError
 from mnemoir.core.conversations import MessageRecord as MessageRecord
 from mnemoir.core.conversations import Resumed as Resumed
@@ -75,6 +73,8 @@ from mnemoir.core.conversations import SessionRecord as SessionRecord
 from mnemoir.core.conversations import StorageBusyError as StorageBusyError
 from mnemoir.core.conversations import StoredMessage as StoredMessage
 from mnemoir.core.conversations import Summary as Summary
+from mnemoir.core.conversations import TextPart as TextPart
+from mnemoir.core.conversations import ToolCall as ToolCall
 from mnemoir.ports.log import SessionStorage as SessionStorage
 
 BuiltInEmbedding: Callable[..., EmbeddingClient]

@@ -9,8 +9,7 @@ from hashlib import blake2b
 
 from mnemoir.conversations.attachments.links import media_digest
 from mnemoir.conversations.log.message_rows import Columns, message_of
-from mnemoir.core.conversation_messages import MediaPart, Message, calls_of
-from mnemoir.core.conversations import MessageRecord
+from mnemoir.core.conversations import MediaPart, Message, MessageRecord, calls_of
 
 PASSED_OVER = b""  # for system messages, which are not compared
 _BYTES = 16

@@ -10,8 +10,7 @@ from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.conversations.search.session_search import Progress, Rerank, SearchHit, SessionSearch
 from mnemoir.conversations.search.vectors import VectorStore
 from mnemoir.conversations.windows.counters import TokenCounter
-from mnemoir.core.conversation_messages import Message
-from mnemoir.core.conversations import MessageRecord
+from mnemoir.core.conversations import Message, MessageRecord
 from mnemoir.ports.backends import backend
 from mnemoir.ports.log import Log
 

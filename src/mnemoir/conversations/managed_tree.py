@@ -7,8 +7,8 @@ from typing import Any
 
 from mnemoir.conversations.log.message_rows import record_of
 from mnemoir.conversations.managed_search import ManagedSearch
-from mnemoir.core.conversation_messages import Message
 from mnemoir.core.conversations import (
+    Message,
     MessageNotFoundError,
     Placed,
     SessionMetadata,

@@ -17,8 +17,8 @@ from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
 from mnemoir.conversations.windows.fitting import fit
 from mnemoir.conversations.windows.strategies.simple import SimpleStrategy
 from mnemoir.conversations.windows.strategies.strategy import Strategy
-from mnemoir.core.conversation_messages import Message
 from mnemoir.core.conversations import (
+    Message,
     SessionMetadata,
     SessionRecord,
     checked_session_id,

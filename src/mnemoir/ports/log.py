@@ -14,8 +14,8 @@ from typing import Protocol, TypeVar
 
 from mnemoir.core.branches import BranchRun, Stretch
 from mnemoir.core.clock import Clock
-from mnemoir.core.conversation_messages import Message
 from mnemoir.core.conversations import (
+    Message,
     MessageRecord,
     Placed,
     SessionMetadata,

@@ -1,8 +1,10 @@
-"""Settings of projects, which take precedence over the server's settings."""
+"""Settings of projects, which take precedence over the server's settings, and the files of projects."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
+from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Project
 
 
@@ -28,3 +30,23 @@ class ProjectSettingsStore(Protocol):
 
     async def save(self, project: Project, settings: ProjectSettings) -> None:
         """Replace the settings of the project."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectFile:
+    """The part of a project's file that belongs to its reader; `name` is the path within the project's folder."""
+
+    name: str
+    content: bytes
+    mime_type: str
+    modified_at: datetime
+
+
+class ProjectFiles(Protocol):
+    """A fixed set of files, outside which no name leads. Both methods raise StorageUnavailable."""
+
+    async def all(self, scope: Scope) -> list[ProjectFile]:
+        """The existing files, ordered by name, without the data of other users of the project."""
+
+    async def get(self, scope: Scope, name: str) -> ProjectFile | None:
+        """The file of that name; None for any other name."""

@@ -8,7 +8,7 @@ import aiohttp
 import orjson
 
 from mnemoir.core.errors import ProviderInvalidOutput, ProviderRefused, ProviderTimeout, ProviderUnavailable
-from mnemoir.ports.wikipedia import OfflineWikipedia
+from mnemoir.ports.node_services import OfflineWikipedia
 
 _MOST_BYTES = 16 * 1024 * 1024  # a long article has a tenth of a megabyte
 

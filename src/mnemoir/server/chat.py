@@ -17,8 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from mnemoir.app.recording import Recorded
 from mnemoir.core.errors import Cancelled, MnemoirError
-from mnemoir.core.events import Event, MembersDropped, MemoriesRecalled, MemorySkipped, Reply, Usage
-from mnemoir.core.gathering import Gathering
+from mnemoir.core.events import Event, Gathering, MembersDropped, MemoriesRecalled, MemorySkipped, Reply, Usage
 from mnemoir.core.messages import ChatRequest
 from mnemoir.server.access import chat_owner, is_temporary, presented_key
 from mnemoir.server.errors import broken, failure

@@ -1,4 +1,4 @@
-"""Advisory locks of files and folders (flock), with a limit on the wait.
+"""Advisory locks of files and folders (flock), with a limit on the wait, and the pauses between tries.
 
 They are used instead of leases for files that other programs write too, and where a killed holder must block no other
 caller: the operating system releases them when the process ends. All functions block and raise OSError; ETIMEDOUT
@@ -8,14 +8,34 @@ when another holder keeps the lock for too long.
 import errno
 import fcntl
 import os
-from collections.abc import Iterator
+import random
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
-from mnemoir.storage.patience import patiently
-
+T = TypeVar("T")
 _LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _PRIVATE_FILE = 0o600
 _PATIENCE_S = 10.0
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.001, 0.02
+
+
+def pauses(wait_s: float) -> Iterator[float]:
+    """Pauses between tries in seconds, until `wait_s` seconds are over; none when that is 0."""
+    deadline, pause = time.monotonic() + wait_s, _FIRST_PAUSE_S
+    while (left := deadline - time.monotonic()) > 0:
+        yield min(left, pause * random.uniform(0.5, 1.5))  # random, so that waiting callers do not all retry at once
+        pause = min(pause * 1.5, _LONGEST_PAUSE_S)
+
+
+def patiently(attempt: Callable[[], T | None], wait_s: float) -> T | None:
+    """The first result of `attempt` that is not None; None after `wait_s` seconds. It is tried at least once."""
+    for pause in pauses(wait_s):
+        if (outcome := attempt()) is not None:
+            return outcome
+        time.sleep(pause)
+    return attempt()
 
 
 @contextmanager

@@ -8,8 +8,10 @@ are written once.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time, timedelta
 from typing import Protocol
 
+from mnemoir.core.clock import from_text
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import MemoryId, new_memory_id
 from mnemoir.core.memories import (
@@ -27,7 +29,29 @@ from mnemoir.core.memories import (
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.ports.memory_store import StaleChange
-from mnemoir.storage.memory_times import effective_at
+
+
+def seconds_of(text: str | None) -> float | None:
+    """Seconds since 1970 of a stored time; None without one, and for a text that is no time."""
+    instant = from_text(text)
+    return None if instant is None else instant.timestamp()
+
+
+def effective_at(memory: Memory) -> float | None:
+    """The time of the memory's last renewal. A valid `updated_at` decides alone."""
+    updated = seconds_of(memory.updated_at)
+    return seconds_of(memory.created_at) if updated is None else updated
+
+
+def expires_at(memory: Memory) -> float | None:
+    """The end of the memory's last day; None when it has none, and for the last day of the calendar."""
+    instant = from_text(memory.expires_on)
+    if instant is None:
+        return None
+    try:
+        return datetime.combine(instant.date() + timedelta(days=1), time(), UTC).timestamp()
+    except OverflowError:
+        return None
 
 
 class Standing(Protocol):

@@ -23,8 +23,7 @@ from mnemoir.core.events import (
 )
 from mnemoir.core.messages import Message, ModelRequest
 from mnemoir.core.thinking import spoken
-from mnemoir.ports.llm import ChatModel
-from mnemoir.ports.model_servers import ModelServer
+from mnemoir.ports.llm import ChatModel, ModelServer
 from mnemoir.wire.forwarding import Forwarding
 from mnemoir.workflows.client_parameters import (
     answering_request,

@@ -10,7 +10,7 @@ from typing import Any
 
 from mnemoir.core.errors import NotSupported
 from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart, is_all_text
-from mnemoir.ports.model_servers import ModelServerKind
+from mnemoir.ports.llm import ModelServerKind
 from mnemoir.wire.forwarding import Forwarding, given_names, lost_of_messages, prepared, without_extra
 from mnemoir.workflows.node import ModelProperties
 

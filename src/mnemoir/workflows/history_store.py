@@ -25,7 +25,7 @@ from mnemoir.conversations.turns.turn_log import TurnLog
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.conversations.windows.counters import HEURISTIC, AdditiveCounter
 from mnemoir.conversations.windows.fitting import borders
-from mnemoir.core.conversation_messages import MediaType, Message
+from mnemoir.core.conversations import MediaType, Message
 from mnemoir.core.text import estimate_prompt_tokens
 from mnemoir.ports.log import Log
 from mnemoir.ports.turns import Turn

@@ -18,7 +18,7 @@ from mnemoir.conversations.turns.history_text import history_text, required_pref
 from mnemoir.conversations.users import UserConversations
 from mnemoir.conversations.windows.budget import UNKNOWN_CONTEXT_BUDGET, rest_tokens
 from mnemoir.conversations.windows.fitting import fit
-from mnemoir.core.conversation_messages import Message as Remembered
+from mnemoir.core.conversations import Message as Remembered
 from mnemoir.core.errors import MnemoirError, SettingsError
 from mnemoir.core.events import Event, Finished, Text
 from mnemoir.core.messages import ImagePart, Message, TextPart

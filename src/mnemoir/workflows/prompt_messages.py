@@ -6,7 +6,7 @@ from dataclasses import replace
 import orjson
 
 from mnemoir.conversations.log.model_messages import to_model
-from mnemoir.core.conversation_messages import Message as Remembered
+from mnemoir.core.conversations import Message as Remembered
 from mnemoir.core.messages import Message, ModelRequest, Part, TextPart, text_message
 from mnemoir.core.text import estimate_prompt_tokens
 from mnemoir.workflows.config.endpoint import EndpointDefinition

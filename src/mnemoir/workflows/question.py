@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from mnemoir.core.conversation_messages import Message as Remembered
+from mnemoir.core.conversations import Message as Remembered
 from mnemoir.core.errors import SettingsError
 from mnemoir.core.messages import ImagePart, Message
-from mnemoir.ports.model_servers import COMPLETION_KINDS, ModelServerKind
+from mnemoir.ports.llm import COMPLETION_KINDS, ModelServerKind
 from mnemoir.workflows.config.api_type import KINDS, ApiType
 from mnemoir.workflows.config.endpoint import EndpointDefinition
 from mnemoir.workflows.config.template import PromptTemplate

@@ -8,13 +8,9 @@ from mnemoir.conversations.users import UserConversations
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.scope import Scope
 from mnemoir.memory.discussions.parts import DiscussionMemory
-from mnemoir.ports.llm import ChatModel
+from mnemoir.ports.llm import ChatModel, ModelServers
 from mnemoir.ports.memory_service import ChatTurn, MemoryService
-from mnemoir.ports.model_servers import ModelServers
-from mnemoir.ports.modules import ModuleRunner
-from mnemoir.ports.timestamps import Timestamps
-from mnemoir.ports.user_files import UserFiles
-from mnemoir.ports.wikipedia import OfflineWikipedia
+from mnemoir.ports.node_services import ModuleRunner, OfflineWikipedia, Timestamps, UserFiles
 from mnemoir.wire.forwarding import Forwarding
 from mnemoir.workflows.discussion_files import DiscussionPlaces
 from mnemoir.workflows.locks import WorkflowLocks

@@ -15,9 +15,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from mnemoir.core.message_hash import hashes
 from mnemoir.core.messages import Message, Part, TextPart, text_message
-from mnemoir.ports.timestamps import Timestamps
+from mnemoir.core.text import hashes
+from mnemoir.ports.node_services import Timestamps
 
 PLACEHOLDER = "PLACEHOLDER_TIMESTAMP_HASH_0000"
 

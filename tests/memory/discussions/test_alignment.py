@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from mnemoir.core.discussions import Block
-from mnemoir.core.message_hash import hashes
 from mnemoir.core.messages import ImagePart, Message, text_message
+from mnemoir.core.text import hashes
 from mnemoir.memory.discussions.alignment import Alignment, align
 from mnemoir.memory.discussions.digests import digests_of
 

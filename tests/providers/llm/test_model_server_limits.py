@@ -11,8 +11,7 @@ import pytest
 from mnemoir.core.errors import ProviderError
 from mnemoir.core.events import ModelEvent
 from mnemoir.core.messages import ModelRequest, text_message
-from mnemoir.ports.llm import ChatModel
-from mnemoir.ports.model_servers import ModelServer
+from mnemoir.ports.llm import ChatModel, ModelServer
 from mnemoir.providers.llm.endpoint import Timeouts
 from mnemoir.providers.llm.model_servers import HttpModelServers
 from tests.scripted_llm import Answer, ScriptedLLM, failure

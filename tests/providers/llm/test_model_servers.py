@@ -16,8 +16,7 @@ from mnemoir.core.errors import (
 )
 from mnemoir.core.events import Finished, ModelEvent, Passed, Text, Usage
 from mnemoir.core.messages import ImagePart, Message, ModelRequest, text_message
-from mnemoir.ports.llm import ChatModel
-from mnemoir.ports.model_servers import ModelServer, ModelServerKind
+from mnemoir.ports.llm import ChatModel, ModelServer, ModelServerKind
 from mnemoir.providers.llm.endpoint import Timeouts
 from mnemoir.providers.llm.model_servers import HttpModelServers
 from tests.providers.llm.conftest import SECRET

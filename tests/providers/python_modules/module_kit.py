@@ -6,7 +6,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from mnemoir.ports.modules import ModuleCall, ModuleRunner
+from mnemoir.ports.node_services import ModuleCall, ModuleRunner
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,7 +37,7 @@ def Invoke(path, how):
 SERVER = """
 import asyncio, sys
 from pathlib import Path
-from mnemoir.ports.modules import ModuleCall
+from mnemoir.ports.node_services import ModuleCall
 from mnemoir.providers.python_modules.runner import ProcessModuleRunner
 root = Path(sys.argv[1])
 call = ModuleCall(

@@ -13,7 +13,7 @@ from mnemoir.core.discussions import BlockChanges, Discussion, SourceMessage
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.discussions.record_schema import blank
 from mnemoir.storage.discussions.record_store import SqliteRecordStore
-from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.engine import queries
 from tests.contracts.words import SetClock, entry
 from tests.storage.discussions.record_words import (
     asked,

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from mnemoir.core.memories import Provenance, SourceTurn
 from mnemoir.core.scope import Scope
-from mnemoir.storage.sql import SqlMemoryStore, erasing
+from mnemoir.storage.sql import SqlMemoryStore, forgetting
 from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sqlite import SqliteEngine, open_database
 from tests.contracts.words import MIRA, message
@@ -37,7 +37,7 @@ async def main(path: Path) -> None:
     said = [message(f"I like {SECRET} number {number}") for number in range(MEMORIES)]
     turns = [SourceTurn(role="user", text=SECRET)]
     await store.commit(MIRA, said, Provenance(reason="verbatim", turns=turns))
-    erasing._ROWS_AT_ONCE = 10
+    forgetting._ROWS_AT_ONCE = 10
     await store.delete_all(MIRA)
 
 

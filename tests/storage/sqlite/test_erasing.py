@@ -10,7 +10,7 @@ import pytest
 
 from mnemoir.core.memories import Provenance
 from mnemoir.ports.memory_store import StoreCounts
-from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, erasing
+from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, forgetting
 from mnemoir.storage.sqlite import open_database
 from tests.contracts.words import ALL, MIRA, NOW, keep, message
 from tests.storage.sqlite.erasing_program import MEMORIES, SECRET
@@ -52,7 +52,7 @@ async def assert_nothing_is_seen_and_erase(path: Path) -> None:
         )
         await store.commit(MIRA, [message("I like tea.")], Provenance(reason="verbatim"))
         if job := await jobs.claim("worker", 60):
-            assert job.kind == erasing.ERASE
+            assert job.kind == forgetting.ERASE
         await store.erase()
         assert [memory.text for memory in await store.page(MIRA, ALL, limit=9)] == ["I like tea."]
         assert await database.check_integrity() == []
@@ -61,14 +61,14 @@ async def assert_nothing_is_seen_and_erase(path: Path) -> None:
 
 
 async def test_who_writes_meanwhile_waits_for_a_few_rows_alone(path, monkeypatch):
-    monkeypatch.setattr(erasing, "_ROWS_AT_ONCE", 10)
+    monkeypatch.setattr(forgetting, "_ROWS_AT_ONCE", 10)
     database = open_database(path)
     store, left = SqlMemoryStore(database), [MEMORIES]
     try:
         await keep(store, *(message(f"I like {SECRET} {number}") for number in range(MEMORIES)))
-        moved = await database.write(MIRA, lambda sql: erasing.make_nobodys(sql, MIRA, NOW))
+        moved = await database.write(MIRA, lambda sql: forgetting.make_nobodys(sql, MIRA, NOW))
         assert (moved, await store.count(MIRA, ALL)) == (MEMORIES, 0)
-        while await database.write(None, erasing.erase_some):
+        while await database.write(None, forgetting.erase_some):
             left.append(await database.read(None, lambda sql: sql.value("SELECT count(*) FROM memories")))
         assert max(before - after for before, after in pairwise(left)) == 10
         assert await SqlJobQueue(database).tally() == []

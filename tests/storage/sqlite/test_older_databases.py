@@ -11,7 +11,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Project
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings
 from mnemoir.storage.sqlite import open_database
-from mnemoir.storage.sqlite.schema import known_steps, migrate, reached
+from mnemoir.storage.sqlite.data_file import known_steps, migrate, reached
 from tests.contracts.words import ALL, ASKED, fact
 from tests.storage.sqlite.test_schema_and_queries import Cut, cut_at
 

@@ -6,9 +6,8 @@ import apsw
 
 from mnemoir.core.scope import Scope
 from mnemoir.storage.sql.run_store import SqlRunStore
-from mnemoir.storage.sqlite.data_file import create
-from mnemoir.storage.sqlite.run_file import open_run_file
-from mnemoir.storage.sqlite.schema import known_steps
+from mnemoir.storage.sqlite.data_file import create, known_steps
+from mnemoir.storage.sqlite.opening import open_run_file
 
 NODE = {"number": 1, "title": "Answer", "type": "Standard", "started_ms": 0.5, "endpoint": None, "preset": None}
 NODE |= {"model": None, "prompt": [{"role": "user", "content": '"input_tokens": 99'}], "output": "Yes.", "notes": []}

@@ -13,11 +13,11 @@ from mnemoir.core.errors import NotFound, Overloaded, StorageUnavailable
 from mnemoir.core.runs import NodeTrace, RecalledMemory, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
 from mnemoir.ports.run_store import RunFilter
-from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.engine import queries
 from mnemoir.storage.sql.run_rows import MOST_BYTES
 from mnemoir.storage.sql.run_store import NoRuns, SqlRunStore
-from mnemoir.storage.sqlite.run_file import open_run_file
-from mnemoir.storage.sqlite.schema import known_steps, migrate
+from mnemoir.storage.sqlite.data_file import known_steps, migrate
+from mnemoir.storage.sqlite.opening import open_run_file
 from tests.contracts.words import MIRA, SetClock
 from tests.storage.sqlite.faulty_disk import faulty_disk
 

@@ -8,10 +8,10 @@ import pytest
 
 import mnemoir.storage
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.sql.queries import queries, subjects
+from mnemoir.storage.sql.engine import queries, subjects
 from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TABLES, OTHER_TABLES
 from mnemoir.storage.sqlite import open_database
-from mnemoir.storage.sqlite.schema import Step, known_steps, migrate, reached
+from mnemoir.storage.sqlite.data_file import Step, known_steps, migrate, reached
 
 ALL_QUERIES = [(subject, name) for subject in subjects() for name in queries(subject)]
 SOURCES = Path(mnemoir.storage.__file__).parent
@@ -87,7 +87,7 @@ def test_stores_know_no_driver_and_engines_no_store():
     assert [text for text in stores if "import apsw" in text or "mnemoir.storage.sqlite" in text] == []
     engines = "\n".join(file.read_text() for file in (SOURCES / "sqlite").rglob("*.py"))
     known = set(re.findall(r"from mnemoir\.storage\.sql(?:\.(\w+))? import", engines))
-    assert known == {"cells", "engine", "queries", "scopes", "integrity"}
+    assert known == {"engine", "tables"}
 
 
 def test_every_query_is_used():

@@ -10,8 +10,8 @@ import pytest
 
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.locks.rows import RowLeases
-from mnemoir.storage.sql.queries import queries
-from mnemoir.storage.sqlite.lock_file import open_lock_file
+from mnemoir.storage.sql.engine import queries
+from mnemoir.storage.sqlite.opening import open_lock_file
 from mnemoir.workflows.locks import WorkflowLocks
 from tests.contracts.words import SetClock
 

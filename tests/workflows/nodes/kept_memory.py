@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mnemoir.core.discussions import BlockChanges, ChunkSource, ChunkSummary, Discussion, NewRecord, RollingSummary
-from mnemoir.core.message_hash import hashes
 from mnemoir.core.messages import text_message
+from mnemoir.core.text import hashes
 from mnemoir.ports.embedding import Passage
 from tests.workflows.nodes.node_kit import Bench
 

@@ -8,7 +8,7 @@ import pytest
 
 from mnemoir.core.errors import ModuleFailed, SettingsError
 from mnemoir.core.messages import text_message
-from mnemoir.ports.modules import ModuleRunner
+from mnemoir.ports.node_services import ModuleRunner
 from mnemoir.providers.http import new_session
 from mnemoir.providers.python_modules.runner import NoModules, ProcessModuleRunner
 from mnemoir.workflows.nodes.python_module import PythonModule

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.locks.rows import RowLeases
-from mnemoir.storage.sqlite.lock_file import open_lock_file
+from mnemoir.storage.sqlite.opening import open_lock_file
 from mnemoir.workflows.locks import WorkflowLocks
 from mnemoir.workflows.nodes.workflow_lock import WorkflowLock
 from mnemoir.workflows.services import Services

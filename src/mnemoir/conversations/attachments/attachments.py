@@ -23,7 +23,7 @@ from mnemoir.conversations.attachments.links import (
     read_link,
     session_step,
 )
-from mnemoir.core.conversation_messages import MediaPart, Message, Part
+from mnemoir.core.conversations import MediaPart, Message, Part
 from mnemoir.core.errors import MnemoirError, TooLarge
 from mnemoir.ports.objects import ObjectNotFound, ObjectStore
 

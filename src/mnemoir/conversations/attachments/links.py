@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote_to_bytes
 
 from mnemoir.conversations.nodes.keys import NODE_MEMORY_PREFIX, conversation_prefix
-from mnemoir.core.conversation_messages import MediaPart
+from mnemoir.core.conversations import MediaPart
 from mnemoir.core.errors import InvalidRequest
 
 SCHEME = "mnemoir:"

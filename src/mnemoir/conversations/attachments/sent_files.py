@@ -6,8 +6,7 @@ from datetime import datetime
 
 from mnemoir.conversations.attachments.attachments import type_of_ending
 from mnemoir.conversations.attachments.links import AttachmentLink, attachments_prefix, read_link, session_step
-from mnemoir.core.conversation_messages import MediaPart
-from mnemoir.core.conversations import StoredMessage
+from mnemoir.core.conversations import MediaPart, StoredMessage
 from mnemoir.ports.objects import ObjectStore
 
 

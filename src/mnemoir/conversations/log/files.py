@@ -13,7 +13,7 @@ import structlog
 from pydantic import BaseModel, Field, ValidationError
 
 from mnemoir.conversations.log.media_types import media_type
-from mnemoir.core.conversation_messages import MediaPart, MediaType, Part, TextPart
+from mnemoir.core.conversations import MediaPart, MediaType, Part, TextPart
 from mnemoir.core.errors import MnemoirError, NotFound, SettingsError
 from mnemoir.ports.turns import Attachment
 

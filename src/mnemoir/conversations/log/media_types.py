@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from mnemoir.core.conversation_messages import MediaType
+from mnemoir.core.conversations import MediaType
 
 _DOCUMENTS = """
 csv doc docx eml epub htm html markdown md mdx msg pdf ppt pptx properties txt vtt xls xlsx xml

@@ -10,17 +10,17 @@ from typing import Any, NamedTuple, get_args
 
 import structlog
 
-from mnemoir.core.conversation_messages import (
+from mnemoir.core.conversations import (
     Content,
     MediaPart,
     MediaType,
     Message,
+    MessageRecord,
     Role,
     TextPart,
     ToolCall,
     calls_of,
 )
-from mnemoir.core.conversations import MessageRecord
 from mnemoir.core.errors import InvalidRequest
 
 _log = structlog.get_logger(__name__)

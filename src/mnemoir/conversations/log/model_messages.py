@@ -6,7 +6,7 @@ from typing import Any, get_args
 import orjson
 
 from mnemoir.core import messages as core
-from mnemoir.core.conversation_messages import Content, MediaPart, Message, Part, Role, TextPart, ToolCall, calls_of
+from mnemoir.core.conversations import Content, MediaPart, Message, Part, Role, TextPart, ToolCall, calls_of
 
 # The argument name for a value that is no JSON object: no signature has it, so the tool's error reaches the model.
 UNREADABLE = "unreadable_arguments"

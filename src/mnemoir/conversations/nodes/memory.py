@@ -33,7 +33,7 @@ from mnemoir.conversations.turns.token_buffer import BaseMemory
 from mnemoir.conversations.windows.counters import CountsTokens, TokenCounter, counter_named
 from mnemoir.conversations.windows.validity import close_open_calls
 from mnemoir.core.clock import Clock, utc_now
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from mnemoir.core.errors import InvalidRequest, StorageUnavailable
 from mnemoir.ports.backends import backend
 from mnemoir.ports.leases import Leases

@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 from mnemoir.conversations.log.files import Detail, FileRef, HistoryFiles, StoredFile
 from mnemoir.conversations.nodes.document import NodeMemoryFile, NodeMemoryMessage, as_json
 from mnemoir.conversations.windows.counters import TokenCounter
-from mnemoir.core.conversation_messages import Content, Message, ToolCall, calls_of
+from mnemoir.core.conversations import Content, Message, ToolCall, calls_of
 from mnemoir.core.errors import InvalidRequest
 
 Side = Literal["user", "assistant"]

@@ -12,8 +12,7 @@ from mnemoir.conversations.search.search_filter import Wanted
 from mnemoir.conversations.search.session_search import SearchHit
 from mnemoir.conversations.search.vectors import IndexedVectors, VectorStore
 from mnemoir.core.clock import from_epoch
-from mnemoir.core.conversation_messages import Message, Role
-from mnemoir.core.conversations import StoredMessage, naive_utc
+from mnemoir.core.conversations import Message, Role, StoredMessage, naive_utc
 from mnemoir.ports.embedding import Embedding, FloatArray
 from mnemoir.ports.log import Log
 from mnemoir.search.indexing import unpack_vector

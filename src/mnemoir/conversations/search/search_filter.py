@@ -12,8 +12,7 @@ from typing import Literal
 
 from mnemoir.conversations.search.searched_rows import SearchedRows
 from mnemoir.conversations.search.where import Scalar, Where
-from mnemoir.core.conversation_messages import Role
-from mnemoir.core.conversations import SessionMetadata, StoredMessage
+from mnemoir.core.conversations import Role, SessionMetadata, StoredMessage
 
 _SHARED = "shared"
 

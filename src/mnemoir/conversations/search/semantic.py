@@ -23,7 +23,7 @@ from mnemoir.conversations.search.session_search import Rerank, SearchHit, Sessi
 from mnemoir.conversations.search.vectors import IndexedVectors, VectorStore
 from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
 from mnemoir.core.clock import Clock, utc_now
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from mnemoir.ports.embedding import Embedding, FloatArray
 
 _log = structlog.get_logger(__name__)

@@ -10,8 +10,7 @@ from datetime import datetime
 from typing import Protocol
 
 from mnemoir.conversations.search.search_filter import SearchFilter
-from mnemoir.core.conversation_messages import Message
-from mnemoir.core.conversations import StoredMessage
+from mnemoir.core.conversations import Message, StoredMessage
 from mnemoir.core.errors import InvalidRequest
 
 Progress = Callable[[int, int], None]  # done, all

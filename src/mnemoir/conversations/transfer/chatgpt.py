@@ -13,8 +13,7 @@ from mnemoir.conversations.transfer.conversations_file import conversations_in, 
 from mnemoir.conversations.transfer.copies import BEGINNING, InvalidImport, MessageCopy, SessionCopy
 from mnemoir.conversations.transfer.foreign_trees import ForeignNode, in_order
 from mnemoir.conversations.transfer.members import Members
-from mnemoir.core.conversation_messages import Message, Role, ToolCall
-from mnemoir.core.conversations import SessionMetadata
+from mnemoir.core.conversations import Message, Role, SessionMetadata, ToolCall
 
 _ROLES: Mapping[str, Role] = {role: role for role in get_args(Role)}
 _NOT_SAID = frozenset(

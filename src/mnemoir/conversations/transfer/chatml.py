@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from mnemoir.conversations.transfer.copies import SessionCopy
 from mnemoir.conversations.transfer.plain import plain_text
-from mnemoir.core.conversation_messages import MediaPart, Message, calls_of
+from mnemoir.core.conversations import MediaPart, Message, calls_of
 
 _MARK = re.compile(r"<(\\*)\|")
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from mnemoir.core.conversation_messages import Message
-from mnemoir.core.conversations import SessionMetadata
+from mnemoir.core.conversations import Message, SessionMetadata
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.ports.log import Log
 

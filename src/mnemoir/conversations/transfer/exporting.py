@@ -11,8 +11,7 @@ from mnemoir.conversations.transfer.chatml import write_chatml
 from mnemoir.conversations.transfer.copies import BEGINNING, MessageCopy, SessionCopy, SessionHolder
 from mnemoir.conversations.transfer.markdown import write_markdown
 from mnemoir.conversations.transfer.own_writing import write_lines, write_object
-from mnemoir.core.conversation_messages import Message
-from mnemoir.core.conversations import ROOT, SessionRecord, StoredMessage
+from mnemoir.core.conversations import ROOT, Message, SessionRecord, StoredMessage
 from mnemoir.core.errors import InvalidRequest, NotFound
 from mnemoir.ports.log import Log
 

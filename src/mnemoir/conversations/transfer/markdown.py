@@ -13,7 +13,7 @@ from datetime import datetime
 
 from mnemoir.conversations.transfer.copies import MessageCopy, SessionCopy
 from mnemoir.conversations.transfer.plain import plain_text
-from mnemoir.core.conversation_messages import MediaPart, Message, calls_of
+from mnemoir.core.conversations import MediaPart, Message, calls_of
 
 _NAMES = {"system": "System", "user": "User", "assistant": "Assistant", "tool": "Tool"}
 _FENCE = re.compile(r"(?P<indent>[ \t]*)(?:(?P<ticks>`{3,})(?P<info>[^`]*)|(?P<tildes>~{3,})(?P<other>.*))")

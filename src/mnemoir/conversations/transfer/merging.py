@@ -11,8 +11,7 @@ from mnemoir.conversations.history_digest import PASSED_OVER, message_digest
 from mnemoir.conversations.log.message_rows import record_of
 from mnemoir.conversations.transfer.copies import BEGINNING, MessageCopy, SessionCopy
 from mnemoir.conversations.transfer.restoring import SessionRestorer
-from mnemoir.core.conversation_messages import Message
-from mnemoir.core.conversations import ROOT, SessionRecord
+from mnemoir.core.conversations import ROOT, Message, SessionRecord
 from mnemoir.ports.log import Log
 
 _PAGE = 500

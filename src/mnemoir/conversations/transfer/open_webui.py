@@ -7,8 +7,7 @@ from mnemoir.conversations.transfer.conversations_file import conversations_in, 
 from mnemoir.conversations.transfer.copies import BEGINNING, MessageCopy, SessionCopy
 from mnemoir.conversations.transfer.foreign_trees import ForeignNode, in_order
 from mnemoir.conversations.transfer.members import Members
-from mnemoir.core.conversation_messages import Content, MediaPart, Message, Part, Role, TextPart
-from mnemoir.core.conversations import SessionMetadata
+from mnemoir.core.conversations import Content, MediaPart, Message, Part, Role, SessionMetadata, TextPart
 
 _ROLES: Mapping[str, Role] = {role: role for role in get_args(Role)}
 _SHOWN = ("data:image/", "http://", "https://")  # addresses a model can use; others are internal to that program

@@ -15,8 +15,17 @@ from typing import Any, BinaryIO, get_args
 from mnemoir.conversations.transfer.bounded_json import MARK, MOST_BYTES, read_value
 from mnemoir.conversations.transfer.copies import BEGINNING, InvalidImport, MessageCopy, SessionCopy
 from mnemoir.conversations.transfer.members import Members
-from mnemoir.core.conversation_messages import Content, MediaPart, MediaType, Message, Role, TextPart, ToolCall
-from mnemoir.core.conversations import SessionMetadata, metadata_of
+from mnemoir.core.conversations import (
+    Content,
+    MediaPart,
+    MediaType,
+    Message,
+    Role,
+    SessionMetadata,
+    TextPart,
+    ToolCall,
+    metadata_of,
+)
 from mnemoir.core.errors import InvalidRequest
 
 FORMAT, VERSION = "mnemoir-conversation", 2  # version 1 has no `uid`

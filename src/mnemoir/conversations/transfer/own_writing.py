@@ -8,7 +8,7 @@ from typing import Any
 from mnemoir.conversations.transfer.copies import MessageCopy, SessionCopy
 from mnemoir.conversations.transfer.instants import written
 from mnemoir.conversations.transfer.own_reading import FORMAT, VERSION
-from mnemoir.core.conversation_messages import Content, MediaPart, TextPart, calls_of
+from mnemoir.core.conversations import Content, MediaPart, TextPart, calls_of
 
 _PIECE = 2**16
 

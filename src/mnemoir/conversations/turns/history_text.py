@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Protocol
 
-from mnemoir.core.conversation_messages import Content, Message, Part, TextPart
+from mnemoir.core.conversations import Content, Message, Part, TextPart
 from mnemoir.core.errors import SettingsError
 
 HISTORY_MARKER = "#histories#"

@@ -19,7 +19,7 @@ from mnemoir.conversations.windows.counters import (
     plain_model_counter,
 )
 from mnemoir.conversations.windows.fitting import Unit, fit
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from mnemoir.core.errors import SettingsError
 from mnemoir.ports.turns import Turn
 

@@ -10,8 +10,7 @@ from mnemoir.conversations.log.files import (
     FileUnavailable,
     StoredFile,
 )
-from mnemoir.core.conversation_messages import MediaPart, Message
-from mnemoir.core.conversations import StoredMessage
+from mnemoir.core.conversations import MediaPart, Message, StoredMessage
 from mnemoir.ports.log import Log
 from mnemoir.ports.turns import Attachment
 

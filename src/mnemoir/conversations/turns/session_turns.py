@@ -14,8 +14,7 @@ from typing import Any
 from mnemoir.conversations.log.files import FileResolver
 from mnemoir.conversations.turns.session_files import attachments_of, read_number
 from mnemoir.conversations.turns.turns import AppMode, Conversation, Conversations
-from mnemoir.core.conversation_messages import calls_of
-from mnemoir.core.conversations import ROOT, StoredMessage
+from mnemoir.core.conversations import ROOT, StoredMessage, calls_of
 from mnemoir.core.text import estimate_tokens
 from mnemoir.ports.log import Log
 from mnemoir.ports.turns import Attachment, Turn, TurnRows

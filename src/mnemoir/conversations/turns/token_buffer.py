@@ -10,7 +10,7 @@ from mnemoir.conversations.turns.presets import DEFAULT, HistoryRules, counter_o
 from mnemoir.conversations.turns.turns import Conversation, history_turns, turn_messages
 from mnemoir.conversations.windows.counters import CountsTokens
 from mnemoir.conversations.windows.validity import assert_valid_history
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from mnemoir.ports.turns import Turn
 
 DEFAULT_TOKEN_LIMIT = 2000

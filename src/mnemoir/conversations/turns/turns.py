@@ -15,7 +15,7 @@ import structlog
 from mnemoir.conversations.log.files import Detail, FileRef, FileResolver, HistoryFiles, file_ref, history_detail
 from mnemoir.conversations.turns.presets import DEFAULT, HistoryRules, select_turns
 from mnemoir.conversations.turns.threads import NIL, row_limit, stored_turns
-from mnemoir.core.conversation_messages import MediaType, Message
+from mnemoir.core.conversations import MediaType, Message
 from mnemoir.core.errors import InvalidRequest, SettingsError
 from mnemoir.ports.turns import Turn, TurnRows
 

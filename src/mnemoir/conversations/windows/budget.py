@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mnemoir.core.conversation_messages import Content, MediaPart, MediaType, Message, TextPart
+from mnemoir.core.conversations import Content, MediaPart, MediaType, Message, TextPart
 from mnemoir.core.errors import InvalidRequest
 
 UNKNOWN_CONTEXT_BUDGET = 2000  # tokens, for a model of unknown context size

@@ -17,7 +17,7 @@ from typing import Generic, Literal, Protocol, TypeVar
 import structlog
 
 from mnemoir.conversations.windows.local_encodings import Encoding, local_encoding
-from mnemoir.core.conversation_messages import MediaPart, Message, calls_of
+from mnemoir.core.conversations import MediaPart, Message, calls_of
 from mnemoir.core.errors import SettingsError
 
 Growth = Literal["additive", "monotone", "unknown"]

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mnemoir.conversations.windows.importance_cues import CORRECTION, DECISION, FACT, OFFER, REMEMBER, SMALL_TALK
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 
 IMPORTANT = 0.6
 MESSAGES_AHEAD = 6  # number of following messages in which a decision answers a question

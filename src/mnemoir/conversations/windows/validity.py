@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Literal
 
 from mnemoir.conversations.windows.tool_rounds import AnsweredCall, asked_calls, match_results
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from mnemoir.core.errors import MnemoirError
 
 INTERRUPTED = "[INTERRUPTED]"

@@ -13,8 +13,7 @@ from mnemoir.conversations.windows.importance import IMPORTANT
 from mnemoir.conversations.windows.strategies.strategy import Strategy, stored_window
 from mnemoir.conversations.windows.validity import SUMMARY_PREFIX
 from mnemoir.core.branches import Stretch
-from mnemoir.core.conversation_messages import Message, Role
-from mnemoir.core.conversations import StoredMessage, Summary, messages_of
+from mnemoir.core.conversations import Message, Role, StoredMessage, Summary, messages_of
 from mnemoir.ports.log import Log
 
 PartState = Literal["kept", "retained", "summary", "note", "summarised", "dropped", "cleared"]

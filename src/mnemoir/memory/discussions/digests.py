@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from mnemoir.core.discussions import DIGEST_CHARACTERS
-from mnemoir.core.message_hash import hashes
 from mnemoir.core.messages import Message
+from mnemoir.core.text import hashes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

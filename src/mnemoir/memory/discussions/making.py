@@ -13,8 +13,8 @@ from typing import Generic, TypeVar
 
 from mnemoir.core.discussions import Block, BlockChanges, BlockKey, ChunkSource, Discussion, SourceMessage
 from mnemoir.core.errors import MnemoirError, ProviderInvalidOutput, ProviderRefused
-from mnemoir.core.message_hash import hashes
 from mnemoir.core.messages import Message
+from mnemoir.core.text import hashes
 from mnemoir.memory.discussions.alignment import align
 from mnemoir.memory.discussions.backoff import Backoff
 from mnemoir.memory.discussions.chunking import chunk_spans

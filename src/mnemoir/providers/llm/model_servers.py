@@ -16,8 +16,7 @@ import aiohttp
 
 from mnemoir.core.errors import ProviderInvalidOutput
 from mnemoir.core.events import Reply
-from mnemoir.ports.llm import ChatModel, LastCalls
-from mnemoir.ports.model_servers import ModelServer, ModelServerKind, ModelServers
+from mnemoir.ports.llm import ChatModel, LastCalls, ModelServer, ModelServerKind, ModelServers
 from mnemoir.providers.llm.endpoint import Endpoint, SettingNames, Timeouts
 from mnemoir.providers.llm.remote_model import Dialect, RemoteModel
 from mnemoir.wire import koboldcpp, ollama_chat, ollama_generate, openai_chat, openai_completions

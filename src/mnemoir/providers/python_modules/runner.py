@@ -13,7 +13,7 @@ from typing import Any, Final
 import structlog
 
 from mnemoir.core.errors import ModuleFailed, SettingsError
-from mnemoir.ports.modules import ModuleCall, ModuleRunner
+from mnemoir.ports.node_services import ModuleCall, ModuleRunner
 from mnemoir.providers.python_modules import child
 from mnemoir.providers.python_modules.environment import module_environment
 from mnemoir.providers.python_modules.module_folders import ModuleFolders

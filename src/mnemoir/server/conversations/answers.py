@@ -7,8 +7,17 @@ from pydantic import Field
 
 from mnemoir.conversations.log.model_messages import write_call
 from mnemoir.core.clock import to_text
-from mnemoir.core.conversation_messages import Content, MediaPart, Message, Part, Role, calls_of
-from mnemoir.core.conversations import ROOT, SessionRecord, StoredMessage
+from mnemoir.core.conversations import (
+    ROOT,
+    Content,
+    MediaPart,
+    Message,
+    Part,
+    Role,
+    SessionRecord,
+    StoredMessage,
+    calls_of,
+)
 from mnemoir.ports.log import Log
 from mnemoir.server.rest import JsonObject
 

@@ -7,8 +7,7 @@ import orjson
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from mnemoir.conversations.log.model_messages import from_model
-from mnemoir.core.conversation_messages import Message
-from mnemoir.core.conversations import ROOT, SessionMetadata, checked_session_id
+from mnemoir.core.conversations import ROOT, Message, SessionMetadata, checked_session_id
 from mnemoir.core.errors import InvalidRequest, NotSupported
 from mnemoir.core.scope import entity_name
 from mnemoir.server.rest import LARGEST_ID, Body, UserId

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator
 
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.branches import Branch, in_tree_order
-from mnemoir.core.conversation_messages import Role
+from mnemoir.core.conversations import Role
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.rest import Answer, Cursor, JsonObject, Routes, SiteHere, whole_number

@@ -12,7 +12,7 @@ from mnemoir.conversations.attachments.sent_files import SentFile, sent_files
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import NotFound
-from mnemoir.ports.project_files import ProjectFile
+from mnemoir.ports.project_settings import ProjectFile
 from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, opened
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.rest import LARGEST_ID, Answer, Cursor, JsonObject, Routes, SiteHere, whole_number

@@ -10,8 +10,7 @@ from pydantic import BeforeValidator
 
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.users import OwnConversations
-from mnemoir.core.conversation_messages import Message
-from mnemoir.core.conversations import ROOT, MessageNotFoundError, StoredMessage
+from mnemoir.core.conversations import ROOT, Message, MessageNotFoundError, StoredMessage
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.ports.log import Log
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding

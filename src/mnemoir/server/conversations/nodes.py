@@ -17,7 +17,7 @@ from mnemoir.conversations.nodes.list import (
 )
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import to_text
-from mnemoir.core.conversation_messages import Message
+from mnemoir.core.conversations import Message
 from mnemoir.core.errors import NotFound
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.rest import Answer, Done, JsonObject, Routes, SiteHere

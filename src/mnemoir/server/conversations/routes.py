@@ -18,8 +18,7 @@ from mnemoir.app.forgetting import not_found
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.nodes.conversation_nodes import copy_node_memories
 from mnemoir.conversations.users import OwnConversations
-from mnemoir.core.conversation_messages import Message
-from mnemoir.core.conversations import ROOT, MessageNotFoundError, SessionExistsError
+from mnemoir.core.conversations import ROOT, Message, MessageNotFoundError, SessionExistsError
 from mnemoir.core.errors import Conflict, InvalidRequest
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.server.conversations.access import (

@@ -14,8 +14,7 @@ from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.conversations.search.session_search import SearchHit
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import from_text
-from mnemoir.core.conversation_messages import Role
-from mnemoir.core.conversations import ROOT, StoredMessage
+from mnemoir.core.conversations import ROOT, Role, StoredMessage
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.ports.log import Log
 from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, opened

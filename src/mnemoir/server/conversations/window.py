@@ -14,8 +14,7 @@ from mnemoir.conversations.windows.counters import CHARS4
 from mnemoir.conversations.windows.strategies.strategy import StrategyName
 from mnemoir.conversations.windows.window_parts import PartState, WindowPart, WindowParts, window_parts
 from mnemoir.core.clock import to_text
-from mnemoir.core.conversation_messages import Role
-from mnemoir.core.conversations import Summary
+from mnemoir.core.conversations import Role, Summary
 from mnemoir.core.text import estimate_tokens
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.conversations.answers import SentMessage, sent_json

@@ -11,7 +11,7 @@ from mnemoir.conversations.nodes.compression import unpack
 from mnemoir.conversations.nodes.document import NewerDocument, UnreadableDocument, read_document
 from mnemoir.conversations.nodes.keys import NODE_MEMORY_PREFIX
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.objects.keys import is_unfinished
+from mnemoir.storage.objects.local import is_unfinished
 from mnemoir.storage.sqlite.data_file import beside
 from mnemoir.storage.sqlite.database import BUSY_MS
 from mnemoir.storage.sqlite.transactions import FOREIGN

@@ -48,7 +48,7 @@ from mnemoir.storage.sql.conversations.vectors import (
     written_since,
 )
 from mnemoir.storage.sql.engine import Sql
-from mnemoir.storage.sqlite.vector_file import open_vector_file
+from mnemoir.storage.sqlite.opening import open_vector_file
 
 T = TypeVar("T")
 DEFAULT_COLLECTION = "mnemoir_embeddings"

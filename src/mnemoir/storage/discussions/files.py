@@ -13,7 +13,7 @@ from mnemoir.storage.discussions.inspection import inspect
 from mnemoir.storage.discussions.listing import DiscussionListing
 from mnemoir.storage.discussions.making_lock import making_lock
 from mnemoir.storage.discussions.placed_file import found, placed
-from mnemoir.storage.discussions.places import COMPANIONS, RECORDS_ENDING, Place, all_places, lock_file, places
+from mnemoir.storage.discussions.places import COMPANIONS, RECORDS_ENDING, Place, all_places, lock_name, places
 from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.files.workspace import Folder
 
@@ -70,7 +70,7 @@ def _remove(discussion: Discussion) -> bool:
     name = directory_name(discussion.id)
     removed = [_remove_all(root, place) for root, its in _everywhere(discussion) for place in its]
     _remove_folder(Folder(root=discussion.root, steps=(name,)))
-    placed(discussion.root, Place(file=lock_file(name))).remove()
+    placed(discussion.root, Place(file=lock_name(name))).remove()
     return any(removed)
 
 

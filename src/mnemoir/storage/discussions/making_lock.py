@@ -7,11 +7,10 @@ from contextlib import asynccontextmanager
 
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.discussions import Discussion
-from mnemoir.storage import file_lock
 from mnemoir.storage.discussions.placed_file import placed
-from mnemoir.storage.discussions.places import Place, lock_file
+from mnemoir.storage.discussions.places import Place, lock_name
+from mnemoir.storage.file_lock import lock_file, pauses
 from mnemoir.storage.files.workspace import existing
-from mnemoir.storage.patience import pauses
 
 
 @asynccontextmanager
@@ -48,6 +47,6 @@ def _give_back(attempt: asyncio.Future[int | None]) -> None:
 
 
 def _try(discussion: Discussion) -> int | None:
-    file = placed(discussion.root, Place(file=lock_file(directory_name(discussion.id))))
+    file = placed(discussion.root, Place(file=lock_name(directory_name(discussion.id))))
     with file.opened("locked", create=True) as folder:
-        return file_lock.lock_file(existing(folder), file.file)
+        return lock_file(existing(folder), file.file)

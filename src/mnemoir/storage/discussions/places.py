@@ -62,7 +62,7 @@ def all_places(name: str) -> list[Place]:
     return [Place(steps=(name,), file=file) for file in _NESTED] + [Place(file=name + ending) for ending in _FLAT]
 
 
-def lock_file(name: str) -> str:
+def lock_name(name: str) -> str:
     """The name of the file in the root whose lock is the right to make memories of the discussion."""
     return f"{name}.lock"
 

@@ -22,8 +22,7 @@ from mnemoir.core.discussions import (
 from mnemoir.core.ids import new_request_id
 from mnemoir.core.memories import IndexEntry
 from mnemoir.storage.discussions.record_order import new_position, note_progress
-from mnemoir.storage.sql.engine import Damaged, Sql
-from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.engine import Damaged, Sql, queries
 
 _QUERIES = queries("records/records")
 

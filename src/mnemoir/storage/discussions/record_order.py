@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mnemoir.core.discussions import BlockKey
-from mnemoir.storage.sql.engine import Damaged, Sql
-from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.engine import Damaged, Sql, queries
 
 _QUERIES = queries("records/records")
 

@@ -20,8 +20,7 @@ from typing import Any
 import apsw
 import orjson
 
-from mnemoir.storage.sql.engine import Sql
-from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.engine import Sql, queries
 
 _QUERIES = queries("records/search")
 _K1, _B = 1.2, 0.75  # of FTS5's bm25

@@ -19,8 +19,7 @@ from mnemoir.ports.search_rows import MOST_CHANGES, Revision, SearchRow, SearchR
 from mnemoir.search import terms_of
 from mnemoir.storage.discussions.record_files import RecordFiles
 from mnemoir.storage.discussions.record_search import records
-from mnemoir.storage.sql.engine import Sql
-from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.engine import Sql, queries
 
 T = TypeVar("T")
 _QUERIES = queries("records/search")

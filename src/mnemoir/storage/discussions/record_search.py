@@ -7,8 +7,7 @@ import orjson
 from mnemoir.core.discussions import Record
 from mnemoir.storage.discussions.record_chunks import metadata_of
 from mnemoir.storage.discussions.record_ranking import counted, ranked
-from mnemoir.storage.sql.engine import Sql
-from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.engine import Sql, queries
 
 _QUERIES = queries("records/search")
 

@@ -22,8 +22,7 @@ from mnemoir.storage.discussions import record_chunks, record_schema, record_sea
 from mnemoir.storage.discussions.record_files import RecordFiles
 from mnemoir.storage.discussions.record_place import records_file
 from mnemoir.storage.discussions.record_rows import RecordRows
-from mnemoir.storage.sql.engine import Sql, Value
-from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.engine import Sql, Value, queries
 
 T = TypeVar("T")
 _QUERIES = queries("records/search")

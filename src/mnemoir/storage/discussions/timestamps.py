@@ -15,7 +15,7 @@ from typing import Any
 
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.keyed_lock import KeyedLock
-from mnemoir.ports.timestamps import Timestamps
+from mnemoir.ports.node_services import Timestamps
 from mnemoir.storage.discussions.placed_file import PlacedFile, found, placed
 from mnemoir.storage.discussions.places import places
 

@@ -19,10 +19,9 @@ from mnemoir.storage.files.open_project import OpenProject
 from mnemoir.storage.files.rows import Key, key_of
 from mnemoir.storage.files.stored_file import ATTEMPTS, EditedMeanwhile
 from mnemoir.storage.planning import Effect
-from mnemoir.storage.sql import history, receipts
-from mnemoir.storage.sql.engine import Engine, Sql
-from mnemoir.storage.sql.entries import make_multilingual
-from mnemoir.storage.sql.scopes import entered
+from mnemoir.storage.sql.commit import add_history, already_applied, keep_receipt, removed_memory
+from mnemoir.storage.sql.engine import Engine, Sql, entered
+from mnemoir.storage.sql.second_vectors import make_multilingual
 
 T = TypeVar("T")
 _THREADS = 4  # projects that are written at the same time
@@ -75,7 +74,7 @@ class Changing:
         receipt = wish.receipt
         if receipt is None:
             return None
-        return await self._db.read(wish.scope, lambda sql: receipts.already_applied(sql, receipt, self._clock()))
+        return await self._db.read(wish.scope, lambda sql: already_applied(sql, receipt, self._clock()))
 
     async def _change(self, project: OpenProject, wish: Wish) -> list[Applied]:
         with ExitStack() as lock:
@@ -118,10 +117,10 @@ class Changing:
 
     def _record(self, sql: Sql, wish: Wish, effects: Sequence[Effect]) -> None:
         now, within = self._clock(), entered(sql, wish.scope)
-        history.add(within, effects, wish.provenance, to_text(now))
+        add_history(within, effects, wish.provenance, to_text(now))
         if wish.receipt is not None:
             answer = (wish.provenance.reason, [effect.applied for effect in effects])
-            receipts.keep(within, wish.receipt, answer, now)
+            keep_receipt(within, wish.receipt, answer, now)
 
 
 def current(project: OpenProject, sql: Sql) -> Contents:
@@ -130,7 +129,7 @@ def current(project: OpenProject, sql: Sql) -> Contents:
 
 
 def _standing(project: OpenProject, sql: Sql, wish: Wish) -> ScopeOfFile:
-    found = {each: history.removed(sql, wish.scope, each) for each in wish.restored}
+    found = {each: removed_memory(sql, wish.scope, each) for each in wish.restored}
     taken_back = {each: memory for each, memory in found.items() if memory is not None}
     return ScopeOfFile(contents=current(project, sql), scope=wish.scope, taken_back=taken_back)
 

@@ -15,8 +15,7 @@ from mnemoir.ports.memory_store import Project, StoreCounts
 from mnemoir.search import terms_of
 from mnemoir.storage.files.contents import Contents, EntryOf
 from mnemoir.storage.files.rows import Key, Row, key_of, text_hash
-from mnemoir.storage.sql.engine import Sql
-from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.engine import Sql, queries
 
 _QUERIES = queries("project_files")
 

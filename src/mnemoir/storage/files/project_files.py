@@ -14,7 +14,7 @@ from pathlib import Path
 from mnemoir.core.atomic_file import Stamp
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Project
-from mnemoir.ports.project_files import ProjectFile, ProjectFiles
+from mnemoir.ports.project_settings import ProjectFile, ProjectFiles
 from mnemoir.storage.files.project_file import FILE_NAME, encode
 from mnemoir.storage.files.project_file import ProjectFile as MemoriesFile
 from mnemoir.storage.files.project_settings import FILE_NAMES, INNER

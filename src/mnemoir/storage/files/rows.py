@@ -12,7 +12,7 @@ from mnemoir.core.text import content_hash
 from mnemoir.ports.memory_store import Visible
 from mnemoir.ports.search_rows import SearchRow
 from mnemoir.storage.files.project_file import Record
-from mnemoir.storage.memory_times import effective_at, expires_at, seconds_of
+from mnemoir.storage.planning import effective_at, expires_at, seconds_of
 
 Key = tuple[str, MemoryId]  # user and id: two users of an edited file may have the same id
 

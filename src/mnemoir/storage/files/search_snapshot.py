@@ -11,8 +11,7 @@ from mnemoir.storage.files.index_table import entries_of, token_codes
 from mnemoir.storage.files.lists import meeting
 from mnemoir.storage.files.open_project import OpenProjects
 from mnemoir.storage.files.workspace import project_of
-from mnemoir.storage.sql.engine import Sql
-from mnemoir.storage.sql.scopes import of_scope
+from mnemoir.storage.sql.engine import Sql, of_scope
 
 
 class FileSearchSnapshot:

@@ -9,9 +9,8 @@ from mnemoir.storage.files import index_table
 from mnemoir.storage.files.backlog import Backlog
 from mnemoir.storage.files.unbroken import Unbroken
 from mnemoir.storage.files.workspace import project_of
-from mnemoir.storage.sql.engine import Engine, Sql
-from mnemoir.storage.sql.entries import is_multilingual, make_multilingual
-from mnemoir.storage.sql.scopes import entered
+from mnemoir.storage.sql.engine import Engine, Sql, entered
+from mnemoir.storage.sql.second_vectors import is_multilingual, make_multilingual
 
 
 class FileSecondVectors:

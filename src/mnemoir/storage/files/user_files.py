@@ -15,7 +15,7 @@ from pathlib import Path
 
 from mnemoir.core.atomic_file import append_file, read_file, replace_file, stamp_of
 from mnemoir.core.errors import SettingsError
-from mnemoir.ports.user_files import Refusal, UserFiles
+from mnemoir.ports.node_services import Refusal, UserFiles
 from mnemoir.storage.file_lock import folder_locked
 from mnemoir.storage.files.workspace import Folder, existing
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from mnemoir.core.errors import SettingsError, StorageUnavailable
 from mnemoir.ports.leases import TTL_S, WAIT_S, Lease, Leases
-from mnemoir.storage.patience import patiently
+from mnemoir.storage.file_lock import patiently
 
 if TYPE_CHECKING:
     from redis import Redis

@@ -14,10 +14,9 @@ from typing import TypeVar
 
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.ports.leases import TTL_S, WAIT_S, Lease, Leases
+from mnemoir.storage.file_lock import patiently
 from mnemoir.storage.locks.in_process import InProcessLock
-from mnemoir.storage.patience import patiently
-from mnemoir.storage.sql.engine import FileEngine, Sql
-from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.engine import FileEngine, Sql, queries
 
 T = TypeVar("T")
 _QUERIES = queries("locks/workflow_locks")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from secrets import token_hex
 
 from mnemoir.ports.leases import TTL_S, WAIT_S, Lease, Leases
-from mnemoir.storage.patience import patiently
+from mnemoir.storage.file_lock import patiently
 
 _FENCES_A_SECOND = 1_000_000
 

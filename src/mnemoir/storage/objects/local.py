@@ -14,15 +14,43 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mnemoir.core.atomic_file import read_file, remove_durably, replace_file
-from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.errors import InvalidRequest, StorageUnavailable
 from mnemoir.ports.objects import ConditionalStore, ObjectEntry, ObjectNotFound, StoredObject
 from mnemoir.storage.file_lock import folder_locked
 from mnemoir.storage.files.file_errors import file_errors
 from mnemoir.storage.files.workspace import Folder, existing
-from mnemoir.storage.objects.keys import is_unfinished, steps_of
 
+_LONGEST_STEP_BYTES = 240  # file systems allow 255, and a temporary file has a longer name
+_TEMPORARY = ".tmp"  # the suffix of unfinished files
 Condition = Callable[[bytes | None], bool]  # of the current content, None for no file; True allows the write
 _TRIES = 100  # a try fails when another writer deletes the folder's last object at the same moment
+
+
+def steps_of(key: str) -> list[str]:
+    """The parts of a key between slashes. Raises InvalidRequest for a key that some store does not accept."""
+    steps = key.split("/")
+    if not all(_is_allowed(step) for step in steps):
+        raise InvalidRequest(
+            f"Object key {key!r} is not allowed: every step between slashes needs a name of at most "
+            f"{_LONGEST_STEP_BYTES} bytes that is not '.' or '..', holds no control character or backslash and does "
+            f"not end in {_TEMPORARY!r}."
+        )
+    return steps
+
+
+def _is_allowed(step: str) -> bool:
+    return (
+        step not in ("", ".", "..")
+        and step.isprintable()
+        and "\\" not in step
+        and not step.endswith(_TEMPORARY)
+        and len(step.encode()) <= _LONGEST_STEP_BYTES
+    )
+
+
+def is_unfinished(name: str) -> bool:
+    """True for a temporary file that a writer left behind; it is not an object."""
+    return name.endswith(_TEMPORARY)
 
 
 class LocalObjects:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from mnemoir.core.errors import SettingsError, StorageUnavailable
 from mnemoir.ports.objects import ConditionalStore, ObjectEntry, ObjectNotFound, StoredObject
-from mnemoir.storage.objects.keys import steps_of
+from mnemoir.storage.objects.local import steps_of
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta, PutMode

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mnemoir.core.text import digest
-from mnemoir.storage.sql.engine import Engine, Sql, Value
-from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.engine import Engine, Sql, Value, queries
 
 _QUERIES = queries("catalogue")
 

@@ -1,29 +1,125 @@
-"""One commit: it writes the effects of its changes to all tables inside the caller's transaction.
+"""One commit: it writes the effects of its changes to all tables inside the caller's transaction, with their history
+and the receipt of the request.
 
 A current memory has a row in `memories` and in `entries` and an event in `history`. A memory that is no longer
-current is closed, not deleted: it stays in `memories` for queries of the past and leaves the other tables.
+current is closed, not deleted: it stays in `memories` for queries of the past and leaves the other tables. Both
+backends of memories keep history and receipts in these tables.
+
+A receipt is the idempotency key of a commit with its outcome, kept for 24 hours and written in the same
+transaction. As a scope has one writer at a time, the second of two requests with one key always finds the receipt
+of the first.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from mnemoir.core.clock import to_text
+from mnemoir.core.errors import Conflict
 from mnemoir.core.ids import MemoryId, new_memory_id
-from mnemoir.core.memories import Applied, Change, Memory, Provenance
+from mnemoir.core.memories import Applied, Change, HistoryEntry, Memory, Provenance
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
-from mnemoir.storage.memory_times import seconds_of
-from mnemoir.storage.planning import Effect, Standing, is_within, planned, removal
-from mnemoir.storage.sql import history
-from mnemoir.storage.sql.engine import Sql, Value
-from mnemoir.storage.sql.entries import drop_entry, put_entry, want_second_vectors
+from mnemoir.ports.memory_store import Receipt, RedeemedReceipt
+from mnemoir.storage.planning import Effect, Standing, is_within, planned, removal, seconds_of
+from mnemoir.storage.sql.engine import Sql, Value, queries
 from mnemoir.storage.sql.forgetting import derived_from, drop_words, erase_traces, named_after
-from mnemoir.storage.sql.queries import queries
-from mnemoir.storage.sql.rows import as_json, memory_of, memory_values, narrowing
+from mnemoir.storage.sql.rows import (
+    applied_as_json,
+    applied_of,
+    as_json,
+    drop_entry,
+    history_of,
+    memory_of,
+    memory_values,
+    narrowing,
+    put_entry,
+    removed_of,
+    state_as_json,
+    turns_as_json,
+)
+from mnemoir.storage.sql.second_vectors import want_second_vectors
 
 _QUERIES = {**queries("memories"), **queries("changes")}
+KEPT = timedelta(hours=24)
+
+
+def add_history(sql: Sql, effects: Sequence[Effect], provenance: Provenance, now: str) -> None:
+    """Write one event for each effect, all with the turns and the model they came from."""
+    if effects:
+        common: dict[str, Value] = {"at": now, "model": provenance.model, "source_id": _source_id(sql, provenance)}
+        sql.many(_QUERIES["add_history"], [{**common, **_history_event(effect)} for effect in effects])
+
+
+def history_of_memory(sql: Sql, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
+    """The events of a memory, oldest first; [] outside the scope."""
+    return [history_of(row) for row in sql.rows(_QUERIES["history"], id=memory_id, **narrowing(scope))]
+
+
+def removed_memory(sql: Sql, scope: Scope, memory_id: MemoryId) -> Memory | None:
+    """The memory at its removal, from the last event; None when it was not removed, or is forgotten."""
+    return removed_of(sql.row(_QUERIES["last_event"], id=memory_id, **narrowing(scope)), memory_id, scope.user)
+
+
+def _source_id(sql: Sql, provenance: Provenance) -> int | None:
+    if not provenance.turns:
+        return None
+    turns = turns_as_json(provenance.turns)
+    (source_id,) = sql.row(_QUERIES["add_source"], turns=turns, session=provenance.session)
+    return int(source_id)
+
+
+def _history_event(effect: Effect) -> dict[str, Value]:
+    memory, is_removed = effect.memory, effect.event == "DELETE"
+    return {
+        "memory_id": memory.id,
+        "agent": memory.agent,
+        "app": memory.app,
+        "conversation": memory.conversation,
+        "event": effect.event,
+        "reason": effect.reason,
+        "old_text": memory.text if is_removed else effect.applied.previous_text,
+        "new_text": None if is_removed else memory.text,
+        "state": state_as_json(memory) if is_removed else None,
+    }
+
+
+def find_receipt(sql: Sql, key: str, now: datetime) -> RedeemedReceipt | None:
+    """The answer to the key in the last 24 hours; None without one."""
+    row = sql.row(_QUERIES["receipt"], key=key, since=(now - KEPT).timestamp())
+    if row is None:
+        return None
+    request_hash, reason, applied = row
+    return RedeemedReceipt(request_hash=request_hash, reason=reason, applied=applied_of(applied))
+
+
+def already_applied(sql: Sql, receipt: Receipt, now: datetime) -> list[Applied] | None:
+    """The outcome of this same request before; None when it is new. Raises Conflict when another used its key."""
+    earlier = find_receipt(sql, receipt.key, now)
+    if earlier is None:
+        return None
+    if earlier.request_hash != receipt.request_hash:
+        raise Conflict(
+            "This Idempotency-Key was used for another request in the last 24 hours. "
+            "Use a new key for a new request.",
+            code="idempotency_mismatch",
+        )
+    return list(earlier.applied)
+
+
+def keep_receipt(sql: Sql, receipt: Receipt, answer: tuple[str, Sequence[Applied]], now: datetime) -> None:
+    """Store the reason and the outcome of a commit, and delete expired receipts."""
+    reason, applied = answer
+    sql.run(_QUERIES["drop_receipts"], before=(now - KEPT).timestamp())
+    sql.run(
+        _QUERIES["put_receipt"],
+        key=receipt.key,
+        request_hash=receipt.request_hash,
+        reason=reason,
+        given_at=now.timestamp(),
+        applied=applied_as_json(applied),
+    )
 
 
 class _Rows:
@@ -48,7 +144,7 @@ class _Rows:
 
     def removed(self, memory_id: MemoryId) -> Memory | None:
         """The removed memory, from the history."""
-        return history.removed(self._sql, self._scope, memory_id)
+        return removed_memory(self._sql, self._scope, memory_id)
 
     def _memory(self, row: Any) -> Memory:
         memory = memory_of(row, self._scope.user)
@@ -80,7 +176,7 @@ class Commit:
         write = {"ADD": self._add, "UPDATE": self._update, "DELETE": self._close}
         for effect in effects:
             write[effect.event](effect)
-        history.add(self._sql, effects, provenance, self._now_text)
+        add_history(self._sql, effects, provenance, self._now_text)
         return [effect.applied for effect in effects]
 
     def delete(self, memory_id: MemoryId, reason: str) -> Memory | None:
@@ -89,7 +185,7 @@ class Commit:
         if memory is None or not is_within(memory, self._scope):
             return None
         self._delete(memory)
-        history.add(self._sql, [removal(memory, reason)], Provenance(reason=reason), self._now_text)
+        add_history(self._sql, [removal(memory, reason)], Provenance(reason=reason), self._now_text)
         return memory
 
     def delete_all(self) -> int:

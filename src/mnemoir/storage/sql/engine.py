@@ -1,19 +1,45 @@
-"""The two protocols between a store and a database: `Sql`, one open transaction, and the engines that open them.
+"""What a store is written against: `Sql`, one open transaction, the engines that open it, named queries, and scopes.
 
 A store is a set of blocking functions over `Sql`. It names its queries and knows no driver, so it is written once for
 every database. Two kinds of engine run it: `Engine` for the server, asynchronous and alone with its database, and
 `FileEngine` for files that other programs may have open too.
+
+Text that several queries of a file share is written once, under `-- part: …`, and replaces `{its name}` in them. A
+scope is one row for each user of a project, whose number leads every key of that user's rows.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from mnemoir.core.scope import Scope
 
+_BLOCK = re.compile(r"^-- (name|part): (\w+)\n(.*?)(?=^-- (?:name|part): |\Z)", re.DOTALL | re.MULTILINE)
+_PART = re.compile(r"\{(\w+)\}")
 T = TypeVar("T")
 Row = tuple[Any, ...]
 Value = str | bytes | int | float | None
+
+
+@cache
+def queries(subject: str) -> Mapping[str, str]:
+    """The queries of `queries/<subject>.sql` by name, with their comments, which then show in database traces."""
+    text = (files("mnemoir.storage.sql") / "queries" / f"{subject}.sql").read_text("utf-8")
+    blocks = _BLOCK.findall(text)
+    parts = {name: body.strip() for kind, name, body in blocks if kind == "part"}
+    return {
+        name: _PART.sub(lambda found: parts[found[1]], body.strip()) for kind, name, body in blocks if kind == "name"
+    }
+
+
+@cache
+def subjects() -> Sequence[str]:
+    """All files of queries, in name order."""
+    folder = files("mnemoir.storage.sql") / "queries"
+    return sorted(entry.name.removesuffix(".sql") for entry in folder.iterdir() if entry.name.endswith(".sql"))
 
 
 class Damaged(Exception):
@@ -91,3 +117,25 @@ class FileEngine(Protocol):
 
     def close(self) -> None:
         """Close the file. May be called again."""
+
+
+_SCOPES = queries("scopes")
+
+
+def owner_values(scope: Scope) -> dict[str, str]:
+    """The values that name a user in a query."""
+    return {"tenant": scope.tenant, "project": scope.project, "user": scope.user}
+
+
+def of_scope(sql: Sql, scope: Scope | None) -> Sql:
+    """The transaction within a scope. For an unknown one, and for None, queries of a scope return no rows."""
+    found = None if scope is None else sql.row(_SCOPES["scope_id"], **owner_values(scope))
+    return sql.within(None if found is None else found[0])
+
+
+def entered(sql: Sql, scope: Scope) -> Sql:
+    """The transaction within a scope, which is assigned a number if it has none."""
+    if sql.scope_id is not None:
+        return sql
+    sql.run(_SCOPES["enter_scope"], **owner_values(scope))
+    return of_scope(sql, scope)

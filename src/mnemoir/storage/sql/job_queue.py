@@ -11,8 +11,7 @@ from typing import Any
 from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.ids import JobId
 from mnemoir.ports.jobs import Job, JobQueue, JobTally
-from mnemoir.storage.sql.engine import Engine, Sql, Value
-from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.engine import Engine, Sql, Value, queries
 from mnemoir.storage.sql.rows import as_json, from_json
 
 _QUERIES = queries("jobs")

@@ -11,9 +11,8 @@ from mnemoir.core.memories import Memory
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import holds
 from mnemoir.ports.memory_store import ListCursor, ListFilter, OwnerSummary
-from mnemoir.storage.sql.engine import Sql
+from mnemoir.storage.sql.engine import Sql, queries
 from mnemoir.storage.sql.forgetting import named_after
-from mnemoir.storage.sql.queries import queries
 from mnemoir.storage.sql.rows import as_json, memory_of, narrowing
 
 _QUERIES = queries("lists")

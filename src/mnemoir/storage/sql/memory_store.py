@@ -22,14 +22,19 @@ from mnemoir.ports.memory_store import (
     Visible,
 )
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
-from mnemoir.storage.sql import backlog, history, lists, receipts
-from mnemoir.storage.sql.commit import Commit
-from mnemoir.storage.sql.engine import Engine, Sql
-from mnemoir.storage.sql.erasing import erase_some, make_nobodys
-from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql import lists
+from mnemoir.storage.sql.commit import (
+    Commit,
+    already_applied,
+    find_receipt,
+    history_of_memory,
+    keep_receipt,
+    removed_memory,
+)
+from mnemoir.storage.sql.engine import Engine, Sql, entered, queries
+from mnemoir.storage.sql.forgetting import erase_some, make_nobodys
 from mnemoir.storage.sql.rows import memory_of, narrowing
-from mnemoir.storage.sql.scopes import entered
-from mnemoir.storage.sql.search_snapshot import SqlSearchSnapshot
+from mnemoir.storage.sql.search_snapshot import SqlSearchSnapshot, backlog, put_vectors, without_vector
 from mnemoir.storage.sql.second_vectors import SqlSecondVectors
 
 T = TypeVar("T")
@@ -73,13 +78,13 @@ class SqlMemoryStore:
         def work(sql: Sql) -> tuple[list[Applied], bool]:
             now = self._clock()
             within = entered(sql, scope)
-            if receipt and (earlier := receipts.already_applied(within, receipt, now)) is not None:
+            if receipt and (earlier := already_applied(within, receipt, now)) is not None:
                 return earlier, False
             commit = Commit(within, scope, now)
             applied = commit.apply(changes, provenance, degrade=degrade)
             commit.finish()
             if receipt:
-                receipts.keep(within, receipt, (provenance.reason, applied), now)
+                keep_receipt(within, receipt, (provenance.reason, applied), now)
             return applied, commit.wants_second
 
         applied, wants_second = await self._db.write(scope, work) if changes or receipt else ([], False)
@@ -91,7 +96,7 @@ class SqlMemoryStore:
 
     async def redeem(self, scope: Scope, key: str) -> RedeemedReceipt | None:
         """The answer to this idempotency key in the last 24 hours; None without one."""
-        return await self._db.read(scope, lambda sql: receipts.find(sql, key, self._clock()))
+        return await self._db.read(scope, lambda sql: find_receipt(sql, key, self._clock()))
 
     async def locate(self, project: Project, memory_id: MemoryId) -> Scope | None:
         """The scope of the memory's owner; None when the project holds no such memory."""
@@ -177,11 +182,11 @@ class SqlMemoryStore:
 
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
         """Oldest first; also of a deleted memory; [] outside the scope."""
-        return await self._db.read(scope, lambda sql: history.of_memory(sql, scope, memory_id))
+        return await self._db.read(scope, lambda sql: history_of_memory(sql, scope, memory_id))
 
     async def removed(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """The memory as it was when it was removed; None when it is current, was never there, or is forgotten."""
-        return await self._db.read(scope, lambda sql: history.removed(sql, scope, memory_id))
+        return await self._db.read(scope, lambda sql: removed_memory(sql, scope, memory_id))
 
     async def users(self, project: Project, *, agent: str | None = None, app: str | None = None) -> list[Scope]:
         """One scope for each user with memories, in name order."""
@@ -192,15 +197,15 @@ class SqlMemoryStore:
 
     async def without_vector(self, model: str, *, limit: int) -> list[Unembedded]:
         """Texts without a vector of `model`, of all scopes, oldest first."""
-        return await self._db.read(None, lambda sql: backlog.without_vector(sql, model, limit))
+        return await self._db.read(None, lambda sql: without_vector(sql, model, limit))
 
     async def put_vectors(self, model: str, filled: Sequence[tuple[Unembedded, IndexEntry]]) -> int:
         """Store vectors of texts that have not changed since; how many were stored."""
-        return await self._db.write(None, lambda sql: backlog.put_vectors(sql, model, filled))
+        return await self._db.write(None, lambda sql: put_vectors(sql, model, filled))
 
     async def backlog(self, model: str) -> tuple[int, int]:
         """(texts without a vector of `model`, all texts)."""
-        return await self._db.read(None, lambda sql: backlog.backlog(sql, model))
+        return await self._db.read(None, lambda sql: backlog(sql, model))
 
     async def counts(self) -> StoreCounts:
         """The totals over all users."""

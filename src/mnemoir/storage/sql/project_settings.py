@@ -4,8 +4,7 @@ from dataclasses import asdict
 
 from mnemoir.ports.memory_store import Project
 from mnemoir.ports.project_settings import ProjectSettings, ProjectSettingsStore
-from mnemoir.storage.sql.engine import Engine, Sql
-from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.engine import Engine, Sql, queries
 
 _QUERIES = queries("project_settings")
 

@@ -1,4 +1,4 @@
-"""Conversion of memories, history and receipts to database rows and back."""
+"""Rows of memories: conversion of memories, history and receipts to rows and back, and the entries for search."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,12 +7,13 @@ from typing import Any
 
 from mnemoir.core.errors import NotSupported
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Applied, HistoryEntry, Memory, SourceTurn
+from mnemoir.core.memories import Applied, HistoryEntry, IndexEntry, Memory, SourceTurn
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
-from mnemoir.storage.memory_times import effective_at, expires_at, seconds_of
-from mnemoir.storage.sql.engine import Damaged
+from mnemoir.storage.planning import effective_at, expires_at, seconds_of
+from mnemoir.storage.sql.engine import Damaged, Sql, Value, queries
 
+_QUERIES = queries("changes")
 _NOT_OF_STATE = frozenset(("id", "text", "user", "valid_to", "replaced_by"))
 
 
@@ -137,3 +138,33 @@ def from_json(text: str) -> Any:
 
 def _members(memory: Memory) -> dict[str, Any]:
     return {member.name: getattr(memory, member.name) for member in fields(memory)}
+
+
+def put_entry(sql: Sql, seq: int, entry: IndexEntry) -> None:
+    """Write or replace the entry. A row without a vector belongs to the backlog; so does an empty second one."""
+    vector = {"model": entry.model, "vector": entry.vector, "token_ids": entry.token_ids}
+    sql.run(_QUERIES["put_entry"], seq=seq, terms=entry.terms, second_model=entry.second_model, **vector)
+    if entry.token_codes is None:
+        sql.run(_QUERIES["drop_codes"], seq=seq)
+    else:
+        sql.run(_QUERIES["put_codes"], seq=seq, codes=entry.token_codes)
+
+
+def replace_vectors(sql: Sql, entries: Sequence[tuple[int, IndexEntry]]) -> None:
+    """Replace vectors and token codes of memories by `seq`."""
+    vectors: list[dict[str, Value]] = [
+        {"seq": seq, "model": entry.model, "vector": entry.vector, "token_ids": entry.token_ids}
+        for seq, entry in entries
+    ]
+    sql.many(_QUERIES["put_vector"], vectors)
+    sql.many(_QUERIES["drop_codes"], [{"seq": seq} for seq, entry in entries if entry.token_codes is None])
+    codes: list[dict[str, Value]] = [
+        {"seq": seq, "codes": entry.token_codes} for seq, entry in entries if entry.token_codes is not None
+    ]
+    sql.many(_QUERIES["put_codes"], codes)
+
+
+def drop_entry(sql: Sql, seq: int) -> None:
+    """Delete a memory's words, vector and token codes."""
+    sql.run(_QUERIES["drop_entry"], seq=seq)
+    sql.run(_QUERIES["drop_codes"], seq=seq)

@@ -19,8 +19,7 @@ from mnemoir.core.errors import NotFound, StorageUnavailable
 from mnemoir.core.runs import NodeTrace, RunTrace, without_texts
 from mnemoir.core.scope import Scope
 from mnemoir.ports.run_store import ALL_RUNS, RunFilter, RunStore, RunSummary
-from mnemoir.storage.sql.engine import FileEngine, Sql
-from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.engine import FileEngine, Sql, queries
 from mnemoir.storage.sql.run_feed import RunFeed, Told
 from mnemoir.storage.sql.run_rows import owner_of, row_of, run_of, summary_in, summary_of, trace_text
 

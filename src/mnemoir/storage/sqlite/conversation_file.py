@@ -1,6 +1,6 @@
 """A file of conversations: shared with other threads and processes, and set aside when it is damaged.
 
-`PRAGMA user_version` holds the number of its last migration, instead of a table as in `schema.py`: the releases of
+`PRAGMA user_version` holds the number of its last migration, instead of a table as in `data_file.py`: the releases of
 Mnemoir that share the file check it, and a number that they do not know keeps them from writing. A file of harombe
 has the number 0 and the first two tables; the first migration adds the rest. All migrations run in one transaction,
 as another process may be about to run them.
@@ -14,15 +14,12 @@ import apsw
 import structlog
 
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.sql.engine import Damaged
-from mnemoir.storage.sql.queries import queries
-from mnemoir.storage.sqlite.data_file import beside, refuse_newer
-from mnemoir.storage.sqlite.index_repair import mend_indexes
-from mnemoir.storage.sqlite.schema import known_steps
-from mnemoir.storage.sqlite.setting_aside import Identity, identity_of, last_taken_id, set_aside
-from mnemoir.storage.sqlite.shared_file import SharedFile
+from mnemoir.storage.sql.engine import Damaged, queries
+from mnemoir.storage.sqlite.data_file import beside, known_steps, refuse_newer
+from mnemoir.storage.sqlite.shared_file import Identity, SharedFile, identity_of, last_taken_id, set_aside
 from mnemoir.storage.sqlite.transactions import transaction
 
+_log = structlog.get_logger(__name__)
 OnCorruption = Literal["set_aside", "raise"]
 
 BUSY_MS = 2000
@@ -35,7 +32,7 @@ _THEIRS = {
     "sessions": {"id", "created_at", "updated_at", "system_prompt", "metadata"},
     "messages": {"id", "session_id", "role", "content", "tool_calls", "tool_call_id", "name", "created_at"},
 }
-_log = structlog.get_logger(__name__)
+_LARGEST_BYTES = 64 * 2**20  # checked in a quarter of a second; a larger file is left to `mnemoir doctor`
 
 
 def open_conversation_file(path: Path, *, synced: bool, on_corruption: OnCorruption) -> SharedFile:
@@ -172,3 +169,30 @@ def _size_of(path: Path) -> int:
         return path.stat().st_size if path.is_file() else 0
     except FileNotFoundError:
         return 0
+
+
+def mend_indexes(path: Path, connection: apsw.Connection) -> None:
+    """Rebuild the indexes of a damaged file, and keep them if that repairs it; either outcome is logged.
+
+    The tables stay unchanged. Other damage shows when it is read. Raises apsw.BusyError.
+    """
+    if path.stat().st_size > _LARGEST_BYTES or _is_whole(connection):
+        return
+    try:
+        with transaction(connection):
+            connection.execute("REINDEX")
+            if not _is_whole(connection):
+                raise apsw.CorruptError("not its indexes alone are damaged")
+    except apsw.BusyError:
+        raise
+    except apsw.Error as exc:
+        _log.warning("session file is not whole and was left as it is", file=str(path), cause=str(exc))
+        return
+    _log.warning("indexes of a session file were damaged and made anew", file=str(path))
+
+
+def _is_whole(connection: apsw.Connection) -> bool:
+    try:
+        return bool(connection.execute("PRAGMA integrity_check(1)").get == "ok")
+    except apsw.CorruptError:
+        return False

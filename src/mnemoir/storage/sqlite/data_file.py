@@ -1,4 +1,9 @@
-"""Checks of the database file outside SQLite: it is private, complete, and Mnemoir's.
+"""The database file: its schema in numbered migrations, and checks that it is private, complete, and Mnemoir's.
+
+A released migration is never edited; each runs in a transaction with its own record. So an interrupted start leaves
+complete migrations behind, and the next start continues after the last of them. The first line of a migration states
+its effect on a program of the previous release: `-- expand` only adds, `-- contract` removes or rebuilds tables and
+columns that this program still uses.
 
 A new file is created under another name and moved into place when its schema is complete. So an empty or half written
 file under the real name is never a new file, always damage.
@@ -9,18 +14,33 @@ is shorter than that has lost acknowledged transactions.
 """
 
 import os
+import re
 import struct
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
+from typing import Literal
 
 import apsw
 
 from mnemoir.core.atomic_file import sync_folder
+from mnemoir.core.clock import now_text
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.sqlite.schema import APPLICATION_ID, Step, build, reached
-from mnemoir.storage.sqlite.transactions import damaged
+from mnemoir.storage.sql.engine import Sql
+from mnemoir.storage.sql.tables import misplaced
+from mnemoir.storage.sqlite.transactions import damaged, transaction
 
+StepKind = Literal["expand", "contract"]
+APPLICATION_ID = 0x4D6E656D  # "Mnem" in the file's header marks a file of ours
+_STEP_FILE = re.compile(r"(\d{4})_(\w+)\.sql")
+_MARK = re.compile(r"-- (expand|contract)\n")
+_RECORD = """
+CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, at TEXT NOT NULL) STRICT
+"""
+_MOST_LINES = 20
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
 _PAGES = struct.Struct(">16xH10xI")  # their size and number, in the header
@@ -30,6 +50,76 @@ _LOG_HEADER_BYTES = 32
 _LOG_FRAME_HEADER_BYTES = 24
 _INDEX_COPY_BYTES = 48  # the shared index begins with two equal copies of this length
 _SIDE_FILES = ("-wal", "-shm")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One migration; `sql` is a whole file of statements."""
+
+    number: int
+    name: str
+    kind: StepKind
+    sql: str
+
+
+@cache
+def known_steps(file: str = "") -> Sequence[Step]:
+    """Every migration of this program for a kind of file ("" for `mnemoir.db`), in order."""
+    return sorted(
+        (
+            _step(int(match[1]), match[2], entry.read_text("utf-8"))
+            for entry in (files("mnemoir.storage.sqlite") / "migrations" / file).iterdir()
+            if (match := _STEP_FILE.fullmatch(entry.name))
+        ),
+        key=lambda step: step.number,
+    )
+
+
+def reached(connection: apsw.Connection) -> int:
+    """The number of the file's last migration; 0 for none."""
+    if not connection.table_exists(None, "migrations"):
+        return 0
+    return int(connection.execute("SELECT coalesce(max(number), 0) FROM migrations").get)
+
+
+def migrate(connection: apsw.Connection, steps: Sequence[Step]) -> None:
+    """Run the migrations that the file does not have yet, each in its own transaction."""
+    before = reached(connection)
+    for step in steps:
+        if step.number > before:
+            with transaction(connection):
+                _take(connection, step)
+
+
+def _step(number: int, name: str, sql: str) -> Step:
+    mark = _MARK.match(sql)
+    if mark is None:
+        raise ValueError(f"Migration {number:04}_{name}.sql does not say whether it expands or contracts.")
+    return Step(number=number, name=name, kind="expand" if mark[1] == "expand" else "contract", sql=sql)
+
+
+def _take(connection: apsw.Connection, step: Step) -> None:
+    connection.pragma("application_id", APPLICATION_ID)
+    connection.execute(_RECORD)
+    connection.execute(step.sql)
+    connection.execute(
+        "INSERT INTO migrations (number, name, at) VALUES (?, ?, ?)",
+        (step.number, step.name, now_text()),
+    )
+
+
+def problems(sql: Sql) -> list[str]:
+    """One line for each problem; [] without any."""
+    try:
+        return [*_of_the_file(sql), *misplaced(sql, _MOST_LINES)]
+    except apsw.CorruptError as exc:
+        return [f"the file cannot be read to its end: {exc}"]
+
+
+def _of_the_file(sql: Sql) -> list[str]:
+    lines = [str(line) for (line,) in sql.rows(f"PRAGMA integrity_check({_MOST_LINES})")]
+    orphans = [f"row {row} of {table} belongs to nothing" for table, row, *_ in sql.rows("PRAGMA foreign_key_check")]
+    return [*(line for line in lines if line != "ok"), *orphans[:_MOST_LINES]]
 
 
 def prepare_folder(folder: Path) -> None:
@@ -53,7 +143,9 @@ def create(path: Path, steps: Sequence[Step]) -> None:
     connection = apsw.Connection(str(draft), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         connection.pragma("synchronous", "EXTRA")
-        build(connection, steps)
+        with transaction(connection):  # nobody else sees the file yet
+            for step in steps:
+                _take(connection, step)
     finally:
         connection.close()
     draft.chmod(0o600)

@@ -18,23 +18,21 @@ import apsw
 
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.scope import Scope
-from mnemoir.storage.sql.cells import Codec
-from mnemoir.storage.sql.engine import Engine, Sql
-from mnemoir.storage.sql.queries import queries, subjects
-from mnemoir.storage.sql.scopes import of_scope
+from mnemoir.storage.sql.engine import Engine, Sql, of_scope, queries, subjects
+from mnemoir.storage.sql.tables import Codec
 from mnemoir.storage.sqlite.data_file import (
     SyncedLog,
     create,
+    known_steps,
     make_private,
+    migrate,
     prepare_folder,
+    problems,
     refuse_other_files,
     refuse_other_schemas,
 )
-from mnemoir.storage.sqlite.integrity import problems
 from mnemoir.storage.sqlite.process_lock import ProcessLock
-from mnemoir.storage.sqlite.schema import known_steps, migrate
-from mnemoir.storage.sqlite.transactions import SqliteSql, damaged, opens_cells, storage_errors, transaction
-from mnemoir.storage.sqlite.writer import Writer
+from mnemoir.storage.sqlite.transactions import SqliteSql, Writer, damaged, opens_cells, storage_errors, transaction
 
 T = TypeVar("T")
 _READER_THREADS = 4

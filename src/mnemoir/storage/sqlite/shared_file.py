@@ -3,28 +3,37 @@
 Each piece of work is one transaction and may run again as a whole: when the file is busy, and after damage was
 repaired. Only SQLite opens the file, as closing another descriptor of it would release every lock that this process
 has on it. No connection is carried across a fork.
+
+A damaged file may be set aside: it is renamed, never repaired or deleted, and a new one takes its place. Folders are
+locked while a file is opened or renamed, so that of several processes that find the damage one renames the file and
+none renames the new one.
 """
 
+import fcntl
 import os
 import random
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import apsw
 
+from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.errors import StorageBusyError, StorageUnavailable
 from mnemoir.storage.sql.engine import Damaged, FileEngine, Sql
-from mnemoir.storage.sqlite.data_file import prepare_folder
-from mnemoir.storage.sqlite.setting_aside import Identity, folder_locked, identity_of
+from mnemoir.storage.sqlite.data_file import beside, prepare_folder
 from mnemoir.storage.sqlite.transactions import FOREIGN, SqliteSql, damaged, storage_errors, transaction, unavailable
 
+Identity = tuple[int, int]  # device and inode
+_MARK = ".corrupt-"
+_SIDE_FILES = ("-wal", "-shm")
 T = TypeVar("T")
 Mend = Callable[[Path, Exception, Identity | None], None]
 IN_MEMORY = Path(":memory:")
@@ -32,6 +41,49 @@ _DAMAGE = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError, Damaged)
 _FOREIGN = (*FOREIGN, OSError)
 _BUSY = (apsw.BusyError, apsw.LockedError)
 _LOG_BUSY_MS = 200
+
+
+@contextmanager
+def folder_locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of the folder against all other threads and processes. Raises OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def identity_of(path: Path) -> Identity | None:
+    """The identity of the file, another one after a replacement; None without a file. Raises OSError."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def set_aside(path: Path, identity: Identity | None) -> Path | None:
+    """Rename the file of that identity and its side files; the new path, None when the file is gone or replaced."""
+    with folder_locked(path.parent):
+        if identity_of(path) != identity:
+            return None
+        kept_as = beside(path, f"{_MARK}{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}")
+        for suffix in ("", *_SIDE_FILES):
+            if (file := beside(path, suffix)).exists():
+                file.rename(beside(kept_as, suffix))
+        sync_folder(path.parent)
+        return kept_as
+
+
+def last_taken_id(path: Path) -> int:
+    """The number above which message ids of a new file begin: 0; after a damaged file, above all its possible ids.
+
+    A vector store may still hold vectors under those ids.
+    """
+    names = (entry.name for entry in path.parent.iterdir())
+    was_damaged = any(name.startswith(f"{path.name}{_MARK}") for name in names)
+    return time.time_ns() // 1_000_000 if was_damaged else 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

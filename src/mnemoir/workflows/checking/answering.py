@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.ports.model_servers import COMPLETION_KINDS
+from mnemoir.ports.llm import COMPLETION_KINDS
 from mnemoir.workflows.checking.nodes import type_name
 from mnemoir.workflows.checking.survey import Survey
 from mnemoir.workflows.checking.workflows import Name, NodeAt, find_workflow, is_open, named_by, workflow_at

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.ports.model_servers import ModelServerKind
+from mnemoir.ports.llm import ModelServerKind
 from mnemoir.workflows.checking.problem import FilePosition
 from mnemoir.workflows.checking.survey import Survey, Types
 from mnemoir.workflows.checking.users import check_user

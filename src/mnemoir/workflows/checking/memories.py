@@ -5,7 +5,7 @@ from typing import Any
 
 from mnemoir.conversations.memory_config import MemoryMode
 from mnemoir.conversations.turns.history_text import QUERY_MARKER
-from mnemoir.ports.model_servers import COMPLETION_KINDS
+from mnemoir.ports.llm import COMPLETION_KINDS
 from mnemoir.workflows.checking.endpoints import api_type_of
 from mnemoir.workflows.checking.nodes import type_of
 from mnemoir.workflows.checking.survey import Survey

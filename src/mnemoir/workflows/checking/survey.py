@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.ports.user_files import UserFiles
+from mnemoir.ports.node_services import UserFiles
 from mnemoir.workflows.checking.problem import FilePosition, Hint, Level, Problem
 from mnemoir.workflows.config.files import parse, read_bytes
 from mnemoir.workflows.config.lookup import parts_of

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
-from mnemoir.ports.model_servers import ModelServerKind
+from mnemoir.ports.llm import ModelServerKind
 from mnemoir.workflows.config.model import ConfigModel, Flag, Line
 
 KINDS: Mapping[str, ModelServerKind] = {

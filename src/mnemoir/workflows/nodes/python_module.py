@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import Field
 
-from mnemoir.ports.modules import ModuleCall
+from mnemoir.ports.node_services import ModuleCall
 from mnemoir.workflows.config.model import Line
 from mnemoir.workflows.node import NodeProperties, ValueNode
 from mnemoir.workflows.step import Step

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from mnemoir.conversations.windows.counters import TokenCounter
 from mnemoir.conversations.windows.strategies.tail import with_closed_calls
 from mnemoir.conversations.windows.tool_rounds import match_results
-from mnemoir.core.conversation_messages import Message, calls_of
-from mnemoir.core.conversations import StoredMessage, messages_of
+from mnemoir.core.conversations import Message, StoredMessage, calls_of, messages_of
 from mnemoir.ports.log import WindowRows
 
 _ROUND_REACH = 64  # messages on each side that are searched for the rest of a tool round

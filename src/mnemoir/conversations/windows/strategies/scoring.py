@@ -3,8 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from mnemoir.conversations.windows.importance import MESSAGES_AHEAD, ImportanceContext, score_importance
-from mnemoir.core.conversation_messages import Message
-from mnemoir.core.conversations import StoredMessage, messages_of
+from mnemoir.core.conversations import Message, StoredMessage, messages_of
 from mnemoir.ports.log import WindowRows
 
 Score = Callable[[Message, ImportanceContext], float]

@@ -15,8 +15,7 @@ from mnemoir.conversations.windows.fitting import borders, fitting_cut
 from mnemoir.conversations.windows.strategies.retained import RetainedRound, best_of
 from mnemoir.conversations.windows.strategies.tail import Tail
 from mnemoir.conversations.windows.strategies.transcript import made_message, shortened_summary, summary_message
-from mnemoir.core.conversation_messages import Message
-from mnemoir.core.conversations import StoredMessage, messages_of
+from mnemoir.core.conversations import Message, StoredMessage, messages_of
 
 _RETAINED_SHARE = 0.3
 _SUMMARY_SHARE = 0.2

@@ -3,8 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import Literal, Protocol
 
-from mnemoir.core.conversation_messages import Message
-from mnemoir.core.conversations import ROOT, StoredMessage, messages_of
+from mnemoir.core.conversations import ROOT, Message, StoredMessage, messages_of
 from mnemoir.ports.log import WindowRows
 
 StrategyName = Literal["simple", "summarization", "hybrid"]

@@ -21,8 +21,7 @@ from mnemoir.conversations.windows.strategies.transcript import (
     summary_message,
     transcript_line,
 )
-from mnemoir.core.conversation_messages import Message
-from mnemoir.core.conversations import StoredMessage, Summary
+from mnemoir.core.conversations import Message, StoredMessage, Summary
 from mnemoir.core.errors import ProviderInvalidOutput
 from mnemoir.ports.log import WindowRows
 

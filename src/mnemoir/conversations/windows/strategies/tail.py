@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
 from mnemoir.conversations.windows.fitting import Unit, borders, fitting_cut
 from mnemoir.conversations.windows.validity import closed_calls
-from mnemoir.core.conversation_messages import Message
-from mnemoir.core.conversations import StoredMessage, messages_of
+from mnemoir.core.conversations import Message, StoredMessage, messages_of
 from mnemoir.ports.log import WindowRows
 
 _FIRST_PAGE = 64  # messages; each further page has twice as many

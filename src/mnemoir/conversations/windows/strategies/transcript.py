@@ -11,8 +11,7 @@ from typing import Any
 
 from mnemoir.conversations.windows.counters import TokenCounter
 from mnemoir.conversations.windows.validity import SUMMARY_PREFIX
-from mnemoir.core.conversation_messages import MediaPart, Message, calls_of
-from mnemoir.core.conversations import ROOT, StoredMessage
+from mnemoir.core.conversations import ROOT, MediaPart, Message, StoredMessage, calls_of
 
 Clean = Callable[[str], str]
 

@@ -7,7 +7,7 @@ shown in full, so that the next ten or so turns cost no call, and every turn is 
 
 from mnemoir.conversations.windows.fitting import borders
 from mnemoir.conversations.windows.strategies.tail import Tail
-from mnemoir.core.conversation_messages import calls_of
+from mnemoir.core.conversations import calls_of
 
 _TURNS = 11
 

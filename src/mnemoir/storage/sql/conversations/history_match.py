@@ -1,4 +1,4 @@
-"""Matching of a client's history with the stored messages of a session.
+"""Matching of a client's history with stored messages: of its session, or of the session that begins like it.
 
 A history is followed from the beginning, along the branch that matches it for longest; among equals the thread comes
 first, then the newest branch. A history that begins elsewhere, from a client that truncates it, is searched on the
@@ -16,12 +16,13 @@ from dataclasses import dataclass
 
 from mnemoir.conversations.history_digest import PASSED_OVER
 from mnemoir.core.conversations import ROOT
-from mnemoir.storage.sql.conversations.rows import Row
+from mnemoir.storage.sql.conversations.store import Row, text_of
 from mnemoir.storage.sql.conversations.thread import head_of
-from mnemoir.storage.sql.engine import Sql, Value
-from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.engine import Sql, Value, queries
 
 _TREE = queries("sessions/tree")
+_SESSIONS = queries("sessions/sessions")
+_MOST_BEGINNINGS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,3 +176,51 @@ def _matching_lengths(wanted: Sequence[bytes], said: Sequence[bytes]) -> list[in
         if at + length > end:
             start, end = at, at + length
     return lengths[len(wanted) + 1 :]
+
+
+def session_that_begins(sql: Sql, history: Sequence[HistoryItem]) -> str | None:
+    """The session with the branch that matches for longest, at least for a question and an answer; None without one.
+
+    Of several the one used last; of more than 1,000 branches with equal beginnings the newest are compared. Rows must
+    be linked.
+    """
+    least = _first_exchange(history)
+    if least is None:
+        return None
+    roots: list[Row] = sql.rows(_TREE["roots_saying"], digest=history[0].digest, limit=_MOST_BEGINNINGS)
+    reached: dict[int, str] = dict(roots)
+    for level, told in enumerate(history[1:], start=1):
+        if level >= least and len(set(reached.values())) == 1:
+            break
+        further = {
+            child: session_id
+            for message_id, session_id in reached.items()
+            for child in _children(sql, session_id, message_id, told.digest)
+        }
+        if not further:
+            if level < least:
+                return None
+            break
+        reached = further
+    return _used_last(sql, set(reached.values()))
+
+
+def _first_exchange(history: Sequence[HistoryItem]) -> int | None:
+    """The number of messages up to the history's first answer to a question; None without one."""
+    asked = False
+    for place, told in enumerate(history):
+        if asked and told.role == "assistant":
+            return place + 1
+        asked = asked or told.role == "user"
+    return None
+
+
+def _children(sql: Sql, session_id: str, message_id: int, digest: bytes) -> list[int]:
+    return [row[0] for row in sql.each(_TREE["children_saying"], session=session_id, id=message_id, digest=digest)]
+
+
+def _used_last(sql: Sql, sessions: set[str]) -> str | None:
+    if len(sessions) <= 1:
+        return next(iter(sessions), None)
+    used_at = {one: text_of(sql.value(_SESSIONS["used_at"], session=one)) for one in sessions}
+    return max(sessions, key=lambda one: (used_at[one] or "", one))

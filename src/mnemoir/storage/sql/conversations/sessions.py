@@ -7,25 +7,26 @@ from typing import Any
 
 import orjson
 
-from mnemoir.core.conversation_messages import Message
 from mnemoir.core.conversations import (
+    Message,
     MessageRecord,
     SessionMetadata,
     SessionRecord,
     naive_utc,
 )
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.sql.conversations.message_writer import MessageWriter, add_session
-from mnemoir.storage.sql.conversations.rows import (
+from mnemoir.storage.sql.conversations.store import (
+    Store,
+    clamped,
     session_of,
     storable,
     stored_messages,
     stored_metadata,
+    taken,
     time_text,
 )
-from mnemoir.storage.sql.conversations.store import Store, clamped, taken
-from mnemoir.storage.sql.engine import Sql
-from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.conversations.thread import MessageWriter, add_session
+from mnemoir.storage.sql.engine import Sql, queries
 
 _SESSIONS = queries("sessions/sessions")
 _MESSAGES = queries("sessions/messages")

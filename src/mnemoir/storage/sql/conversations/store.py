@@ -1,18 +1,176 @@
-"""The base class of the session store's parts: the file, the clock, and single queries."""
+"""The base class of the session store's parts, and the conversion of rows to sessions and messages.
 
-from collections.abc import Callable
+Texts come as bytes (see the views of the schema). Damage affects only its field, and is logged with the row's id;
+only a message without a known role is skipped.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+import structlog
+
+from mnemoir.conversations.history_digest import message_digest
+from mnemoir.conversations.log.message_rows import Columns, message_of
 from mnemoir.core.clock import Clock
-from mnemoir.core.conversations import SessionExistsError
-from mnemoir.storage.sql.conversations.rows import Row, time_text
+from mnemoir.core.conversations import (
+    MessageRecord,
+    SessionExistsError,
+    SessionMetadata,
+    SessionRecord,
+    StoredMessage,
+    Summary,
+    metadata_of,
+    naive_utc,
+)
+from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.ids import new_message_uid
 from mnemoir.storage.sql.engine import FileEngine, Sql, Value
 
+_log = structlog.get_logger(__name__)
+UNKNOWN_TIME = datetime(1970, 1, 1)  # naive UTC, like all times here
+Row = tuple[Any, ...]  # as the database gives it
 T = TypeVar("T")
 
 _MOST = 2**62  # databases accept 64-bit numbers; a caller's may be larger
+
+
+def time_text(instant: datetime) -> str:
+    """ISO 8601, naive UTC, always with six digits, so that texts sort as times do."""
+    return naive_utc(instant).isoformat(timespec="microseconds")
+
+
+def time_of(raw: object) -> datetime | None:
+    """The instant of a stored time, with or without a fraction; None for an invalid one."""
+    try:
+        return naive_utc(datetime.fromisoformat(str(text_of(raw))))
+    except (ValueError, OverflowError):
+        return None
+
+
+def session_of(row: Row) -> SessionRecord:
+    """A session; damaged metadata are empty, a time that cannot be read is 1970."""
+    session_id, created_at, updated_at, system_prompt, metadata, context_after, head = row
+    name = str(text_of(session_id))
+    return SessionRecord(
+        id=name,
+        created_at=time_of(created_at) or UNKNOWN_TIME,
+        updated_at=time_of(updated_at) or UNKNOWN_TIME,
+        system_prompt=text_of(system_prompt) or "",
+        metadata=stored_metadata(name, metadata),
+        context_after=context_after if isinstance(context_after, int) else None,
+        head=head,
+    )
+
+
+def stored_metadata(session_id: str, raw: object) -> SessionMetadata:
+    """A session's metadata; empty, with a warning, when they are damaged."""
+    try:
+        members = json.loads(text_of(raw) or "{}")
+        if not isinstance(members, dict):
+            raise TypeError("not an object")
+        return metadata_of(members)
+    except (ValueError, TypeError, RecursionError, InvalidRequest) as exc:
+        _log.warning("session metadata left out", session_id=session_id, cause=type(exc).__name__)
+        return SessionMetadata()
+
+
+def stored_messages(rows: Iterable[Row]) -> Iterator[StoredMessage]:
+    """The messages in rows of `message_rows`, without those with an unknown role."""
+    for row in rows:
+        (
+            message_id,
+            session_id,
+            role,
+            content,
+            calls,
+            call_id,
+            name,
+            at,
+            parent,
+            turn,
+            tokens,
+            weight,
+            pinned,
+            files,
+            run_id,
+            finish_reason,
+            off_thread,
+            uid,
+        ) = row
+        columns = Columns(
+            text_of(role) or "", text_of(content), text_of(calls), text_of(call_id), text_of(name), text_of(files)
+        )
+        message = message_of(message_id, columns)
+        if message is not None:
+            yield StoredMessage(
+                id=message_id,
+                session_id=str(text_of(session_id)),
+                message=message,
+                created_at=time_of(at),
+                parent_id=parent,
+                turn_id=text_of(turn),
+                token_count=tokens,
+                importance=weight,
+                pinned=pinned == 1,
+                run_id=text_of(run_id),
+                finish_reason=text_of(finish_reason),
+                is_on_thread=off_thread is None,
+                uid=text_of(uid),
+            )
+
+
+def message_values(record: MessageRecord) -> dict[str, Any]:
+    """The values for `add_message`, without its place. A lone surrogate, which no file can store, becomes a "?"."""
+    return {
+        "role": record.role,
+        "content": _storable(record.content),
+        "tool_calls": _storable(record.tool_calls),
+        "tool_call_id": _storable(record.tool_call_id),
+        "name": _storable(record.name),
+        "token_count": record.token_count,
+        "importance": record.importance,
+        "pinned": 1 if record.pinned else None,
+        "files": _storable(record.files),
+        "run_id": _storable(record.run_id),
+        "finish_reason": _storable(record.finish_reason),
+        "digest": message_digest(record),
+        "uid": record.uid or new_message_uid(),
+    }
+
+
+def summary_of(row: Row) -> Summary:
+    """The summary in a row of `summary`."""
+    upto, text, tokens, model, created_at = row
+    return Summary(
+        upto_message_id=upto,
+        text=text_of(text) or "",
+        token_count=tokens,
+        model=text_of(model) or "",
+        created_at=time_of(created_at),
+    )
+
+
+def storable(text: str) -> str:
+    """The text, with lone surrogates, which no file can store, replaced."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode("utf-8")
+    return text
+
+
+def _storable(text: str | None) -> str | None:
+    return None if text is None else storable(text)
+
+
+def text_of(raw: object) -> str | None:
+    if isinstance(raw, bytes):
+        return raw.decode("utf-8", "replace")
+    return None if raw is None else str(raw)
 
 
 class Store:

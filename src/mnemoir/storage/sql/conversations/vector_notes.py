@@ -7,17 +7,17 @@ from typing import Any
 
 from mnemoir.conversations.search.searched_rows import MessageText, SearchedRows
 from mnemoir.core.conversations import SessionMetadata, StoredMessage
-from mnemoir.storage.sql.conversations.rows import (
+from mnemoir.storage.sql.conversations.store import (
     Row,
+    Store,
+    clamped,
     storable,
     stored_messages,
     stored_metadata,
     time_of,
 )
-from mnemoir.storage.sql.conversations.store import Store, clamped
 from mnemoir.storage.sql.conversations.windows import mark_of, messages_with, rows_before
-from mnemoir.storage.sql.engine import Sql, Value
-from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.engine import Sql, Value, queries
 
 _VECTORS = queries("sessions/vectors")
 _SEARCHING = queries("sessions/searching")

@@ -19,8 +19,7 @@ from mnemoir.conversations.search.vectors import (
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import new_request_id
 from mnemoir.ports.embedding import FloatArray
-from mnemoir.storage.sql.engine import Damaged, Sql
-from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.engine import Damaged, Sql, queries
 
 QUERIES = queries("vectors/vectors")
 _DIGITS = "<f4"

@@ -9,10 +9,16 @@ from typing import Any
 from mnemoir.core.branches import Stretch
 from mnemoir.core.conversations import StoredMessage, Summary
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.storage.sql.conversations.rows import Row, storable, stored_messages, summary_of, time_text
-from mnemoir.storage.sql.conversations.store import Store, clamped
-from mnemoir.storage.sql.engine import Sql, Value
-from mnemoir.storage.sql.queries import queries
+from mnemoir.storage.sql.conversations.store import (
+    Row,
+    Store,
+    clamped,
+    storable,
+    stored_messages,
+    summary_of,
+    time_text,
+)
+from mnemoir.storage.sql.engine import Sql, Value, queries
 
 _SESSIONS = queries("sessions/sessions")
 _MESSAGES = queries("sessions/messages")

@@ -1,0 +1,121 @@
+"""Opening of the files of run traces, workflow locks and vectors: each has its own durability and rule for damage.
+
+A commit of a trace is not synced, so a loss of power may lose the last traces, never the file. A damaged file of
+traces is replaced by a new one with a log entry: traces are kept for a week for inspection, and must not stop a
+server. A file of vectors is set aside, or its damage is raised. Files of locks are read by other programs too, and
+left as they are.
+"""
+
+import os
+from pathlib import Path
+from typing import Literal
+
+import apsw
+import structlog
+
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.ids import new_request_id
+from mnemoir.storage.sql.engine import queries
+from mnemoir.storage.sqlite.data_file import beside, create, known_steps, make_private, migrate, refuse_other_schemas
+from mnemoir.storage.sqlite.database import BUSY_MS
+from mnemoir.storage.sqlite.shared_file import IN_MEMORY, Identity, SharedFile, identity_of, set_aside
+from mnemoir.storage.sqlite.transactions import transaction
+
+_log = structlog.get_logger(__name__)
+_PRAGMAS = {
+    "synchronous": "NORMAL",
+    "secure_delete": 1,  # traces contain messages of users
+    "journal_size_limit": 8 * 2**20,
+}
+_NEW_LOCK_FILE = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_VECTOR_BUSY_MS = 10_000
+_NEW_VECTOR_FILE = os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+_QUERIES = queries("vectors/vectors")
+
+
+def open_run_file(path: Path) -> SharedFile:
+    """Open the file and migrate it to this program's schema.
+
+    Raises StorageUnavailable when the disk fails, and for the database of another program or of a newer Mnemoir.
+    """
+    return SharedFile(path, _run_connection, mend=_begin_runs_anew)
+
+
+def _run_connection(path: Path) -> apsw.Connection:
+    steps = known_steps("runs")
+    if not path.exists():
+        create(path, steps)
+    make_private(path)
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        connection.set_busy_timeout(BUSY_MS)
+        connection.pragma("journal_mode", "wal")
+        for name, value in _PRAGMAS.items():
+            connection.pragma(name, value)
+        refuse_other_schemas(path, connection, steps)
+        migrate(connection, steps)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _begin_runs_anew(path: Path, cause: Exception, damaged: Identity | None) -> None:
+    if identity_of(path) != damaged:
+        return  # another thread has done it
+    _log.error("run traces damaged", file=str(path), error=str(cause), now="begun anew")
+    for file in (path, beside(path, "-wal"), beside(path, "-shm")):
+        file.unlink(missing_ok=True)
+
+
+def open_lock_file(path: Path) -> SharedFile:
+    """Open the file, created if missing. Raises StorageUnavailable."""
+    return SharedFile(path, _lock_connection)
+
+
+def _lock_connection(path: Path) -> apsw.Connection:
+    os.close(os.open(path, _NEW_LOCK_FILE, 0o600))  # a new file is private
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.set_busy_timeout(BUSY_MS)
+    return connection
+
+
+def open_vector_file(path: Path | None, on_corruption: Literal["raise", "set_aside"]) -> SharedFile:
+    """Open the file, created if missing; in memory for None. Damage found later is raised in either mode.
+
+    Raises StorageUnavailable, also for another program's file.
+    """
+    mend = _set_aside if on_corruption == "set_aside" else None
+    return SharedFile(path or IN_MEMORY, _vector_connection, mend=mend, mends_on_opening=True)
+
+
+def _set_aside(path: Path, cause: Exception, damaged: Identity | None) -> None:
+    kept_as = set_aside(path, damaged)
+    _log.error("vector file damaged", file=str(path), cause=str(cause), kept_as=kept_as and kept_as.name)
+
+
+def _vector_connection(path: Path) -> apsw.Connection:
+    if path != IN_MEMORY and not path.exists():
+        os.close(os.open(path, _NEW_VECTOR_FILE, 0o600))
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        connection.set_busy_timeout(_VECTOR_BUSY_MS)
+        connection.pragma("journal_mode", "wal")
+        connection.pragma("synchronous", "FULL")
+        connection.pragma("secure_delete", 1)
+        connection.pragma("journal_size_limit", 16 * 2**20)
+        with transaction(connection):
+            _make_tables(path, connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _make_tables(path: Path, connection: apsw.Connection) -> None:
+    tables = {name for (name,) in connection.execute(_QUERIES["tables"])}
+    if not tables:
+        connection.execute(_QUERIES["schema"])
+        connection.execute(_QUERIES["first_state"], {"epoch": new_request_id()})
+    elif not {"vectors", "state"} <= tables:
+        raise StorageUnavailable(f"{path} is another program's file. Choose another directory or collection.")
