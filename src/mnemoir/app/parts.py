@@ -149,7 +149,7 @@ async def open_parts(settings: Settings) -> Parts:
             own(multilingual)
         lasting = packs if isinstance(store, SqlMemoryStore) else None  # files are read anew by each process
         recall = own(Recall(store, embedding, packs=lasting, note_pending=pending.set, multilingual=multilingual))
-        indexing = Indexing(embedding, has_second=multilingual is not None)
+        indexing = Indexing(embedding, multilingual=settings.embedding.multilingual if multilingual else "off")
         facts = Facts(
             store=own(store),
             recall=recall,
@@ -249,7 +249,8 @@ def _multilingual(
     settings: Settings, store: SqlMemoryStore | FileMemoryStore, note_pending: Callable[[], None]
 ) -> Multilingual | None:
     model = choose_multilingual(settings)
-    return None if model is None else Multilingual(model, store.second, note_pending)
+    always = settings.embedding.multilingual == "always"
+    return None if model is None else Multilingual(model, store.second, note_pending, always=always)
 
 
 def _second_vectors(multilingual: Multilingual, background: Background, noted: asyncio.Event) -> Reembedding:

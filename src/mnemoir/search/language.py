@@ -27,6 +27,7 @@ UNKNOWN = ""  # the detector cannot be loaded
 _LATIN = ("de", "en", "es", "fr", "it", "nl", "pl", "pt", "tr")  # served languages in Latin script
 _NEIGHBOURS = "sv da no nn fi cs hu ro sk hr sl et lv lt ca vi id ms eu sq is af sw tl"
 _FEWEST_WORDS = 3  # in shorter texts neither function words nor the detector are reliable
+_MOST_WITHOUT_FUNCTION_WORDS = 6
 _MOST_READ = 2000  # characters: more tell nothing new
 _SURE_BEYOND_ASCII = 5  # one letter of so many may be beyond ASCII in English: names
 _MOST_SCOPES = 4096
@@ -73,7 +74,8 @@ _OTHER_WORDS = (
 def is_surely_english(text: str) -> bool:
     """True when letters and function words leave no doubt, and for a text without letters. Loads nothing.
 
-    ASCII without a function word of any language counts as English: "Plays chess", "Vegetarian?".
+    A few words of ASCII without a function word of any language count as English: "Plays chess", "Vegetarian?".
+    English questions and longer sentences have function words.
     """
     text = text[:_MOST_READ].replace("’", "'")
     words = [word.lower() for word in _WORD.findall(text)]
@@ -82,7 +84,9 @@ def is_surely_english(text: str) -> bool:
     foreign = len(_BEYOND_ASCII.findall(text))
     if foreign * _SURE_BEYOND_ASCII > len(_LETTER.findall(text)):
         return False
-    return english > other if english or other else not foreign
+    if english or other:
+        return english > other
+    return not foreign and len(words) < (_FEWEST_WORDS if "?" in text else _MOST_WITHOUT_FUNCTION_WORDS)
 
 
 class Languages:

@@ -58,9 +58,15 @@ class Multilingual:
     """Decides which questions need the multilingual model, and marks the users who need second vectors."""
 
     def __init__(
-        self, model: EmbeddingModel, vectors: SecondVectors, note_pending: Callable[[], None] = lambda: None
+        self,
+        model: EmbeddingModel,
+        vectors: SecondVectors,
+        note_pending: Callable[[], None] = lambda: None,
+        *,
+        always: bool = False,
     ) -> None:
-        """`note_pending` is called when vectors are to be made."""
+        """`note_pending` is called when vectors are to be made. With `always`, English questions count as others."""
+        self._always = always
         self.embedding = model
         self.vectors = vectors
         self._questions = EmbeddedQuestions(model)
@@ -80,7 +86,7 @@ class Multilingual:
         English questions need it only where `is_in_use` says that the user has second vectors.
         """
         language = await self._languages.of(scope, asked)
-        if language != ENGLISH:
+        if language != ENGLISH or self._always:
             await self._mark(scope)
         elif not is_in_use:
             return SecondQuery()

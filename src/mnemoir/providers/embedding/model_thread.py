@@ -214,7 +214,7 @@ def _slice(waiting: Sequence[_Request[Tokens]]) -> list[_Entry[Tokens]]:
             break
         while request.tokenized and _length(request) <= limit:
             longest = max(longest, _length(request))
-            if len(chosen) == SLICE_PASSAGES or (len(chosen) + 1) * longest > SLICE_TOKENS:
+            if len(chosen) == SLICE_PASSAGES or (chosen and (len(chosen) + 1) * longest > SLICE_TOKENS):
                 return chosen
             chosen.append((request, *request.tokenized.popleft()))
     return chosen
