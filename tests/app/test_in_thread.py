@@ -5,7 +5,7 @@ from threading import Event
 
 import pytest
 
-from mnemoir.app.in_thread import in_thread
+from mnemoir.app.in_thread import in_own_loop, in_thread
 
 
 async def test_what_the_work_gives_is_given_and_what_it_raises_is_raised():
@@ -35,3 +35,38 @@ async def test_who_is_cancelled_goes_when_the_work_is_done(fails):
     with pytest.raises(asyncio.CancelledError):
         await caller
     assert done == [True]
+
+
+async def test_a_cancelled_caller_of_a_coroutine_in_a_thread_leaves_after_it_was_cancelled_too():
+    began, ended = asyncio.Event(), []
+    loop = asyncio.get_running_loop()
+
+    async def work():
+        assert asyncio.get_running_loop() is not loop
+        try:
+            loop.call_soon_threadsafe(began.set)
+            await asyncio.Event().wait()
+        finally:
+            ended.append(True)
+
+    caller = asyncio.create_task(in_own_loop(work()))
+    await began.wait()
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    assert ended == [True]
+
+
+async def test_a_caller_that_is_cancelled_as_the_coroutine_ends_gets_its_cancellation():
+    loop, callers = asyncio.get_running_loop(), []
+
+    async def work():
+        return 7
+
+    for _ in range(50):
+        caller = asyncio.create_task(in_own_loop(work()))
+        callers.append(caller)
+        await asyncio.sleep(0)
+        loop.call_later(0.001, caller.cancel)
+    found = await asyncio.gather(*callers, return_exceptions=True)
+    assert {7 if one == 7 else type(one) for one in found} <= {7, asyncio.CancelledError}

@@ -160,7 +160,7 @@ def test_no_query_reads_the_whole_table(tmp_path: Path, name: str) -> None:
     store.close()
     connection = apsw.Connection(str(store.path))
     query = queries("vectors/vectors")[name]
-    bound = dict.fromkeys(("id", "change", "vector", "document", "metadata", "rows", "ids"), "[]")
+    bound = dict.fromkeys(("id", "change", "until", "vector", "document", "metadata", "rows", "ids"), "[]")
     plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {query}", bound)]
     connection.close()
     assert not [step for step in plan if step.startswith("SCAN vectors")]

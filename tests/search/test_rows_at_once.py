@@ -52,10 +52,9 @@ def _seen(index: ScopeIndex) -> list[object]:
     ]
 
 
-@given(_ROWS, st.integers(0, 30), st.integers(0, 12))
-def test_rows_at_once_and_one_by_one_make_the_same_index(rows: list[SearchRow], expected: int, again: int) -> None:
+@given(_ROWS, st.integers(0, 12))
+def test_rows_at_once_and_one_by_one_make_the_same_index(rows: list[SearchRow], again: int) -> None:
     whole, single = ScopeIndex("m", 2), ScopeIndex("m", 2)
-    whole.expect(expected)
     whole.put(rows)
     for row in rows:
         single.put([row])

@@ -5,6 +5,9 @@ import asyncio
 import numpy as np
 import pytest
 
+from mnemoir.app.message_vectors import KIND as EMBED_MESSAGES
+from mnemoir.core.conversations import Message
+from mnemoir.core.scope import Scope
 from tests.scripted_llm import Answer, closed_port_url, failure, html_page
 from tests.server.server_kit import asks, error_of
 
@@ -150,3 +153,22 @@ async def test_a_model_that_changes_its_width_between_two_runs_breaks_no_search(
     for query in ("who lives in Graz?", "who plays the cello?"):
         hits, _ = await found(two, query)
         assert hits[0] in ("Lives in Graz", "Plays the cello")
+
+
+async def test_a_message_saved_during_an_outage_gets_its_vector_by_the_job_that_was_put_back(open_server, llm):
+    server, broken = await open_server(embeds(llm) | {"llm.tries": 1}), [True]
+    llm.rule(lambda asked: broken[0] and asked.path == EMBEDDINGS, failure(500, "down"))
+    parts, owner = server.parts, Scope(project="default", user="mira")
+    async with parts.conversations.of(owner) as own:
+        await asyncio.to_thread(own.manager.save_message, "s", Message("user", "Lives in Graz"))
+        async with asyncio.timeout(60):
+            while not await is_put_back(parts.jobs):  # noqa: ASYNC110 - no row tells when it changes
+                await asyncio.sleep(0.005)
+            assert own.log.vector_counts() == {"failed": 1}
+            broken[0] = False
+            while own.log.vector_counts() != {"embedded": 1}:  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+
+
+async def is_put_back(jobs) -> bool:
+    return any(job.kind == EMBED_MESSAGES and job.waiting and not job.running for job in await jobs.tally())

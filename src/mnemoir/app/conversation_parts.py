@@ -2,16 +2,19 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from mnemoir.agent.retrieval import RetrievalLimits
 from mnemoir.app.catalogue import SESSIONS_FILE
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.folders import folder_of_conversations
+from mnemoir.app.message_vectors import WaitingFolders
 from mnemoir.app.recording import RecordingOptions
 from mnemoir.conversations.log.model_messages import to_model
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.embedding import EmbeddingClient, ModelEmbeddingClient
+from mnemoir.conversations.search.session_search import SearchHost
 from mnemoir.conversations.search.vectors import VectorStore
 from mnemoir.conversations.windows.strategies.choice import strategy_named
 from mnemoir.conversations.windows.strategies.strategy import Strategy, StrategyName
@@ -22,28 +25,32 @@ from mnemoir.ports.backends import backend
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.llm import ChatModel
 from mnemoir.settings import Settings
+from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.sql.catalogue import Catalogue
 from mnemoir.storage.sql.engine import Engine
 from mnemoir.storage.sqlite.data_file import prepare_folder
 from mnemoir.storage.sqlite.process_lock import ProcessLock
 from mnemoir.storage.sqlite.transactions import storage_errors
 
+PACKS_FOLDER = "cache"
 _SUMMARY_S = 30.0
 _MOST_SUMMARY = 512  # tokens; at most a quarter of a small window, or the summary would fill it
 _OPENAI_MODEL = "text-embedding-3-small"
 
 
 def open_conversations(
-    settings: Settings, model: ChatModel, embedding: EmbeddingModel, database: Engine
+    settings: Settings, model: ChatModel, embedding: EmbeddingModel, database: Engine, waiting: WaitingFolders
 ) -> Conversations:
     """Build the conversations of all users; `database` holds their catalogue, no user's files are opened yet.
 
+    Folders with messages that lack a vector are noted in `waiting`.
     Raises SettingsError for a vector store or an embedding client not installed, and StorageUnavailable when
     another server uses the folder that the settings name.
     """
     chosen = settings.memory
     client = embedding_client(settings, embedding) if chosen.vector_store.enabled else None
     strategy = make_strategy(settings, model)
+    loop = asyncio.get_running_loop()
 
     def manager(folder: Path) -> MemoryManager:
         return MemoryManager(
@@ -54,6 +61,7 @@ def open_conversations(
             strategy=strategy,
             embed_sync=False,
             synced=True,
+            host=SearchHost(loop=loop, request=partial(waiting.note, folder), packs=PackFiles(folder / PACKS_FOLDER)),
         )
 
     return Conversations(
@@ -102,7 +110,7 @@ def embedding_client(settings: Settings, embedding: EmbeddingModel) -> Embedding
     chosen = settings.memory.vector_store
     made: EmbeddingClient
     if chosen.embedding_provider == "server":
-        made = ModelEmbeddingClient(embedding, loop=asyncio.get_running_loop())  # conversations embed in their own
+        made = ModelEmbeddingClient(embedding)
     elif chosen.embedding_provider == "sentence-transformers":
         made = backend("sentence-transformers")(*_given(chosen.embedding_model))
     elif chosen.embedding_provider == "ollama":

@@ -78,6 +78,19 @@ class Conversations:
         async with self._opened_in(self.folder_of(scope)) as own:
             yield own
 
+    @asynccontextmanager
+    async def in_folder(self, folder: Path) -> AsyncIterator[OwnConversations | None]:
+        """The conversations in a folder, open until the context ends; None when it was removed.
+
+        Raises StorageUnavailable.
+        """
+        async with self._pool.untouched(folder):
+            if await asyncio.to_thread((folder / SESSIONS_FILE).exists):
+                async with self._opened_in(folder) as own:
+                    yield own
+            else:
+                yield None
+
     async def exist(self, scope: Scope) -> bool:
         """True when the scope's owner has, or had, conversations."""
         return await asyncio.to_thread(self.folder_of(scope).exists)

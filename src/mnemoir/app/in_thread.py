@@ -5,8 +5,10 @@ could then be closed or handed to another caller.
 """
 
 import asyncio
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -18,6 +20,31 @@ async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:
+        await asyncio.wait([running])
+        if not running.cancelled():
+            running.exception()  # marked as retrieved: the caller was cancelled
+        raise
+
+
+async def in_own_loop(work: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine that blocks now and then: it runs in a thread, in a loop of its own.
+
+    Cancelling the caller cancels the coroutine; the caller gets its CancelledError after the coroutine has ended.
+    """
+    begun: Future[Callable[[], object]] = Future()  # cancels the coroutine
+
+    async def run() -> T:
+        task, loop = asyncio.ensure_future(work), asyncio.get_running_loop()
+        begun.set_result(lambda: loop.call_soon_threadsafe(task.cancel))
+        return await task
+
+    running = asyncio.ensure_future(asyncio.to_thread(asyncio.run, run()))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        cancel = await asyncio.wrap_future(begun)
+        with suppress(RuntimeError):  # it has just ended, and its loop with it
+            cancel()
         await asyncio.wait([running])
         if not running.cancelled():
             running.exception()  # marked as retrieved: the caller was cancelled

@@ -22,6 +22,7 @@ from mnemoir.app.forgetting import Forgetting
 from mnemoir.app.health import Checkup
 from mnemoir.app.kinds import conversation_kind, discussion_kind, job_kind, run_kind
 from mnemoir.app.latencies import MemoryTimes, TimedMemory
+from mnemoir.app.message_vectors import MessageVectors, WaitingFolders
 from mnemoir.app.model_facts import ModelInquiry
 from mnemoir.app.models import choose_embedding, choose_model, choose_multilingual
 from mnemoir.app.pruning import Pruning
@@ -99,6 +100,7 @@ class Parts:
     runs: RunStore
     memory_service: HttpMemoryService
     background: Background
+    message_vectors: MessageVectors
     reembedding: Reembedding
     second_vectors: Reembedding | None  # None without a multilingual model
     checkup: Checkup
@@ -112,6 +114,7 @@ class Parts:
     async def start(self) -> None:
         """Start the background work."""
         await self.background.start()
+        self.message_vectors.start()
         self.reembedding.start()
         if self.second_vectors is not None:
             self.second_vectors.start()
@@ -162,7 +165,8 @@ async def open_parts(settings: Settings) -> Parts:
         times = MemoryTimes()
         timed = TimedMemory(service, times, writes=not points_here(settings))
         jobs = SqlJobQueue(database)
-        conversations = own(open_conversations(settings, model, embedding, database))
+        waiting = WaitingFolders()
+        conversations = own(open_conversations(settings, model, embedding, database, waiting))
         handlers = {remembering.KIND: remembering.rememberer(timed), ERASE: _eraser(database)}
         background = own(Background(jobs, handlers))
         second = own(_second_vectors(multilingual, background, second_pending)) if multilingual else None
@@ -196,6 +200,7 @@ async def open_parts(settings: Settings) -> Parts:
             facts=facts,
             memory_service=service,
             background=background,
+            message_vectors=own(MessageVectors(conversations, background, waiting, model=embedding.name)),
             reembedding=own(Reembedding(store, indexing, embedding, background, pending)),
             second_vectors=second,
             runs=runs,

@@ -2,12 +2,13 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from mnemoir.conversations.search.embedding import EmbeddingClient
 from mnemoir.conversations.search.search_filter import SearchFilter
-from mnemoir.conversations.search.session_search import Progress, Rerank, SearchHit, SessionSearch
+from mnemoir.conversations.search.session_search import Progress, Rerank, SearchHit, SearchHost, SessionSearch
 from mnemoir.conversations.search.vectors import VectorStore
 from mnemoir.conversations.windows.counters import TokenCounter
 from mnemoir.core.conversations import Message, MessageRecord
@@ -29,6 +30,7 @@ class ManagedSearch:
         model: str | None,
         counter: TokenCounter,
         embed_sync: bool,
+        host: SearchHost | None = None,
     ) -> None:
         """`model` is the name of the client's model."""
         self._model = model
@@ -37,6 +39,7 @@ class ManagedSearch:
         self.vector_store = vector_store
         self._counter = counter
         self._embed_sync = embed_sync
+        self._host = host
         self._lock = threading.Lock()
         self._search: SessionSearch | None = None
 
@@ -128,6 +131,13 @@ class ManagedSearch:
         if self.semantic_search_enabled:
             self._searching().begin_backfill()
 
+    async def fill_vectors(self) -> bool:
+        """Embed some messages without a vector, for a job of the host; True when more are left.
+
+        Blocks on the stores. Raises ProviderUnavailable and StorageUnavailable.
+        """
+        return self.semantic_search_enabled and await self._searching().fill()
+
     def reindex_embeddings(self, batch_size: int = 100, *, progress: Progress | None = None) -> int:
         """Embed all messages again, as for another model; return how many. Raises RuntimeError when not enabled."""
         self._require_semantic_search()
@@ -147,8 +157,14 @@ class ManagedSearch:
         if self.semantic_search_enabled and message_ids:
             self._searching().saved(message_ids)
 
-    def _remove_vectors(self) -> None:
-        if self.semantic_search_enabled:
+    @contextmanager
+    def _deleting(self) -> Iterator[None]:
+        """A deletion of messages. Search drops what it made of them before, too, in case the process ends in it."""
+        concerned = self.semantic_search_enabled or self._host is not None
+        if self._host is not None:
+            self._searching().deleted()
+        yield
+        if concerned:
             self._searching().deleted()
 
     def _close_search(self) -> None:
@@ -168,6 +184,7 @@ class ManagedSearch:
                     model=self._model,
                     counter=self._counter,
                     embed_sync=self._embed_sync,
+                    **({} if self._host is None else {"host": self._host}),
                 )
             return self._search
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, overload
 from mnemoir.conversations.log.message_rows import record_of
 from mnemoir.conversations.managed_tree import ManagedTree
 from mnemoir.conversations.search.embedding import EmbeddingClient, model_name_of
+from mnemoir.conversations.search.session_search import SearchHost
 from mnemoir.conversations.search.vectors import VectorStore
 from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
 from mnemoir.conversations.windows.fitting import fit
@@ -49,16 +50,20 @@ class MemoryManager(ManagedTree):
         embed_sync: bool = True,
         synced: bool = False,
         on_corruption: Literal["set_aside", "raise"] = "set_aside",
+        host: SearchHost | None = None,
     ) -> None:
         """Without a `strategy` windows hold the newest messages.
 
         With `embed_sync` a save waits for its vectors, except in a thread whose event loop is running. `synced` and
-        `on_corruption` are those of `MemoryStorage`. Raises SettingsError when a back-end is not installed, and for
-        an embedding client without a usable `model_name`, which is read here and never again.
+        `on_corruption` are those of `MemoryStorage`; `host` is the server that runs the search, if any. Raises
+        SettingsError when a back-end is not installed, and for an embedding client without a usable `model_name`,
+        which is read here and never again.
         """
         model = None if embedding_client is None else model_name_of(embedding_client)
         storage: Log = backend("sqlite-sessions")(storage_path, synced=synced, on_corruption=on_corruption)
-        super().__init__(storage, embedding_client, vector_store, model=model, counter=counter, embed_sync=embed_sync)
+        super().__init__(
+            storage, embedding_client, vector_store, model=model, counter=counter, embed_sync=embed_sync, host=host
+        )
         self.max_history_tokens = max_history_tokens
         self.strategy = strategy or SimpleStrategy(counter=counter)
 
@@ -135,15 +140,13 @@ class MemoryManager(ManagedTree):
 
     def delete_session(self, session_id: str) -> bool:
         """Delete a session with its messages, summary and vectors; False when it is unknown."""
-        was_there = self.storage.delete_session(session_id)
-        self._remove_vectors()
-        return was_there
+        with self._deleting():
+            return self.storage.delete_session(session_id)
 
     def clear_history(self, session_id: str) -> int:
         """Delete the session's messages, summary and vectors but keep the session; return the number of messages."""
-        deleted = self.storage.clear_messages(session_id)
-        self._remove_vectors()
-        return deleted
+        with self._deleting():
+            return self.storage.clear_messages(session_id)
 
     def clear_context(self, session_id: str) -> int | None:
         """Make windows begin after the head, deleting nothing; return the head's id, None without one."""
@@ -174,9 +177,8 @@ class MemoryManager(ManagedTree):
         """
         if dry_run:
             return self.storage.old_sessions(days)
-        pruned = self.storage.prune_old_sessions(days)
-        self._remove_vectors()
-        return pruned
+        with self._deleting():
+            return self.storage.prune_old_sessions(days)
 
     def export_session(self, session_id: str, file: str | Path | BinaryIO, format: "ExportFormat" = "jsonl") -> int:
         """Write a session to a file, completely or not at all; return the number of bytes. Raises NotFound."""

@@ -5,32 +5,25 @@ repeats nothing. A text that the model refuses is found by its words alone until
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 import structlog
 
-from mnemoir.core.errors import (
-    Conflict,
-    ProviderError,
-    ProviderInvalidOutput,
-    ProviderUnavailable,
-    StorageUnavailable,
-)
+from mnemoir.core.errors import ProviderError, ProviderUnavailable, StorageUnavailable
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import IndexEntry
 from mnemoir.core.text import content_hash
 from mnemoir.memory.background import Background
+from mnemoir.memory.noted_work import NotedWork
 from mnemoir.ports.embedding import EmbeddingModel, Passage
-from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import SecondVectors, Unembedded, VectorBacklog
-from mnemoir.search.indexing import Indexing, embedded_in_halves
+from mnemoir.search.indexing import Indexing, embedded_in_halves, may_be_the_text
 
 _log = structlog.get_logger(__name__)
 KIND = "embed"
 SECOND_KIND = "embed_second"
 _BATCH = 64
-_PATIENCE_S = 60.0
 _PLAIN = Passage(text="A plain sentence.")  # if this fails, the model is at fault and not a text
 
 
@@ -52,29 +45,24 @@ class Reembedding:
         warms: bool = True,
     ) -> None:
         """`kind` is the kind of its jobs. Without `warms` the model is loaded by the first text only."""
-        self._kind = kind
         self._warms = warms
         self._store = store
         self._indexing = indexing
         self._embedding = embedding
-        self._background = background
         self._noted = noted
-        self.queue = f"{kind}:memories:{embedding.name}"
-        self._task: asyncio.Task[None] | None = None
+        self._jobs = NotedWork(background, kind, noted, self._is_needed, self._look_for, model=embedding.name)
+        self.queue = self._jobs.queue
         self._left: set[tuple[MemoryId, bytes]] = set()  # texts that the model refuses
         self.trouble = ""  # why the last pass did not finish; quotes no texts
-        background.handle(kind, self._look_for)
 
     def start(self) -> None:
         """Start with the texts that an earlier run left."""
         self._noted.set()
-        self._task = asyncio.create_task(self._run(), name="re-embedding")
+        self._jobs.start(partial(self._try, self._embedding.warm) if self._warms else None)
 
     async def aclose(self) -> None:
         """Stop at once."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self._jobs.aclose()
 
     async def backlog(self) -> tuple[int, int]:
         """(vectors that are still to be made, all that there are to be)."""
@@ -109,7 +97,7 @@ class Reembedding:
         try:
             entries = await self._entries(waiting)
         except ProviderError as exc:
-            if not _may_be_the_text(exc):
+            if not may_be_the_text(exc):
                 raise
         else:
             return list(zip(waiting, entries, strict=True))
@@ -117,7 +105,7 @@ class Reembedding:
         return await embedded_in_halves(waiting, self._entries, self._leave_out)
 
     def _leave_out(self, failed: Sequence[Unembedded], cause: Exception) -> bool:
-        if not isinstance(cause, ProviderError) or not _may_be_the_text(cause):
+        if not isinstance(cause, ProviderError) or not may_be_the_text(cause):
             raise cause
         if len(failed) == 1:
             self._left.add(_key(failed[0]))
@@ -127,32 +115,14 @@ class Reembedding:
     async def _entries(self, waiting: Sequence[Unembedded]) -> list[IndexEntry]:
         return await self._indexing.with_vectors([Passage(text=w.text, context=w.context) for w in waiting])
 
-    async def _run(self) -> None:
-        if self._warms:
-            await self._try(self._embedding.warm)
-        while True:
-            await self._noted.wait()
-            self._noted.clear()
-            try:
-                await self._have_it_done()
-            except (StorageUnavailable, Conflict) as exc:
-                _log.warning("no look for missing vectors", code=exc.code)
+    async def _is_needed(self) -> bool:
+        return bool(await self._waiting())
 
-    async def _have_it_done(self) -> None:
-        """Queue a job, unless one waits. A postponed job is replaced, as there is a reason to try again now."""
-        if not await self._waiting():
-            return
-        await self._background.withdraw(self.queue, _was_put_back, patience_s=_PATIENCE_S)
-        if not any(job.state == "PENDING" for job in await self._background.waiting(self.queue, limit=2)):
-            await self._background.put(self._kind, {"model": self._embedding.name}, queue=self.queue)
-
-    async def _look_for(self, job: Job) -> Mapping[str, Any]:
-        """The job handler; a job for a former model does nothing. Raises ProviderUnavailable."""
-        if job.payload["model"] == self._embedding.name:
-            await self.look()
-            if self.trouble:
-                raise ProviderUnavailable(f"Vectors could not be made: {self.trouble}")
-        return {}
+    async def _look_for(self) -> None:
+        """The work of a job. Raises ProviderUnavailable."""
+        await self.look()
+        if self.trouble:
+            raise ProviderUnavailable(f"Vectors could not be made: {self.trouble}")
 
     async def _try(self, step: Callable[[], Awaitable[object]]) -> None:
         try:
@@ -172,14 +142,5 @@ def second_vectors(
     return Reembedding(vectors, Indexing(embedding), embedding, background, noted, kind=SECOND_KIND, warms=False)
 
 
-def _was_put_back(job: Job) -> bool:
-    return job.state == "PENDING" and job.attempts > 0
-
-
 def _key(text: Unembedded) -> tuple[MemoryId, bytes]:
     return text.memory_id, content_hash(text.text)
-
-
-def _may_be_the_text(exc: ProviderError) -> bool:
-    """True when another text may succeed: some models refuse long texts or answer them with NaN."""
-    return isinstance(exc, ProviderInvalidOutput) or exc.code == "llm_bad_request"

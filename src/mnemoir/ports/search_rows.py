@@ -38,8 +38,9 @@ class SearchRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """The revision of a user's rows: `changes` grows with every row written, `removals` with every row removed.
+    """The revision of a user's rows.
 
+    `changes` grows with every row written, by one or more, `removals` with every row removed.
     A different `epoch` invalidates all cached rows of the scope.
     """
 
@@ -48,8 +49,8 @@ class Revision:
     epoch: str = ""
 
 
-class SearchSnapshot(Protocol):
-    """A consistent view of the store with blocking methods; valid only inside the thread that received it.
+class IndexRows(Protocol):
+    """The rows that an index is made of, with blocking methods.
 
     `scope` is always that of a whole user (`Scope.owner`). Only current rows are given, never superseded ones.
     """
@@ -71,6 +72,10 @@ class SearchSnapshot(Protocol):
 
     def live(self, scope: Scope) -> Sequence[int]:
         """The `seq` of every current row, ascending."""
+
+
+class SearchSnapshot(IndexRows, Protocol):
+    """A consistent view of the store, valid only inside the thread that received it."""
 
     def selected(self, scope: Scope, wanted: ListFilter) -> Sequence[int]:
         """The `seq` of every row that `MemoryStore.select` lists, in no order.

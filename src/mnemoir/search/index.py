@@ -205,10 +205,6 @@ class ScopeIndex:
 
     # -- bringing up to date
 
-    def expect(self, rows: int) -> None:
-        """Reserve memory for the vectors of `rows` rows in all."""
-        self.main.expect(rows)
-
     def put(self, rows: Sequence[SearchRow]) -> None:
         """Add rows as `rows_since` returns them; a `seq` already present is replaced."""
         if not rows:

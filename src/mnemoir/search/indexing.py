@@ -19,7 +19,7 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemoir.core.errors import ProviderError
+from mnemoir.core.errors import ProviderError, ProviderInvalidOutput
 from mnemoir.core.memories import IndexEntry
 from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
 from mnemoir.search.language import is_surely_english
@@ -90,6 +90,11 @@ def context_of(said_at: float | None, before: Sequence[tuple[str, float | None]]
 
 def _near(one: float | None, other: float | None) -> bool:
     return one is not None and other is not None and abs(one - other) <= STRETCH_S
+
+
+def may_be_the_text(exc: ProviderError) -> bool:
+    """True when another text may succeed: some models refuse long texts or answer them with NaN."""
+    return isinstance(exc, ProviderInvalidOutput) or exc.code == "llm_bad_request"
 
 
 async def embedded_in_halves(

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from mnemoir.core.scope import Scope
 from mnemoir.ports.index_packs import IndexPacks
-from mnemoir.ports.search_rows import Revision, SearchSnapshot
+from mnemoir.ports.search_rows import IndexRows, Revision
 from mnemoir.search.frozen import unpacked
 from mnemoir.search.index import ScopeIndex
 
@@ -61,6 +61,11 @@ class Resident:
         """The approximate memory use in bytes."""
         return self._index.nbytes
 
+    @property
+    def rows_held(self) -> int:
+        """The number of rows in memory."""
+        return len(self._index)
+
     def drop(self) -> bool:
         """Release the index; False while a search uses it."""
         if not self._lock.acquire(blocking=False):
@@ -72,6 +77,14 @@ class Resident:
         self._forget(self)
         return True
 
+    def build(self, view: IndexRows) -> None:
+        """Read the missing rows page by page, after the stored pack, which holds most of them."""
+        if not self.is_whole and (kept := self.read_pack()) is not None:
+            self.begin_with(kept, view)
+        while self.take_page(view):
+            pass
+        self.is_whole = True
+
     def read_pack(self) -> ScopeIndex | None:
         """The index from its stored pack, for `begin_with`."""
         arrays = self._packs and self._packs.read(self.owner, self._index.space)
@@ -80,7 +93,7 @@ class Resident:
             return None
         return ScopeIndex(self._index.main.model, None, frozen, second_model=self._index.second.model)
 
-    def begin_with(self, kept: ScopeIndex, view: SearchSnapshot) -> None:
+    def begin_with(self, kept: ScopeIndex, view: IndexRows) -> None:
         """Adopt a stored index, if it is an earlier state of these rows.
 
         It is not when it is newer than the rows, or when a row written last before it was stored differs, as after
@@ -99,7 +112,7 @@ class Resident:
             if not len(self._index):
                 self._index = kept
 
-    def take_page(self, view: SearchSnapshot) -> bool:
+    def take_page(self, view: IndexRows) -> bool:
         """Read one page of missing rows; True when more are missing than a search adds itself."""
         with self._lock:
             stands = view.revision(self.owner)
@@ -122,7 +135,7 @@ class Resident:
             return self._lacks_much(stands)
 
     @contextmanager
-    def up_to_date(self, view: SearchSnapshot, *, at_most: int | None = None) -> Iterator[ScopeIndex]:
+    def up_to_date(self, view: IndexRows, *, at_most: int | None = None) -> Iterator[ScopeIndex]:
         """The index in the state of the view or newer, locked for this context.
 
         Raises TooFarBehind when more than `at_most` rows would have to be read for that.
@@ -151,7 +164,7 @@ class Resident:
         packed = self._packed if self.mark() == self._mark else 0
         return self._packs is not None and len(self._index) - packed >= max(FEWEST_PACKED, packed // 4)
 
-    def pack(self, mark: int, view: SearchSnapshot) -> Callable[[], None]:
+    def pack(self, mark: int, view: IndexRows) -> Callable[[], None]:
         """A function that stores the index as of the view, to call outside it. `mark` is older than the view."""
         packs, owner = self._packs, self.owner
         with self.up_to_date(view) as index:
@@ -183,7 +196,7 @@ class Resident:
         self._index, self._goal, self.is_whole = self._make(), None, False
 
 
-def _bring_up(index: ScopeIndex, view: SearchSnapshot, owner: Scope, stands: Revision) -> None:
+def _bring_up(index: ScopeIndex, view: IndexRows, owner: Scope, stands: Revision) -> None:
     """Add all rows of `view` that the index lacks.
 
     If another thread has brought it to a newer state than this view, it stays there.

@@ -21,7 +21,6 @@ class VectorRows:
         self._has = Column(np.bool_, None, has_vector)
         width = width if vectors is None else vectors.shape[1]
         self._matrix = Column(np.float32, width, vectors) if width else None
-        self._expected = 0  # rows
 
     @property
     def vectors(self) -> FloatArray | None:
@@ -38,12 +37,6 @@ class VectorRows:
         """The approximate memory use in bytes."""
         return self._has.nbytes + (self._matrix.nbytes if self._matrix else 0)
 
-    def expect(self, rows: int) -> None:
-        """Reserve memory for the vectors of `rows` rows in all."""
-        self._expected = rows
-        if self._matrix is not None:
-            self._matrix.reserve(rows)
-
     def extend(self, stored: Sequence[bytes | None]) -> None:
         """Append rows with their stored vectors, if they have any."""
         first = len(self._has)
@@ -53,7 +46,6 @@ class VectorRows:
             if dimension is None:
                 return
             self._matrix = Column(np.float32, dimension)
-            self._matrix.reserve(self._expected)
         width = self._matrix.width
         missing = len(self._has) - len(self._matrix)
         self._matrix.extend(np.broadcast_to(np.float32(0), (missing, width)))

@@ -6,8 +6,8 @@ context of the messages before it, and returns the token vectors for late intera
 
 import asyncio
 import math
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Coroutine, Sequence
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from mnemoir.core.errors import ProviderInvalidOutput, ProviderNotConfigured, Se
 from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
 from mnemoir.search.indexing import sentence_vector
 
+T = TypeVar("T")
 _PROBE = ("What time does the train leave?", "The train leaves at nine.")
 _NEEDED = "its vectors are kept under that name; set it to a text of printable characters, such as 'my-model-1'."
 _ALIKE = 0.999  # cosine of two vectors of one text: some models vary a little with the batch
@@ -71,9 +72,14 @@ class ModelEmbeddingClient:
         """Whole embeddings of texts with their contexts. Raises ProviderError."""
         if not passages:
             return []
-        if self._loop is None or self._loop is asyncio.get_running_loop():
-            return await self.model.embed(passages)
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self.model.embed(passages), self._loop))
+        return await in_loop(self._loop, self.model.embed(passages))
+
+
+async def in_loop(loop: asyncio.AbstractEventLoop | None, call: Coroutine[Any, Any, T]) -> T:
+    """The result of `call`, run in `loop` if that is not None; clients may hold objects bound to a loop."""
+    if loop is None or loop is asyncio.get_running_loop():
+        return await call
+    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call, loop))
 
 
 def known_dimension(dimension: int | None, model: str) -> int:

@@ -14,18 +14,32 @@ from dataclasses import dataclass
 import numpy as np
 import structlog
 
-from mnemoir.conversations.search.embedding import EmbeddingClient, ModelEmbeddingClient, embeddings_of, vector_of
+from mnemoir.conversations.search.embedding import (
+    EmbeddingClient,
+    ModelEmbeddingClient,
+    embeddings_of,
+    in_loop,
+    vector_of,
+)
 from mnemoir.conversations.search.search_filter import seconds, vector_metadata
 from mnemoir.conversations.search.vectors import IndexedVectors, NamedModel, TokenPart, VectorStore
 from mnemoir.core.conversations import StoredMessage
 from mnemoir.core.errors import Conflict, ProviderError, ProviderUnavailable
 from mnemoir.ports.embedding import Embedding, Passage
 from mnemoir.ports.log import Log
-from mnemoir.search.indexing import CONTEXT_MESSAGES, context_of, embedded_in_halves, pack_codes, pack_ids
+from mnemoir.search.indexing import (
+    CONTEXT_MESSAGES,
+    context_of,
+    embedded_in_halves,
+    may_be_the_text,
+    pack_codes,
+    pack_ids,
+)
 
 _log = structlog.get_logger(__name__)
 
 ANY_MODEL = ""  # no model has this name: every embeddable message lacks a vector of it
+_SAVED_FAILURES = 8
 MOST_FAILURES = 24  # calls in a row, as when a server is down; three adjacent unusable texts cause fewer
 _PAGE = 500
 _SAVED_BATCH = 32
@@ -63,10 +77,24 @@ class _Attempts:
 
     most_failures: int
     failures: int = 0  # in a row
+    successes: int = 0
+    is_down: bool = False  # a call failed, and no text is to blame
 
     @property
     def is_hopeless(self) -> bool:
         return self.failures >= self.most_failures
+
+    @property
+    def is_outage(self) -> bool:
+        return self.is_down and not self.successes
+
+    def succeeded(self) -> None:
+        self.failures, self.successes = 0, self.successes + 1
+
+    def failed(self, cause: Exception) -> None:
+        is_down = isinstance(cause, _DOWN)
+        self.failures = self.failures + 1 if is_down else 0
+        self.is_down |= is_down and not (isinstance(cause, ProviderError) and may_be_the_text(cause))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +112,26 @@ class _InContext:
 
 
 class EmbeddingJobs:
-    """The worker's jobs for one store of sessions, one client and one vector store. Blocks on both stores."""
+    """The passes over one store of sessions, with one client and one vector store. They block on both stores."""
 
-    def __init__(self, rows: Log, client: EmbeddingClient, store: VectorStore, *, model: str) -> None:
-        """`model` is the name of the client's model."""
+    def __init__(
+        self,
+        rows: Log,
+        client: EmbeddingClient,
+        store: VectorStore,
+        *,
+        model: str,
+        loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        """`model` is the name of the client's model; the client is called in `loop`, else in that of the pass."""
         self._rows = rows
         self._client = client
         self._store = store
         self._model = model
+        self._loop = loop
         self._lock = threading.Lock()
+        self._filling = threading.Lock()
+        self._behind: int | None = None  # the id after which messages may lack a vector
         self._saved: tuple[int, int] | None = None  # the first and last saved message not yet processed
 
     def refuse_other_model(self) -> None:
@@ -106,38 +145,49 @@ class EmbeddingJobs:
             known = (*message_ids, *(self._saved or ()))
             self._saved = min(known), max(known)
 
+    def look_back(self) -> None:
+        """Have `fill` embed all messages without a vector."""
+        self._behind = 0
+
+    async def fill(self) -> bool:
+        """Embed the messages just saved, and a page of those behind; True when more are left.
+
+        When the stored vectors are of another model than the client's, all are made again. After an error, the next
+        call looks at all messages. Raises ProviderUnavailable when the client fails and no text is to blame, and
+        StorageUnavailable. Threads wait for each other.
+        """
+        with self._filling:
+            attempts = _Attempts(most_failures=_SAVED_FAILURES)
+            try:
+                await self._embed_span(attempts)
+                if self._behind is not None and not attempts.is_outage:
+                    attempts = _Attempts(most_failures=MOST_FAILURES)
+                    await self._embed_page_behind(self._behind, attempts)
+            except Exception:
+                self._behind = 0
+                raise
+            if attempts.is_outage:
+                self._behind = 0
+                raise ProviderUnavailable("The embedding client fails every time.")
+            return self._behind is not None
+
     async def embed_saved(self) -> None:
         """Embed the messages saved since the last call. Never raises; failures are left to back-filling."""
-        with self._lock:
-            span, self._saved = self._saved, None
-        if span is None:
-            return
-        attempts, end = _Attempts(most_failures=8), span[1] + 1
         try:
-            for start in range(span[0], end, _SAVED_BATCH):
-                found = self._in_context(range(start, min(start + _SAVED_BATCH, end)))
-                await self._embed_noted([one for one in found if _is_said(one.stored)], attempts)
-                if attempts.is_hopeless:
-                    break
+            await self._embed_span(_Attempts(most_failures=_SAVED_FAILURES))
         except Exception as exc:  # noqa: BLE001  # search errors never fail saving; back-filling finds the messages
-            _log.warning("embedding_failed", first=span[0], last=span[1], error=type(exc).__name__)
+            _log.warning("embedding_failed", error=type(exc).__name__)
 
     async def catch_up(self) -> None:
-        """Run `backfill` for all sessions in the background. Never raises.
-
-        When the stored vectors are of another model than the client's, all are made again.
-        """
+        """Embed all messages without a vector in the background. Never raises."""
+        self.look_back()
         try:
-            try:
-                embedded = await self.backfill(None, _CATCH_UP_BATCH, None)
-            except EmbeddingModelChanged as exc:
-                _log.info("embedding_anew", cause=exc.message)
-                embedded = await self.reindex(_CATCH_UP_BATCH, None)
+            is_left = True
+            while is_left:
+                is_left = await self.fill()
+                await asyncio.sleep(0)  # lets searches embed their questions in between
         except Exception as exc:  # noqa: BLE001  # the next run starts again
             _log.warning("backfill_failed", error=type(exc).__name__, cause=str(exc))
-        else:
-            if embedded:
-                _log.info("backfilled", messages=embedded)
 
     async def backfill(
         self,
@@ -175,10 +225,41 @@ class EmbeddingJobs:
         self, batch_size: int, progress: Callable[[int, int], None] | None, per_second: float | None = None
     ) -> int:
         """Delete all vectors of any model and make them again."""
+        await self._clear()
+        return await self.backfill(None, batch_size, progress, per_second)
+
+    async def _embed_span(self, attempts: _Attempts) -> None:
+        with self._lock:
+            span, self._saved = self._saved, None
+        if span is None:
+            return
+        end = span[1] + 1
+        for start in range(span[0], end, _SAVED_BATCH):
+            found = self._in_context(range(start, min(start + _SAVED_BATCH, end)))
+            await self._embed_noted([one for one in found if _is_said(one.stored)], attempts)
+            if attempts.is_hopeless:
+                break
+
+    async def _embed_page_behind(self, after: int, attempts: _Attempts) -> None:
+        if not after:
+            await self._prepare()
+        page = self._rows.unembedded_messages(self._model, _CATCH_UP_BATCH, after=after)
+        await self.embed(page, attempts)
+        self._behind = page[-1].id if page else None
+
+    async def _prepare(self) -> None:
+        try:
+            self.refuse_other_model()
+        except EmbeddingModelChanged as exc:
+            _log.info("embedding_anew", cause=exc.message)
+            await self._clear()
+        self.remove()
+        await self._renote_lost()
+
+    async def _clear(self) -> None:
         self._store.clear()
         async for page in self._every(None):
             self._rows.await_vectors([stored.id for stored in page], self._model)
-        return await self.backfill(None, batch_size, progress, per_second)
 
     def remove(self) -> None:
         """Delete the vectors of deleted messages. Raises StorageUnavailable, and then they stay marked."""
@@ -197,12 +278,12 @@ class EmbeddingJobs:
         async def embed(part: Sequence[_InContext]) -> list[Embedding]:
             if attempts.is_hopeless:
                 raise ProviderUnavailable("The embedding client fails every time.")
-            made = await embeddings_of(self._client, [one.passage for one in part])
-            attempts.failures = 0
+            made = await in_loop(self._loop, embeddings_of(self._client, [one.passage for one in part]))
+            attempts.succeeded()
             return made
 
         def is_worth_halving(part: Sequence[_InContext], cause: Exception) -> bool:
-            attempts.failures = attempts.failures + 1 if isinstance(cause, _DOWN) else 0
+            attempts.failed(cause)
             if len(part) == 1:
                 _log.warning("message_not_embedded", message_id=part[0].stored.id, error=type(cause).__name__)
             return not attempts.is_hopeless

@@ -1,4 +1,4 @@
-"""The embedding thread: its own event loop, in which passes over the stored messages run.
+"""The embedding thread of scripts, which have no job queue: an event loop in which passes over stored messages run.
 
 Rows mark the messages that need a vector; none wait in memory. All calls of one client share one loop: clients may
 hold objects bound to a loop, and a caller may have no loop, a running one, or one that ends before the vector is

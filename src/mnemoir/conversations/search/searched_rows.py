@@ -29,11 +29,25 @@ class MessageText(NamedTuple):
         return None if self.said_at is None else (self.said_at - _EPOCH).total_seconds()
 
 
+class MessageChanges(NamedTuple):
+    """The state of a store: ids are given up to `newest`, and `removals` messages are gone.
+
+    A different `epoch` invalidates all messages read before.
+    """
+
+    newest: int
+    removals: int
+    epoch: str
+
+
 class SearchedRows(Protocol):
     """Bulk queries of a search. All methods block and raise StorageUnavailable."""
 
     def said_after(self, message_id: int, limit: int) -> list[MessageText]:
         """Messages with text that are no instructions, with ids above `message_id`, by id."""
+
+    def standing(self, removals: int | None = None) -> MessageChanges:
+        """The current state, with `removals` if given, as counting them takes some milliseconds for many messages."""
 
     def living_ids(self) -> Sequence[int]:
         """The ids of all messages, in no special order."""

@@ -5,12 +5,13 @@ never delay saving. Messages of all branches are found.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import structlog
 
-from mnemoir.conversations.search.embedding import EmbeddingClient, model_name_of, query_embedding
+from mnemoir.conversations.search.embedding import EmbeddingClient, in_loop, model_name_of, query_embedding
 from mnemoir.conversations.search.embedding_jobs import EmbeddingJobs
 from mnemoir.conversations.search.embedding_worker import CLOSING_S, EmbeddingWorker
 from mnemoir.conversations.search.hit_fusion import by_rank, by_weight
@@ -19,11 +20,12 @@ from mnemoir.conversations.search.nearest_messages import NearestMessages, hit_o
 from mnemoir.conversations.search.reranking import reranked
 from mnemoir.conversations.search.search_filter import SearchFilter, Wanted, wanted_of
 from mnemoir.conversations.search.searched_rows import SearchedStorage
-from mnemoir.conversations.search.session_search import Rerank, SearchHit, SessionSearch
+from mnemoir.conversations.search.session_search import Rerank, SearchHit, SearchHost, SessionSearch
 from mnemoir.conversations.search.vectors import IndexedVectors, VectorStore
 from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.conversations import Message
+from mnemoir.core.errors import MnemoirError
 from mnemoir.ports.embedding import Embedding, FloatArray
 
 _log = structlog.get_logger(__name__)
@@ -65,9 +67,11 @@ class SemanticSearch:
         counter: TokenCounter = CHARS4,
         embed_sync: bool = True,
         clock: Clock = utc_now,
+        host: SearchHost | None = None,
     ) -> None:
         """With `embed_sync`, `saved` waits for the vectors where no event loop runs.
 
+        Vectors are made by jobs of the `host`; without one, which is without a queue, by a thread of this object.
         `model` is the name of the client's model, if it was read already. Raises SettingsError for a client
         without a usable name.
         """
@@ -75,10 +79,14 @@ class SemanticSearch:
         self._counter = counter
         self._embed_sync = embed_sync
         self._clock = clock
+        self._host = host
+        self._packing: asyncio.Task[None] | None = None
         self._meaning = self._meaning_of(client, store, model)
         self._worker = EmbeddingWorker(self._embed_saved, self._catch_up)
         self._is_whole = isinstance(store, IndexedVectors)
-        self._index = MessageIndex(rows, store if isinstance(store, IndexedVectors) else None)
+        self._index = MessageIndex(
+            rows, store if isinstance(store, IndexedVectors) else None, packs=host.packs if host else None
+        )
 
     @property
     def is_enabled(self) -> bool:
@@ -90,12 +98,18 @@ class SemanticSearch:
         if not message_ids or self._meaning is None:
             return
         self._meaning.jobs.saved(message_ids)
+        if self._host is not None:
+            self._host.request()
+            return
         self._worker.ask(self._worker.saved)
         if self._embed_sync and not _in_a_loop():
             self._worker.wait(self._worker.saved, _SYNC_WAIT_S)
 
     def deleted(self) -> None:
-        """Remove the vectors of deleted messages now. Never raises; the next job retries failures."""
+        """Remove the stored index, and the vectors of deleted messages. The next job retries those that stay.
+
+        Raises StorageUnavailable when the stored index stays.
+        """
         self._index.deleted()
         if self._meaning is None:
             return
@@ -181,8 +195,7 @@ class SemanticSearch:
         `progress` is called with (tried, all). `per_second` limits the messages per second. It may be repeated at any
         time: no message is embedded twice. Blocks.
         """
-        jobs = self._required().jobs
-        return self._worker.submit(jobs.backfill(session_id, max(1, batch_size), progress, per_second)).result()
+        return self._done(self._required().jobs.backfill(session_id, max(1, batch_size), progress, per_second))
 
     def reindex(
         self,
@@ -191,33 +204,64 @@ class SemanticSearch:
         per_second: float | None = None,
     ) -> int:
         """Delete all vectors and embed all messages again, as for another model; return how many. Blocks."""
-        jobs = self._required().jobs
-        return self._worker.submit(jobs.reindex(max(1, batch_size), progress, per_second)).result()
+        return self._done(self._required().jobs.reindex(max(1, batch_size), progress, per_second))
 
     def begin_backfill(self) -> None:
         """Embed messages without a vector in the background: after a failure, or a restart with a store in memory.
 
         Never raises; does nothing without a client and a store. `wait` waits for it.
         """
-        if self._meaning is not None:
+        if self._meaning is None:
+            return
+        if self._host is None:
             self._worker.ask(self._worker.backlog)
+        else:
+            self._meaning.jobs.look_back()
+            self._host.request()
+
+    async def fill(self) -> bool:
+        """Embed some messages without a vector, for a job of the host; True when more are left.
+
+        Blocks on the stores. Raises ProviderUnavailable and StorageUnavailable.
+        """
+        return self._meaning is not None and await self._meaning.jobs.fill()
 
     async def wait(self) -> None:
         """Wait until every message saved before has its vector or has failed to get one."""
+        if self._host is not None:
+            await asyncio.to_thread(asyncio.run, self._fill_all())
+            return
         for wanted in (self._worker.saved, self._worker.backlog):
             await asyncio.to_thread(self._worker.wait, wanted)
 
     def close(self, timeout_s: float = CLOSING_S) -> None:
         """Embed saved messages for at most `timeout_s`; the rest is left to back-filling."""
         self._worker.close(timeout_s)
+        self._index.close()
 
     def _meaning_of(
         self, client: EmbeddingClient | None, store: VectorStore | None, model: str | None
     ) -> _Meaning | None:
         if client is None or store is None:
             return None
-        jobs = EmbeddingJobs(self._rows, client, store, model=model or model_name_of(client))
+        jobs = EmbeddingJobs(
+            self._rows,
+            client,
+            store,
+            model=model or model_name_of(client),
+            loop=self._host.loop if self._host else None,
+        )
         return _Meaning(client=client, store=store, jobs=jobs, nearest=NearestMessages(self._rows, store))
+
+    async def _fill_all(self) -> None:
+        try:
+            while await self.fill():
+                continue
+        except MnemoirError as exc:
+            _log.warning("messages_not_embedded", cause=exc.message)
+
+    def _done(self, work: Coroutine[Any, Any, int]) -> int:
+        return asyncio.run(work) if self._host is not None else self._worker.submit(work).result()
 
     async def _embed_saved(self) -> None:
         await self._required().jobs.embed_saved()
@@ -244,7 +288,10 @@ class SemanticSearch:
         return True
 
     async def _embedded(self, meaning: _Meaning, query: str) -> Embedding:
-        return await asyncio.wrap_future(self._worker.submit(query_embedding(meaning.client, query)))
+        work = query_embedding(meaning.client, query)
+        if self._host is not None:
+            return await in_loop(self._host.loop, work)
+        return await asyncio.wrap_future(self._worker.submit(work))
 
     async def _embedded_if_possible(self, spoken: str | None) -> Embedding | None:
         if self._meaning is None or spoken is None:
@@ -259,6 +306,7 @@ class SemanticSearch:
         self, meaning: _Meaning, query: str, embedding: Embedding, count: int, wanted: Wanted
     ) -> list[SearchHit]:
         found = await asyncio.to_thread(self._nearest, meaning, embedding, count, wanted)
+        self._keep_index()
         return related_to(query, found) if wanted.filter.related else found
 
     def _nearest(self, meaning: _Meaning, embedding: Embedding, count: int, wanted: Wanted) -> list[SearchHit]:
@@ -271,7 +319,12 @@ class SemanticSearch:
     async def _ranked(self, query: str, embedding: Embedding | None, limit: int, wanted: Wanted) -> list[SearchHit]:
         asked = Asked(text=query, embedding=embedding, limit=limit, at=self._clock())
         found = await asyncio.to_thread(self._index.ranked, asked, wanted)
+        self._keep_index()
         return [hit_of(stored, row.signals.get("vector"), row.score) for row, stored in found]
+
+    def _keep_index(self) -> None:
+        if self._index.wants_packing and (self._packing is None or self._packing.done()):
+            self._packing = asyncio.create_task(asyncio.to_thread(self._index.pack), name="keep an index")
 
     async def _ordered(self, query: str, hits: list[SearchHit], top_k: int, rerank: Rerank | None) -> list[SearchHit]:
         if rerank is None:

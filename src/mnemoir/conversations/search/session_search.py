@@ -4,6 +4,7 @@ The manager notifies a search of saves and deletions; the store holds the rest: 
 and the vectors to remove. So nothing is lost when the process ends between the two.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +13,7 @@ from typing import Protocol
 from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.core.conversations import Message, StoredMessage
 from mnemoir.core.errors import InvalidRequest
+from mnemoir.ports.index_packs import IndexPacks
 
 Progress = Callable[[int, int], None]  # done, all
 Reranker = Callable[[str, Sequence[str]], Sequence[float]]
@@ -58,18 +60,34 @@ class Rerank:
             raise InvalidRequest(f"mmr_lambda is 0 to 1, not {self.mmr_lambda}.", field="rerank")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchHost:
+    """What a server provides for the search of one store: its event loop, its job queue and a place for the index.
+
+    The embedding client is called in `loop`. `request` has a job call `fill` soon; it never blocks or raises. `packs`
+    are of this store alone.
+    """
+
+    loop: asyncio.AbstractEventLoop
+    request: Callable[[], None]
+    packs: IndexPacks
+
+
 class SessionSearch(Protocol):
     """Made by the back-end `session-search`: called with a `Log`, an embedding client and a vector store.
 
-    The last two may be None. By name it is given a token `counter`, and `embed_sync`: whether `saved` waits for the
-    vectors where no event loop runs.
+    The last two may be None. By name it is given a token `counter`, `embed_sync`, whether `saved` waits for the
+    vectors where no event loop runs, and, within a server, its `host`.
     """
 
     def saved(self, message_ids: Sequence[int]) -> None:
         """Notify of messages just saved and marked as waiting for a vector. Never raises."""
 
     def deleted(self) -> None:
-        """Notify of deleted messages: remove the vectors that `vectors_to_remove` names. Never raises."""
+        """Notify of a deletion, before it and after: remove what was made of deleted messages.
+
+        Vectors are those that `vectors_to_remove` names. Raises StorageUnavailable when the stored index stays.
+        """
 
     async def search(
         self,
@@ -104,6 +122,12 @@ class SessionSearch(Protocol):
 
     def reindex(self, batch_size: int, progress: Progress | None) -> int:
         """Delete all vectors and embed all messages again, as for another model; return how many. Blocks."""
+
+    async def fill(self) -> bool:
+        """Embed some messages without a vector, for a host; True when more are left. Blocks on the stores.
+
+        Raises ProviderUnavailable and StorageUnavailable.
+        """
 
     async def wait(self) -> None:
         """Wait until every message saved before this call has its vector or has failed to get one."""

@@ -13,6 +13,7 @@ import numpy as np
 from mnemoir.conversations.search.where import Metadata, Scalar, Where
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.ports.embedding import FloatArray
+from mnemoir.ports.search_rows import MOST_CHANGES
 
 Found = tuple[list[str], list[str], list[dict[str, Any]], list[float]]
 Got = tuple[list[str], list[str], list[dict[str, Any]]]
@@ -120,8 +121,8 @@ class IndexedVectors(ABC):
         """The current state."""
 
     @abstractmethod
-    def ids_since(self, changes: int) -> list[str]:
-        """Ids of the vectors written after `changes`, in the order in which they were written."""
+    def ids_since(self, changes: int, until: int = MOST_CHANGES) -> list[str]:
+        """Ids of the vectors written after `changes` and up to `until`, in the order in which they were written."""
 
     @abstractmethod
     def vectors_of(self, ids: Sequence[str]) -> dict[str, StoredVector]:

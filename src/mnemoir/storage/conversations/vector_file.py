@@ -31,6 +31,7 @@ from mnemoir.conversations.search.vectors import (
 )
 from mnemoir.conversations.search.where import Where, read_where
 from mnemoir.core.errors import InvalidRequest, StorageBusyError
+from mnemoir.ports.search_rows import MOST_CHANGES
 from mnemoir.search.indexing import pack_vector
 from mnemoir.storage.conversations.resident_vectors import ResidentVectors
 from mnemoir.storage.sql.conversations.vectors import (
@@ -173,9 +174,10 @@ class VectorFileStore(IndexedVectors, NamedModel):
         state = self._read(state_of)
         return VectorChanges(epoch=state.epoch, changes=state.changes)
 
-    def ids_since(self, changes: int) -> list[str]:
-        """Ids written after that change, by an index of changes."""
-        return [name for (name,) in self._read(lambda sql: sql.rows(QUERIES["ids_since"], change=changes))]
+    def ids_since(self, changes: int, until: int = MOST_CHANGES) -> list[str]:
+        """Ids written after one change and up to another, by an index of changes."""
+        found = self._read(lambda sql: sql.rows(QUERIES["ids_since"], change=changes, until=until))
+        return [name for (name,) in found]
 
     def vectors_of(self, ids: Sequence[str]) -> dict[str, StoredVector]:
         """The vectors by id, read from the file, with or without the matrix."""

@@ -3,9 +3,10 @@ queries of search."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
-from mnemoir.conversations.search.searched_rows import MessageText, SearchedRows
+from mnemoir.conversations.search.searched_rows import MessageChanges, MessageText, SearchedRows
 from mnemoir.core.conversations import SessionMetadata, StoredMessage
 from mnemoir.storage.sql.conversations.store import (
     Row,
@@ -89,6 +90,15 @@ class VectorTables(Store):
             for each, session, role, name, text, at in rows
         ]
 
+    def standing(self, removals: int | None = None) -> MessageChanges:
+        """The current state; the removed messages are those with an id that no row has."""
+        if removals is None:
+            newest, count = self._row(_SEARCHING["newest_id_and_count"])
+            removals = newest - count
+        else:
+            [newest] = self._row(_SEARCHING["newest_id"])
+        return MessageChanges(newest=newest, removals=removals, epoch=_identity(self._file.path))
+
     def living_ids(self) -> list[int]:
         """The ids of all messages, unordered."""
         return _first(self._rows(_SEARCHING["living"]))
@@ -110,6 +120,15 @@ class VectorTables(Store):
             return []
         now = self._now()
         return self._file.write(lambda sql: _noted_ids(sql, query, message_ids, now=now, **values))
+
+
+def _identity(path: Path) -> str:
+    """An identity that differs between a file and its replacement; "" for none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return ""
+    return f"{found.st_dev} {found.st_ino}"
 
 
 def _noted_ids(sql: Sql, query: str, message_ids: Sequence[int], **values: Value) -> list[int]:

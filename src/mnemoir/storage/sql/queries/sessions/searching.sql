@@ -22,3 +22,11 @@ SELECT CAST(id AS BLOB), CAST(metadata AS BLOB) FROM sessions;
 -- Metadata of the sessions of a user; damaged ones have none.
 SELECT CAST(id AS BLOB), CAST(metadata AS BLOB) FROM sessions
  WHERE CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.user') END = :user;
+
+-- name: newest_id
+-- One row: the greatest id ever given.
+SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'messages'), 0);
+
+-- name: newest_id_and_count
+-- One row: the same, and how many messages are left, from whichever index is smallest.
+SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'messages'), 0), (SELECT count(*) FROM messages);

@@ -76,8 +76,8 @@ SELECT count(*) FROM vectors;
 SELECT row, vector, metadata FROM vectors WHERE change > :change ORDER BY change, row;
 
 -- name: ids_since
--- Ids written after a change, for an index, by vectors_by_change.
-SELECT id FROM vectors WHERE change > :change ORDER BY change, row;
+-- Ids written after a change and not after another, for an index, by vectors_by_change.
+SELECT id FROM vectors WHERE change > :change AND change <= :until ORDER BY change, row;
 
 -- name: vectors_of
 -- The existing vectors by id.
