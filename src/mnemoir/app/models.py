@@ -10,7 +10,7 @@ from mnemoir.core.errors import SettingsError
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.llm import ChatModel
 from mnemoir.providers.embedding.minilm_model import MiniLM
-from mnemoir.providers.embedding.multilingual_model import Multilingual
+from mnemoir.providers.embedding.multilingual_model import UniversalSentenceEncoder
 from mnemoir.providers.embedding.remote import OllamaEmbeddings, OpenAIEmbeddings
 from mnemoir.providers.llm.endpoint import Endpoint, SettingNames, Timeouts
 from mnemoir.providers.llm.offline import OfflineModel
@@ -86,7 +86,7 @@ def choose_multilingual(settings: Settings) -> EmbeddingModel | None:
     """The multilingual model beside the embedding model, if any; it is loaded at its first use."""
     chosen = settings.embedding
     is_wanted = chosen.multilingual == "always" or (chosen.multilingual == "auto" and chosen.provider == "builtin")
-    return Multilingual() if is_wanted else None
+    return UniversalSentenceEncoder() if is_wanted else None
 
 
 def _first_that_chats(models: list[str]) -> str | None:

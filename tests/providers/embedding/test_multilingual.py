@@ -8,12 +8,12 @@ import pytest
 from mnemoir.core.errors import ProviderUnavailable
 from mnemoir.ports.embedding import Passage
 from mnemoir.providers.embedding import multilingual_model
-from mnemoir.providers.embedding.multilingual_model import Multilingual
+from mnemoir.providers.embedding.multilingual_model import UniversalSentenceEncoder
 
 
 @pytest.fixture
 async def model():
-    model = Multilingual()
+    model = UniversalSentenceEncoder()
     yield model
     await model.aclose()
 

@@ -30,7 +30,7 @@ class Words:
         return 1 + len(self.text) // 4
 
 
-class Multilingual(ThreadedModel[Words]):
+class UniversalSentenceEncoder(ThreadedModel[Words]):
     """512 dimensions, about 400 words, no token vectors. Uses 127 MiB once it is loaded, at the first use."""
 
     name = "universal-sentence-encoder-multilingual-3/fast-0.2.1"
@@ -53,7 +53,7 @@ class _Encoder:
 
     def embed(self, batch: Sequence[Words]) -> list[Embedding]:
         """One embedding per text; all zero for one without a word. Raises ProviderInvalidOutput."""
-        vectors = np.zeros((len(batch), Multilingual.dimension), np.float32)
+        vectors = np.zeros((len(batch), UniversalSentenceEncoder.dimension), np.float32)
         rows = [row for row, words in enumerate(batch) if words.text]
         if rows:
             vectors[rows] = self._model.encode([batch[row].text for row in rows])
@@ -77,4 +77,4 @@ def _load() -> _Encoder:
         return _loaded[0]
 
 
-_: type[EmbeddingModel] = Multilingual  # checked, never run
+_: type[EmbeddingModel] = UniversalSentenceEncoder  # checked, never run
