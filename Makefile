@@ -17,7 +17,7 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 help:
 	@echo "make serve   set up and serve on 127.0.0.1:6060    (options: make serve ARGS='--port 8000')"
 	@echo "make test    run the tests of all behaviour        (options: make test ARGS='-k settings')"
-	@echo "make test-slow  the tests that kill, damage, grow and look at everything  (ARGS likewise)"
+	@echo "make test-slow  the tests that kill, damage, grow and look at every case  (ARGS likewise)"
 	@echo "make test-late  by hand: the browser tests with late answers and a slow processor"
 	@echo "make test-clients  run released clients against real servers (one: make test-clients ARGS=openai)"
 	@echo "make lock-clients  renew the locks of those clients' environments"
@@ -67,7 +67,7 @@ browser:
 screenshots: $(READY) $(UI_BUILT) browser
 	@$(BIN)/python -m tools.screenshots $(ARGS)
 
-# both at once: where one waits, the other computes
+# both at once: where one waits, the other computes. To need six minutes on two processors at most.
 test: $(READY) $(UI_BUILT) browser
 	@$(MAKE) --no-print-directory -j2 ui-test quick-test
 
@@ -79,7 +79,7 @@ test-slow: $(READY) $(UI_BUILT) browser
 
 # one process: what is late is meant to be late by itself, and not for the tests beside it
 test-late: $(READY) $(UI_BUILT) browser
-	@$(BIN)/python -m pytest -v --late tests/browser -m "not slow" $(ARGS)
+	@$(BIN)/python -m pytest -v --late tests/browser $(ARGS)
 
 lint: $(READY) $(UI_BUILT)
 	$(BIN)/ruff check .

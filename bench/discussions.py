@@ -38,8 +38,7 @@ from mnemoir.core.messages import ChatRequest, Message, ModelRequest, text_messa
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import estimate_prompt_tokens, hashes
 from mnemoir.memory.discussions.alignment import align
-from mnemoir.memory.discussions.digests import digests_of
-from mnemoir.memory.discussions.parts import DiscussionMemory
+from mnemoir.memory.discussions.parts import DiscussionMemory, digests_of
 from mnemoir.memory.discussions.reading import (
     all_summaries,
     find_records,

@@ -16,6 +16,7 @@ from stamina.instrumentation import RetryDetails, get_on_retry_hooks, set_on_ret
 from tests.forked_servers import Forker
 from tests.real_time import NAME, RealTimeRepeats
 from tests.serving import ServerProcess
+from tests.stages import leave_cases_to_slow
 
 # With a file for each processor, one of these at the end would keep the others waiting. Longest first, as measured.
 _LONGEST = (
@@ -36,8 +37,11 @@ _OF_THE_RUN = 0.6  # over how much of it the files of the browser are spread: no
 _MEMORY = Path("/dev/shm")
 _ENOUGH_BYTES = 4 * 1024**3  # a whole run leaves less than one, if nothing fails
 
-# no example is wrong for having taken long: others may be at work on this machine
-settings.register_profile("untimed", settings(), deadline=None)
+# In these rooms each case of a test opens a database or a server, so `make test` has few of many cases.
+_COSTLY = {"acceptance", "app", "contracts", "memory", "server", "storage"}
+_MOST_CASES = 3
+# no example is wrong for having taken long: others may be at work on this machine. Each run has other examples.
+settings.register_profile("untimed", settings(), deadline=None, max_examples=30)
 settings.load_profile("untimed")
 
 
@@ -74,8 +78,17 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two for each processor: tests wait for servers, browsers and disks more than they compute."""
-    return 2 * (os.cpu_count() or 1)
+    """One more than there are processors: each of them collects all tests, and few tests wait."""
+    return 1 + (os.cpu_count() or 1)
+
+
+@pytest.hookimpl(specname="pytest_collection_modifyitems", tryfirst=True)
+def pytest_stage(items: list[pytest.Item]) -> None:
+    """Before tests are chosen by their markers: of many cases that cost much, leave most to `make test-slow`."""
+    tests = Path(__file__).parent
+    leave_cases_to_slow(
+        (item for item in items if item.path.relative_to(tests).parts[0] in _COSTLY), most=_MOST_CASES
+    )
 
 
 @pytest.hookimpl(trylast=True)

@@ -8,7 +8,7 @@ import orjson
 import structlog
 
 from mnemoir.app.parts import open_parts
-from mnemoir.providers.asgi_call import call_asgi
+from mnemoir.providers.http import call_asgi
 from mnemoir.server import ServerOptions, create_app
 from mnemoir.settings import load_settings
 

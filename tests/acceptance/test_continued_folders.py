@@ -19,6 +19,7 @@ import requests
 
 from tests.scripted_llm import ScriptedLLM, ThreadedLLM
 from tests.serving import ServerProcess
+from tests.stages import staged
 from tests.tree_kit import Json, newest_run, nodes_of, settle, user, write_tree
 
 SAID = [
@@ -407,7 +408,9 @@ def test_messages_are_known_again_with_the_role_names_that_the_user_asked_for(tm
     assert entries[-1]["hash"] == hashed("Assistant: " + of_2026(SETTLED[-1]))
 
 
-@pytest.mark.parametrize("damage", [b'[{"text_block": "half', b"\xff\xfe", b'{"a": 1}', b"not a database" * 99])
+@pytest.mark.parametrize(
+    "damage", staged([b'[{"text_block": "half', b"\xff\xfe", b'{"a": 1}', b"not a database" * 99], quick=1)
+)
 @pytest.mark.parametrize("kind", ["memories", "summary", "records"])
 def test_a_damaged_file_is_left_as_it_is_and_the_chat_goes_on(server, llm, root, kind, damage):
     layout = nested(f"damaged {kind} {damage[:3].hex()}", raw)
@@ -421,6 +424,7 @@ def test_a_damaged_file_is_left_as_it_is_and_the_chat_goes_on(server, llm, root,
     assert [nodes_of(run)[title]["error"] for title in others] == [None] * len(others)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "layout", [flat("back-of-2025", raw), nested("back-of-2026", of_2026)], ids=lambda layout: layout.id
 )

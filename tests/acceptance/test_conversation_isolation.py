@@ -20,10 +20,11 @@ from tests.acceptance.conversation_kit import (
     path_of,
     said,
 )
+from tests.stages import staged
 
 USERS = ("ann", "Ann", "ann/x", "ann%2Fx", "änn *")
 IDS = ("talk", "Talk", "a/b", "x?y#z%2F", "ü ~")
-STEPS = 300
+FEW_STEPS, STEPS = 60, 300
 _MARK = re.compile(r"mark([a-e])x")
 
 
@@ -214,9 +215,10 @@ class Walk:
                 self.ask(user, "GET", path_of(id))
 
 
-def test_five_users_in_a_random_walk_see_and_change_their_own_alone(place):
+@pytest.mark.parametrize("steps", staged([FEW_STEPS, STEPS], quick=1))
+def test_five_users_in_a_random_walk_see_and_change_their_own_alone(place, steps):
     walk = Walk(place, seed=23)
-    for number in range(STEPS):
+    for number in range(steps):
         walk.step()
         if number % 100 == 99:
             walk.check()

@@ -76,6 +76,7 @@ def test_a_message_during_a_making_is_answered_at_once_and_makes_nothing_twice(h
     assert set(house.model.shown["summaries"].values()) == {1}
 
 
+@pytest.mark.slow
 def test_a_server_that_stops_stores_the_chunk_under_way_and_does_not_make_the_rest(house, talk):
     messages = said(800)  # enough that the rest cannot be made while the server closes its connections
     reached = house.model.at_question(3)
@@ -92,6 +93,7 @@ def test_a_server_that_stops_stores_the_chunk_under_way_and_does_not_make_the_re
     assert house.summaries(talk) == asked == marks_of(messages)[: len(asked)]
 
 
+@pytest.mark.slow
 def test_a_server_whose_model_says_nothing_any_more_stops_all_the_same(house, talk):
     messages = said(12)
     reached = house.model.at_question(2)
@@ -105,6 +107,7 @@ def test_a_server_whose_model_says_nothing_any_more_stops_all_the_same(house, ta
     house.remembers(talk, settled(messages))
 
 
+@pytest.mark.slow
 def test_two_servers_on_one_discussion_answer_both_and_lose_and_double_nothing(house, talk):
     arguments = [str(house.folder / "Public"), "Ann"]
     with ServerProcess(house.folder / "data-2", arguments=arguments) as other, ThreadPoolExecutor(2) as at_once:

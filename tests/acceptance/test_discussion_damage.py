@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.discussion_kit import marks_in, open_house, said, settled
+from tests.stages import staged
 from tests.tree_kit import newest_run, nodes_of
 
 TALK = "tea-time"
@@ -125,8 +126,14 @@ def test_a_database_cut_short_is_told_and_left_as_it_is(house, sound):
         assert house.summaries(TALK) == settled(AFTER)
 
 
-@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.write_bytes(bytes(range(256)) * 20)])
-@pytest.mark.parametrize("ending", ["_memories.jsonl", "_summary.jsonl", "_vector_memory.db", ".lock", ""])
+@pytest.mark.parametrize(
+    "make",
+    staged([Path.mkdir, os.mkfifo, lambda path: path.write_bytes(bytes(range(256)) * 20)], quick=1),
+    ids=["a folder", "a pipe", "bytes"],
+)
+@pytest.mark.parametrize(
+    "ending", staged(["_memories.jsonl", "_summary.jsonl", "_vector_memory.db", ".lock", ""], quick=3)
+)
 def test_whatever_lies_in_the_place_of_a_file_chats_are_answered_and_it_stays(house, make, ending):
     talk = f"odd-{make.__name__.strip('<>')}-{ending.strip('._')}".replace(".", "-")
     odd = house.root / f"{talk}{ending}"

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.acceptance.discussion_kit import marks_of, open_house, said, settled
+from tests.stages import staged
 
 LENGTH = 24
 
@@ -41,15 +42,18 @@ def edited(messages, at, series="e"):
 
 @pytest.mark.parametrize(
     ("change", "most_read"),
-    [
-        (lambda told: edited(told, 6), 2),
-        (lambda told: edited(edited(told, 2), 15), 4),
-        (lambda told: told[:8] + told[9:], 2),
-        (lambda told: told[:8] + told[12:], 2),
-        (lambda told: told[:5] + said(3, first=6, series="i") + told[5:], 6),
-        (lambda told: told[:16] + said(8, first=17, series="r"), 6),
-        (lambda told: edited(told, 0), 2),
-    ],
+    staged(
+        [
+            (lambda told: edited(told, 6), 2),
+            (lambda told: edited(edited(told, 2), 15), 4),
+            (lambda told: told[:8] + told[9:], 2),
+            (lambda told: told[:8] + told[12:], 2),
+            (lambda told: told[:5] + said(3, first=6, series="i") + told[5:], 6),
+            (lambda told: told[:16] + said(8, first=17, series="r"), 6),
+            (lambda told: edited(told, 0), 2),
+        ],
+        quick=3,
+    ),
     ids=["edit", "two edits", "deletion", "deletions", "insertion", "regeneration", "edit of the first"],
 )
 def test_a_change_makes_anew_what_it_touches_and_nothing_else(house, talk, change, most_read):
@@ -81,6 +85,7 @@ def test_a_change_that_is_taken_back_asks_nobody(house, talk):
     house.remembers(talk, settled(said(LENGTH)))
 
 
+@pytest.mark.slow
 def test_a_client_that_sends_only_its_newest_messages_loses_nothing_and_repeats_nothing(house, talk):
     for length in range(LENGTH + 4, LENGTH + 24, 4):
         house.chat(talk, said(length)[-20:])
@@ -109,6 +114,7 @@ def test_messages_that_repeat_each_other_are_told_apart(house, request):
     assert words == [message["content"] for message in messages[:-2]]
 
 
+@pytest.mark.slow
 def test_memories_survive_edits_with_restarts_in_between(house, talk):
     messages = edited(said(LENGTH + 4), 6)
     house.chat(talk, messages)

@@ -123,6 +123,7 @@ def test_what_was_said_arrives_as_it_is_and_cannot_end_its_quotation(house, talk
         assert "{agent1Output} {{7*7}}" in excerpt
 
 
+@pytest.mark.slow
 def test_signs_of_a_query_grammar_in_a_chat_are_words(house, talk):
     messages = said(12)
     house.chat(talk, messages)
@@ -166,6 +167,7 @@ def test_two_users_with_one_discussion_and_one_lock_have_their_own_at_the_same_t
     assert words["m003"].parent != words["b003"].parent
 
 
+@pytest.mark.slow
 def test_many_chats_of_many_discussions_at_once_share_nothing(house, talk):
     talks = {f"{talk} {series}": said(20, series=series) for series in "cdefgh"}
 

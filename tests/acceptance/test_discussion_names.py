@@ -6,6 +6,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.acceptance.discussion_kit import open_house, said, settled
+from tests.stages import staged
 from tests.tree_kit import settle
 
 CANARY = "k999 is a canary in a file outside."
@@ -70,7 +71,7 @@ def conversation_of(id):
     return said(7, first=100 + 10 * IDS.index(id), series="abcdefgh"[IDS.index(id) % 8])
 
 
-@pytest.mark.parametrize("way", [by_tag, by_field, by_header])
+@pytest.mark.parametrize("way", staged([by_tag, by_field, by_header], quick=1))
 def test_an_id_is_refused_or_kept_below_the_folder_of_discussions_and_no_two_share_a_file(house, way):
     house.root.mkdir(exist_ok=True)
     before = outside_of(house.folder, house.root)

@@ -4,14 +4,17 @@ import contextlib
 import json
 import socket
 import threading
+from itertools import product
 
 import pytest
 
 from tests.acceptance.discussion_kit import kind_of, marks_of, open_house, record_of, said, settled
 from tests.scripted_llm import Answer, closed_port_url, failure
+from tests.stages import staged
 from tests.tree_kit import settle
 
 TURNS = 40
+KINDS = ("summaries", "rolling", "records")
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +61,7 @@ def breaking_off():
             thread.join(10)
 
 
+@pytest.mark.slow
 def test_forty_turns_without_the_memory_model_are_answered_and_remembered_afterwards(house, talk):
     house.memory_asks(closed_port_url())
     for turn in range(1, TURNS + 1):
@@ -85,10 +89,10 @@ UNUSABLE = {
     "thinking without an end": Answer(text="<think>Let me see, m001"),
     "an answer that was withheld": Answer(text="I cannot help with that.", reason="content_filter"),
 }
+CASES = [*product(KINDS, UNUSABLE)]
 
 
-@pytest.mark.parametrize("fault", UNUSABLE)
-@pytest.mark.parametrize("kind", ["summaries", "rolling", "records"])
+@pytest.mark.parametrize(("kind", "fault"), staged(CASES, quick=[*zip(KINDS, UNUSABLE, strict=False)]))
 def test_of_an_answer_that_broke_no_memory_is_made_and_it_is_made_later(house, talk, kind, fault):
     house.model.trouble = lambda asked: UNUSABLE[fault] if kind_of(asked) == kind else None
     messages = said(12)

@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from tests.acceptance.hostile_trees import QUICK_S, Hosted, hosted
+from tests.stages import staged
 
 WRONG = {
     "while True: pass": "did not return within 3 s",
@@ -52,7 +53,7 @@ def module(host: Hosted, body: str, path: str = "modules/made.py", **said: objec
 
 
 @pytest.mark.real_time
-@pytest.mark.parametrize("body", WRONG, ids=range(len(WRONG)))
+@pytest.mark.parametrize("body", staged(WRONG, quick=3), ids=range(len(WRONG)))
 async def test_a_module_that_goes_wrong_fails_its_own_request_and_holds_up_nobody(host, others, body):
     (status, told), longest_s = await host.beside(module(host, body))
     assert (status, WRONG[body] in told) == (500, True), told

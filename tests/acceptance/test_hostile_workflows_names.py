@@ -10,6 +10,7 @@ from mnemoir.app.parts import open_parts
 from mnemoir.core.errors import SettingsError
 from mnemoir.settings import load_settings
 from tests.acceptance.hostile_trees import JSON, asking, hosted, tree, write
+from tests.stages import staged
 
 CANARY = "canary-in-a-file-outside"
 LEADING_AWAY = (
@@ -129,7 +130,7 @@ def files_in(folder: Path) -> set[str]:
     return {name for name in files if not name.startswith("data/")}
 
 
-@pytest.mark.parametrize("field", NAMED)
+@pytest.mark.parametrize("field", staged(NAMED, quick=5))
 async def test_a_name_in_a_file_leads_nowhere(host, tmp_path, field):
     for name in LEADING_AWAY:
         for file, content in NAMED[field](host.llm.url, name).items():

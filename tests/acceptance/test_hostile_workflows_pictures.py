@@ -41,6 +41,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.real_time
 async def test_a_picture_that_claims_too_much_or_is_none_is_refused_and_no_model_asked(host):
     for picture, (make, status, why) in REFUSED.items():

@@ -12,6 +12,7 @@ from tests.acceptance.test_private import RECORDER
 from tests.cli.command_process import run_here
 from tests.scripted_llm import Answer, Asked, ScriptedLLM
 from tests.serving import ServerProcess
+from tests.stages import staged
 
 KEY = "sk-canary-key-3141592653"
 PASSWORD = "canary-word-2718281828"
@@ -135,7 +136,7 @@ def serving(tmp_path: Path, public: Path, **environment: str) -> ServerProcess:
     return ServerProcess(tmp_path / "data", arguments=arguments, environment={**quick, **environment})
 
 
-@pytest.mark.parametrize("level", ["debug", "info"])
+@pytest.mark.parametrize("level", staged(["debug", "info"], quick=1))
 def test_no_key_of_an_endpoint_comes_out_and_no_word_gets_into_the_log(tmp_path, capsys, level):
     with ScriptedLLM.in_thread() as llm:
         llm.rule(lambda asked: True, told)
@@ -174,6 +175,7 @@ def looks_at(answers: Sequence[requests.Response]) -> Iterator[Sequence[str]]:
 # --- who is called
 
 
+@pytest.mark.slow
 def test_a_whole_session_calls_the_endpoints_of_the_tree_and_nobody_else(tmp_path):
     (tmp_path / "recorder").mkdir()
     (tmp_path / "recorder" / "sitecustomize.py").write_text(RECORDER)

@@ -126,6 +126,7 @@ async def test_many_templates_of_one_node_have_one_limit(host):
     assert longest_s < QUICK_S
 
 
+@pytest.mark.slow
 @pytest.mark.real_time
 async def test_many_busy_nodes_let_everybody_else_in_between(host):
     nodes = [first("StaticResponse", content=BUSY, jinja2=True, returnToUser=False) for _ in range(200)]

@@ -11,8 +11,8 @@ import requests
 from tests.scripted_llm import Answer, ScriptedLLM
 from tests.serving import ServerProcess
 
-STREAMS = 16
-TURNS = [{"role": "user", "content": f"On day {n} I painted train {n % 7} in Oslo and ate soup."} for n in range(100)]
+STREAMS = 8
+TURNS = [{"role": "user", "content": f"On day {n} I painted train {n % 7} in Oslo and ate soup."} for n in range(40)]
 
 
 def test_no_work_holds_up_a_route_that_does_nothing(tmp_path):

@@ -7,6 +7,7 @@ import openai
 import pytest
 
 from tests.serving import ServerProcess
+from tests.stages import staged
 
 INTRODUCTION = "Hi, I'm Alex. I'm a vegetarian and allergic to nuts."
 QUESTION = "what should I keep in mind when cooking for me?"
@@ -49,7 +50,7 @@ CLIENTS = {
 }
 
 
-@pytest.mark.parametrize("name", CLIENTS)
+@pytest.mark.parametrize("name", staged(CLIENTS, quick=2))
 def test_what_was_said_is_recalled_in_a_new_chat_after_kill_9(name, tmp_path):
     chat = CLIENTS[name]
     with ServerProcess(tmp_path / "data") as server:

@@ -10,6 +10,7 @@ import requests
 
 from tests.scripted_llm import Asked, ScriptedLLM, ThreadedLLM, failure
 from tests.serving import ServerProcess
+from tests.stages import staged
 from tests.tree_kit import Json, newest_run, nodes_of, settle, user, write_tree
 
 NO_SUMMARY = "There is not yet a summary file"
@@ -267,7 +268,7 @@ def shown_to_answer(llm: ThreadedLLM) -> str:
 SUMMED_UP = f"{NO_SUMMARY}<<about m1+about m2<<about m5+about m8"
 
 
-@pytest.mark.parametrize("by", ["tag", "header", "metadata"])
+@pytest.mark.parametrize("by", staged(["tag", "header", "metadata"], quick=1))
 @pytest.mark.parametrize(("route", "stream"), FRONT_ENDS)
 def test_a_game_bot_reads_what_it_summed_up_behind_its_answers(server, llm, talk, route, stream, by):
     assert say(server, "gamebot", lines(12), talk, by=by, route=route, stream=stream) == "Hello."
@@ -356,6 +357,7 @@ def test_the_summary_itself_may_be_the_answer(server, talk, route, stream):
     assert say(server, "summarizer", lines(12), talk, route=route, stream=stream) == SUMMED_UP
 
 
+@pytest.mark.slow
 def test_a_chat_is_answered_though_the_summary_before_it_cannot_be_made(server, llm, talk):
     say(server, "first", lines(12), talk)
     FAILING.add("FOLD")

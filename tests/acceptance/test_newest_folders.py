@@ -7,8 +7,8 @@ import requests
 
 from mnemoir.workflows.checking import check
 from mnemoir.workflows.config.tree import ConfigTree
-from mnemoir.workflows.node_types import node_types
-from mnemoir.workflows.prompting.samplers import CANONICAL
+from mnemoir.workflows.node import node_types
+from mnemoir.workflows.prompting.options import CANONICAL
 from tests.scripted_llm import ScriptedLLM
 from tests.serving import ServerProcess
 from tests.tree_kit import write_tree

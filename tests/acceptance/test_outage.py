@@ -70,6 +70,7 @@ def test_a_server_killed_while_it_extracts_remembers_the_turn_once_after_its_res
         assert seen == [["I live in Graz."], ["I live in Graz."], ["I row on the lake."]]
 
 
+@pytest.mark.slow
 def test_chats_go_on_while_extraction_fails_and_every_turn_is_remembered_afterwards_in_order(tmp_path):
     with ScriptedLLM.in_thread() as llm, server_of(tmp_path, llm) as server:
         is_down = True

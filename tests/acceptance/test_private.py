@@ -5,6 +5,7 @@ from pathlib import Path
 
 import openai
 import psutil
+import pytest
 import requests
 
 from tests.scripted_llm import ScriptedLLM
@@ -47,6 +48,7 @@ def connections(record: Path) -> list[str]:
     return [json.loads(line)[1] for line in record.read_text().splitlines()] if record.exists() else []
 
 
+@pytest.mark.slow
 def test_without_a_model_only_the_ollama_address_is_ever_called(tmp_path):
     server, record = recorded_server(tmp_path)
     with server:
@@ -54,6 +56,7 @@ def test_without_a_model_only_the_ollama_address_is_ever_called(tmp_path):
     assert [asked for asked in connections(record) if "127.0.0.1" not in asked] == []
 
 
+@pytest.mark.slow
 def test_with_a_model_only_its_address_is_called(tmp_path):
     with ScriptedLLM.in_thread() as llm:
         environment = {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": f"{llm.url}/v1"}

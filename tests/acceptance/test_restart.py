@@ -68,6 +68,7 @@ def test_after_kill_9_ten_thousand_memories_are_there_and_a_repeat_is_answered_a
     assert told == [told[0]] * RESTARTS
 
 
+@pytest.mark.slow
 def test_an_emptied_database_is_refused_by_name_and_not_begun_anew(tmp_path):
     path = tmp_path / "data" / "mnemoir.db"
     asyncio.run(open_database(path).aclose())

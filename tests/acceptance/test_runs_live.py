@@ -112,6 +112,7 @@ def test_the_live_feed_tells_of_a_run_as_it_begins_and_as_it_ends(server, llm):
     assert (ended["id"], ended["status"], ended["workflow"]) == (begun["id"], "finished", "Chat")
 
 
+@pytest.mark.slow
 def test_the_command_line_lists_runs_and_shows_one(server):
     run_id = run_of(server, ask(server).headers["x-workflow-run-id"])["id"]
     listed = run("runs", "list", "--url", server.url, cwd=server.data_dir.parent)

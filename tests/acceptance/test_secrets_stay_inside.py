@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import psutil
+import pytest
 import requests
 
 from tests.cli.command_process import run
@@ -60,6 +61,7 @@ def work(server: ServerProcess) -> Iterator[requests.Response]:
     yield requests.get(f"{server.url}/api/export", headers=HELD, timeout=60)
 
 
+@pytest.mark.slow
 def test_keys_come_out_nowhere_and_a_persons_words_in_no_log(tmp_path):
     answers, logs = [], {}
     with ScriptedLLM.in_thread() as llm:

@@ -107,6 +107,7 @@ def test_what_a_model_wrote_between_tags_is_used(server, llm):
     assert "You are Mira." in llm.requests[-1].prompt
 
 
+@pytest.mark.slow
 def test_the_check_names_the_literal_paths_and_finds_no_error(public):
     done = run("check", "--config-dir", str(public), "--json", cwd=public.parent)
     told = json.loads(done.stdout)

@@ -10,6 +10,7 @@ from mnemoir.workflows.starter import users
 from tests.cli.command_process import run
 from tests.scripted_llm import Answer, ScriptedLLM
 from tests.serving import ServerProcess
+from tests.stages import staged
 from tests.tree_kit import JsonService, eventually, newest_run, nodes_of, settle, write_json
 from tests.workflows.nodes.pictures import image, png
 
@@ -105,7 +106,7 @@ def times_asked_with(llm, holds):
     return sum(holds(asked.body) for asked in llm.requests)
 
 
-@pytest.mark.parametrize("name", users())
+@pytest.mark.parametrize("name", staged(users(), quick=3))
 def test_every_answering_node_passes_tools_on_and_no_other_node_does(server, llm, name):
     tool = {"type": "function", "function": {"name": "look_up", "parameters": {"type": "object", "properties": {}}}}
     assert chat(server, name, tools=[tool]) == "Understood."
@@ -114,7 +115,7 @@ def test_every_answering_node_passes_tools_on_and_no_other_node_does(server, llm
     assert times_asked_with(llm, lambda body: "tools" in body) == 1
 
 
-@pytest.mark.parametrize("name", users())
+@pytest.mark.parametrize("name", staged(users(), quick=3))
 def test_every_answering_node_passes_the_wanted_shape_on_and_no_other_node_does(server, llm, name):
     schema = {"name": "answer", "schema": {"type": "object", "properties": {}}}
     assert chat(server, name, response_format={"type": "json_schema", "json_schema": schema}) == "Understood."
@@ -122,7 +123,7 @@ def test_every_answering_node_passes_the_wanted_shape_on_and_no_other_node_does(
     assert times_asked_with(llm, lambda body: "response_format" in body) == 1
 
 
-@pytest.mark.parametrize("name", users())
+@pytest.mark.parametrize("name", staged(users(), quick=3))
 def test_pictures_reach_one_model_only(server, llm, name):
     """The answering one; where that one cannot see, the one that describes them."""
     picture = image(png()).url
@@ -132,7 +133,7 @@ def test_pictures_reach_one_model_only(server, llm, name):
     assert times_asked_with(llm, lambda body: picture in json.dumps(body)) == 1
 
 
-@pytest.mark.parametrize("name", users())
+@pytest.mark.parametrize("name", staged(users(), quick=3))
 def test_every_example_recalls_and_remembers_where_memory_is_on(server, llm, name):
     said = {"role": "user", "content": "I am allergic to walnuts."}
     body = {"user_id": name, "messages": [said], "infer": False}
@@ -145,6 +146,7 @@ def test_every_example_recalls_and_remembers_where_memory_is_on(server, llm, nam
     assert [written["kind"] for written in nodes["Remember the turn"]["written"]] == ["turn"]
 
 
+@pytest.mark.slow
 def test_the_check_finds_nothing_to_say_about_the_tree(tree):
     done = run("check", "--config-dir", str(tree), cwd=tree.parent)
     assert (done.returncode, done.stderr) == (0, "")

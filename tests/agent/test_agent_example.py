@@ -8,6 +8,7 @@ import pytest
 
 from mnemoir.conversations.memory_manager import MemoryManager
 from tests.scripted_llm import ScriptedLLM
+from tests.stages import staged
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "agent.py"
 
@@ -27,16 +28,20 @@ def test_offline_it_works_out_a_sum_and_tells_the_time(tmp_path):
 
 @pytest.mark.parametrize(
     ("question", "reply"),
-    [
-        ("2 / (3 - 3)", "Error in calculate: ZeroDivisionError"),
-        ("9 ** 9 ** 9", "Error in calculate: ValueError: only numbers"),
-        ("hello", "I am a stand-in"),
-    ],
+    staged(
+        [
+            ("2 / (3 - 3)", "Error in calculate: ZeroDivisionError"),
+            ("9 ** 9 ** 9", "Error in calculate: ValueError: only numbers"),
+            ("hello", "I am a stand-in"),
+        ],
+        quick=1,
+    ),
 )
 def test_offline_it_answers_what_cannot_be_worked_out(tmp_path, question, reply):
     assert reply in run(tmp_path, question).stdout
 
 
+@pytest.mark.slow
 def test_it_asks_a_server_and_goes_on_with_a_session(tmp_path):
     with ScriptedLLM.in_thread() as llm:
         arguments = ["--url", llm.openai_url, "--model", "served", "--session", "work", "--memory", "agent.db"]

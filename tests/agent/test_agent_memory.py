@@ -4,7 +4,7 @@ import pytest
 
 from mnemoir.agent import tool
 from mnemoir.conversations.memory_manager import MemoryManager
-from mnemoir.conversations.windows.strategies.strategy import Strategy
+from mnemoir.conversations.windows.strategies.tail import Strategy
 from mnemoir.conversations.windows.validity import INTERRUPTED, SUMMARY_PREFIX
 from mnemoir.core.conversations import Message, ToolCall
 from mnemoir.core.errors import StorageUnavailable

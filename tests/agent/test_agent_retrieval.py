@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemoir.agent import AgentLimits
-from mnemoir.agent.events import ContextRecalled
+from mnemoir.agent.loop import ContextRecalled
 from mnemoir.agent.retrieval import INSTRUCTION, RecalledMessage, framed
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.core.conversations import Message

@@ -18,7 +18,7 @@ from mnemoir.agent import (
     ToolStarted,
     Usage,
 )
-from mnemoir.agent.allowance import Allowance
+from mnemoir.agent.llm import Allowance
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.windows.counters import AdditiveCounter
 from mnemoir.core.conversations import MediaPart, Message, TextPart, ToolCall

@@ -15,7 +15,7 @@ from mnemoir.app.parts import open_parts
 from mnemoir.app.recording import Recorded
 from mnemoir.core.messages import ChatRequest, ModelRequest, text_message
 from mnemoir.core.scope import Scope
-from mnemoir.providers.asgi_call import AsgiAnswer
+from mnemoir.providers.http import AsgiAnswer
 from mnemoir.server import ServerOptions, create_app
 from mnemoir.settings import load_settings
 from mnemoir.workflows.run import Caller

@@ -161,6 +161,7 @@ asyncio.run(main(Path(sys.argv[1])))
 """
 
 
+@pytest.mark.slow
 async def test_a_kill_between_the_file_and_the_catalogue_is_made_good_by_the_next_start(tmp_path):
     killed = await asyncio.create_subprocess_exec(sys.executable, "-c", KILLED, str(tmp_path))
     await killed.wait()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnemoir.app.folders import user_files
+from mnemoir.app.tree import user_files
 from mnemoir.core.errors import SettingsError
 from mnemoir.settings import load_settings
 from tests.workflows.config.config_kit import tree_of

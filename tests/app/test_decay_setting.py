@@ -9,7 +9,7 @@ import pytest
 from mnemoir.app import open_parts
 from mnemoir.cli.serve import server_options
 from mnemoir.core.clock import to_text, utc_now
-from mnemoir.providers.asgi_call import call_asgi
+from mnemoir.providers.http import call_asgi
 from mnemoir.server import create_app
 from mnemoir.settings import load_settings
 

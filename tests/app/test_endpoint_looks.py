@@ -7,7 +7,7 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
-from mnemoir.app.endpoint_looks import EndpointLooks, Server
+from mnemoir.app.reaching import EndpointLooks, Server
 from tests.far_server import far_server
 
 

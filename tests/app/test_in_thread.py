@@ -5,7 +5,7 @@ from threading import Event
 
 import pytest
 
-from mnemoir.app.in_thread import in_own_loop, in_thread
+from mnemoir.app.user_pool import in_own_loop, in_thread
 
 
 async def test_what_the_work_gives_is_given_and_what_it_raises_is_raised():

@@ -22,6 +22,7 @@ def open_files() -> int:
     return len(os.listdir("/proc/self/fd"))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="this system does not tell which files are open")
 async def test_a_user_s_files_are_all_closed_when_too_many_others_come(tmp_path):
     async with ScriptedLLM() as llm, opened_chats(tmp_path, llm) as chats:

@@ -11,8 +11,7 @@ import pytest
 
 from mnemoir.app.catalogue import SESSIONS_FILE
 from mnemoir.app.conversations import Conversations
-from mnemoir.app.kinds import conversation_kind
-from mnemoir.app.pruning import STAMP_FILE, Pruning
+from mnemoir.app.kinds import STAMP_FILE, Pruning, conversation_kind
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.core.conversations import Message, MessageRecord, SessionMetadata

@@ -1,7 +1,7 @@
 """One browser for all of these tests, one event loop, and a server for each file."""
 
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +33,6 @@ each_look = pytest.mark.parametrize(
     [pytest.param(1, id="first-look"), pytest.param(None, id="all-looks", marks=pytest.mark.slow)],
     indirect=True,
 )
-
-
-def each_look_of(name: str, first: Sequence[str], every: Sequence[str]) -> pytest.MarkDecorator:
-    """The same for cases of one page, of which those in `first` are enough for `make test`."""
-    cases = [pytest.param(1, case, id=f"{case}-first-look") for case in first]
-    cases += [pytest.param(None, case, id=f"{case}-all-looks", marks=pytest.mark.slow) for case in every]
-    return pytest.mark.parametrize(("open_window", name), cases, indirect=["open_window"])
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -118,7 +111,7 @@ async def site(start_site: StartSite) -> Site:
 async def open_window(request: pytest.FixtureRequest, profile: Profile) -> AsyncIterator[OpenWindow]:
     """Opens windows: `await open_window(site, scheme="dark", size=PHONE)`, `await open_window(site, alone=True)`.
 
-    The marks of `each_look` limit the looks that `has_no_barrier` goes through.
+    The mark `each_look` limits the looks that `has_no_barrier` goes through.
     """
     most_looks = getattr(request, "param", None)
     async with contextlib.AsyncExitStack() as windows:

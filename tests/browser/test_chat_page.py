@@ -10,7 +10,7 @@ import httpx
 import pytest
 from playwright.async_api import Locator, Page, Request, expect
 
-from tests.browser.conftest import OpenWindow, StartSite, each_look
+from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser_kit import Site, at_rest, until
 from tests.remembering_model import is_extraction
 from tests.scripted_llm import Answer, closed_port_url, failure
@@ -116,6 +116,7 @@ async def test_a_reload_shows_the_same_conversation_and_it_goes_on(site: Site, o
     assert shown == ["Hello", "Understood.", "And again"]
 
 
+@pytest.mark.slow
 async def test_markdown_is_laid_out_with_highlighted_code(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     page = await window.go("/")
@@ -128,6 +129,7 @@ async def test_markdown_is_laid_out_with_highlighted_code(site: Site, open_windo
     await window.axe()
 
 
+@pytest.mark.slow
 async def test_the_foot_line_leads_to_the_run(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/")
     await say(page, "Hello")
@@ -192,6 +194,7 @@ async def test_an_error_of_the_model_is_told_in_place_and_retried(site: Site, op
     assert [one["content"] for one in await stored(site, page)] == ["Hello", "Understood."]
 
 
+@pytest.mark.slow
 async def test_the_end_stays_in_sight_when_an_answer_is_stored_stopped_or_fails(
     site: Site, open_window: OpenWindow
 ) -> None:
@@ -212,6 +215,7 @@ async def test_the_end_stays_in_sight_when_an_answer_is_stored_stopped_or_fails(
     await expect(page.get_by_role("button", name="Try again")).to_be_in_viewport()
 
 
+@pytest.mark.slow
 async def test_an_answer_that_breaks_off_is_shown_as_incomplete_with_its_cause(
     site: Site, open_window: OpenWindow
 ) -> None:
@@ -226,6 +230,7 @@ async def test_an_answer_that_breaks_off_is_shown_as_incomplete_with_its_cause(
     await expect(page.get_by_text("This answer is incomplete.")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_what_was_typed_survives_a_reload_and_a_server_that_is_gone(
     site: Site, open_window: OpenWindow
 ) -> None:
@@ -246,6 +251,7 @@ async def test_what_was_typed_survives_a_reload_and_a_server_that_is_gone(
     await expect(message_box(page)).to_have_value("")
 
 
+@pytest.mark.slow
 async def test_one_may_look_at_something_else_while_an_answer_comes(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/")
     site.llm.reply("Slow words come in.", stall_after=1)
@@ -259,6 +265,7 @@ async def test_one_may_look_at_something_else_while_an_answer_comes(site: Site, 
     await answered(page, "Slow words come in.")
 
 
+@pytest.mark.slow
 async def test_a_model_that_is_not_there_is_named(start_site: StartSite, open_window: OpenWindow) -> None:
     alone = await start_site({"llm.base_url": f"{closed_port_url()}/v1"})
     page = await (await open_window(alone)).go("/")
@@ -286,6 +293,7 @@ async def test_answers_are_regenerated_and_chosen_between(site: Site, open_windo
     await answered(page, "The second answer")
 
 
+@pytest.mark.slow
 async def test_any_answer_is_regenerated_and_what_followed_stays_on_its_branch(
     site: Site, open_window: OpenWindow
 ) -> None:
@@ -299,6 +307,7 @@ async def test_any_answer_is_regenerated_and_what_followed_stays_on_its_branch(
     await answered(page, "B")
 
 
+@pytest.mark.slow
 async def test_the_first_message_is_edited(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go(f"/?conversation={await a_conversation(site, 'Helo', 'What?')}")
     site.llm.reply("Hello to you")
@@ -315,6 +324,7 @@ async def test_the_first_message_is_edited(site: Site, open_window: OpenWindow) 
     await expect(questions(page)).to_contain_text("Helo")
 
 
+@pytest.mark.slow
 async def test_two_tabs_go_on_from_different_branches(site: Site, open_window: OpenWindow) -> None:
     address = f"/?conversation={await a_conversation(site, 'one', 'A')}"
     window = await open_window(site)
@@ -341,6 +351,7 @@ async def test_two_tabs_go_on_from_different_branches(site: Site, open_window: O
     assert (parents["ONE"], parents["To the right"]) == (None, ids["ONE"])
 
 
+@pytest.mark.slow
 async def test_a_tab_goes_on_from_what_was_said_in_another_one(site: Site, open_window: OpenWindow) -> None:
     address = f"/?conversation={await a_conversation(site, 'one', 'A')}"
     window = await open_window(site)
@@ -379,6 +390,7 @@ async def test_a_picture_goes_along_and_is_shown_again(site: Site, open_window: 
     await expect(page.get_by_role("group", name="answer 2 of 2")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_pictures_are_dropped_and_pasted(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/")
     await expect(message_box(page)).to_be_visible()
@@ -398,6 +410,7 @@ async def test_pictures_are_dropped_and_pasted(site: Site, open_window: OpenWind
     await expect(page.get_by_role("img", name="dropped.png")).to_have_count(2)
 
 
+@pytest.mark.slow
 async def test_a_picture_the_server_refuses_is_told_with_its_limit(
     start_site: StartSite, open_window: OpenWindow
 ) -> None:
@@ -432,6 +445,7 @@ async def test_a_hostile_answer_is_inert(site: Site, open_window: OpenWindow) ->
     await window.axe()
 
 
+@pytest.mark.slow
 async def test_a_line_of_a_megabyte_leaves_the_page_usable(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     page = await window.go("/")
@@ -463,6 +477,7 @@ async def test_two_thousand_messages_scroll(start_site: StartSite, open_window: 
     await expect(page.get_by_role("button", name="Jump to newest")).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_a_link_leads_to_a_message_far_up_and_to_one_on_another_branch(
     site: Site, open_window: OpenWindow
 ) -> None:
@@ -476,6 +491,7 @@ async def test_a_link_leads_to_a_message_far_up_and_to_one_on_another_branch(
     await expect(region.locator("[aria-current=true]")).to_contain_text("message 7")
 
 
+@pytest.mark.slow
 async def test_an_answer_that_could_not_be_made_anew_gives_way_to_the_earlier_one(
     site: Site, open_window: OpenWindow
 ) -> None:
@@ -487,6 +503,7 @@ async def test_an_answer_that_could_not_be_made_anew_gives_way_to_the_earlier_on
     await answered(page, "Hi")
 
 
+@pytest.mark.slow
 async def test_the_reader_s_place_stays_while_an_answer_grows(site: Site, open_window: OpenWindow) -> None:
     talk = await a_conversation(site, *(f"message {n} " + "word " * 60 for n in range(40)))
     page = await (await open_window(site)).go(f"/?conversation={talk}")
@@ -506,6 +523,7 @@ async def test_the_reader_s_place_stays_while_an_answer_grows(site: Site, open_w
     await expect(page.get_by_text("paragraph 59")).to_be_in_viewport()
 
 
+@pytest.mark.slow
 async def test_a_growing_answer_is_followed(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/")
     site.llm.reply("\n\n".join(f"paragraph {n}" for n in range(80)))
@@ -547,7 +565,7 @@ async def reach(page: Page, name: str, *, backwards: bool = False) -> None:
     raise AssertionError(f"{name} is not reached by Tab")
 
 
-@each_look
+@pytest.mark.slow
 async def test_no_barriers(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     page = await window.go("/")
@@ -560,6 +578,7 @@ async def test_no_barriers(site: Site, open_window: OpenWindow) -> None:
     await window.has_no_barrier()
 
 
+@pytest.mark.slow
 async def test_it_fits_the_narrowest_phone(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site, size=(360, 640))
     page = await window.go("/")
@@ -569,6 +588,7 @@ async def test_it_fits_the_narrowest_phone(site: Site, open_window: OpenWindow) 
     await window.is_within()
 
 
+@pytest.mark.slow
 async def test_the_first_load_is_small(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site, alone=True)
     loaded: list[Request] = []

@@ -14,7 +14,7 @@ from playwright.async_api import Download, Locator, Page, expect
 
 from mnemoir.app.catalogue import SESSIONS_FILE
 from mnemoir.core.scope import Scope
-from tests.browser.conftest import OpenWindow, StartSite, each_look
+from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser.project_kit import ask, begin, learn, say
 from tests.browser_kit import PHONE, WIDE, Look, Site, Window, in_menu, until
 from tests.conversations.session_kit import behind_the_back
@@ -70,6 +70,7 @@ async def test_conversations_stand_below_their_day_and_open_with_a_click(site: S
     await expect(rail(page).locator("[aria-current]")).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_a_new_chat_is_there_as_soon_as_it_is_answered(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     await say(window, "live", "cake", "About cake", "Good.", title="Birthday cake")
@@ -115,6 +116,7 @@ async def test_keys_alone_move_rename_and_delete(site: Site, open_window: OpenWi
     assert {one["id"]: one["title"] for one in left} == {"One": "One", "Three": "Three"}
 
 
+@pytest.mark.slow
 async def test_a_question_that_is_left_gives_the_focus_back_to_the_menu(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     await say(window, "left", "tea", "I drink tea", "Noted.", title="Tea")
@@ -129,6 +131,7 @@ async def test_a_question_that_is_left_gives_the_focus_back_to_the_menu(site: Si
     await expect(more).to_be_focused()
 
 
+@pytest.mark.slow
 async def test_the_menu_renames_exports_and_deletes_what_is_on_the_screen(
     site: Site, open_window: OpenWindow
 ) -> None:
@@ -200,6 +203,7 @@ async def test_a_search_looks_at_titles_and_at_what_was_said(site: Site, open_wi
     await expect(rail(page).get_by_role("link")).to_have_count(2)
 
 
+@pytest.mark.slow
 async def test_a_search_for_what_was_never_spoken_of_finds_nothing(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     await say(window, "unrelated", "cat", "My cat sleeps all day long.", "Cats do that.", title="Pets")
@@ -245,6 +249,7 @@ async def test_ten_thousand_conversations_scroll_with_few_rows_in_the_page(
     await expect(page.get_by_role("region", name="Titles").get_by_role("link", name="Talk 7654")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_files_of_this_chat_and_of_others_are_listed_and_shown(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     here, elsewhere = png(filler=b"here"), png(filler=b"elsewhere")
@@ -275,6 +280,7 @@ async def test_files_of_this_chat_and_of_others_are_listed_and_shown(site: Site,
     await expect(pane).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_a_project_kept_in_files_shows_them(
     start_site: StartSite, open_window: OpenWindow, tmp_path: Path
 ) -> None:
@@ -289,6 +295,7 @@ async def test_a_project_kept_in_files_shows_them(
     assert await shown.locator("b").count() == 0
 
 
+@pytest.mark.slow
 async def test_another_project_has_other_conversations(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     await say(window, "here", "tea", "I drink tea", "Noted.", title="Tea")
@@ -302,6 +309,7 @@ async def test_another_project_has_other_conversations(site: Site, open_window: 
     await expect(page).to_have_url(f"{window.url}/")
 
 
+@pytest.mark.slow
 async def test_a_hostile_title_is_a_title(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site, size=(360, 740))
     await say(window, "hostile", "mean", "Hello", "Hi.", title=HOSTILE)
@@ -316,6 +324,7 @@ async def test_a_hostile_title_is_a_title(site: Site, open_window: OpenWindow) -
     await window.is_within()
 
 
+@pytest.mark.slow
 async def test_on_a_phone_the_rail_is_a_drawer(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site, size=PHONE)
     await say(window, "phone", "tea", "I drink tea", "Noted.", title="Tea")
@@ -332,10 +341,8 @@ async def test_on_a_phone_the_rail_is_a_drawer(site: Site, open_window: OpenWind
     await window.is_within()
 
 
-@each_look
-@pytest.mark.parametrize(
-    "size", [pytest.param(WIDE, id="wide"), pytest.param(PHONE, id="phone", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [pytest.param(WIDE, id="wide"), pytest.param(PHONE, id="phone")])
 async def test_nobody_is_shut_out(site: Site, open_window: OpenWindow, size: tuple[int, int]) -> None:
     window, project = await open_window(site, size=size), f"look-{uuid.uuid4().hex}"
     looks: tuple[Look, ...] = (("dark", size), ("light", size))

@@ -15,9 +15,10 @@ from playwright.async_api import Page, expect
 
 from mnemoir.app.remembering import queue_of
 from mnemoir.core.scope import Scope
-from tests.browser.conftest import OpenWindow, StartSite, each_look_of
+from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser_kit import Site, Window, until
 from tests.scripted_llm import Answer
+from tests.stages import staged
 
 NARROWEST = (360, 740)
 KEY = "a-key-of-sixteen-characters"
@@ -63,10 +64,10 @@ async def as_somebody(window: Window) -> None:
     )
 
 
-CLIENTS = [("python", "python"), ("curl", "sh")]
+CLIENTS = [("curl", "sh"), ("python", "python")]
 
 
-@pytest.mark.parametrize(("client", "language"), CLIENTS)
+@pytest.mark.parametrize(("client", "language"), staged(CLIENTS, quick=1))
 async def test_what_is_shown_runs_as_it_stands(
     site: Site, open_window: OpenWindow, client: str, language: str
 ) -> None:
@@ -82,6 +83,7 @@ async def test_what_is_shown_runs_as_it_stands(
     await expect(page.get_by_text("Last call seen:")).to_contain_text("(POST /v1/chat/completions)")
 
 
+@pytest.mark.slow
 async def test_the_program_in_javascript_is_one(site: Site, open_window: OpenWindow, tmp_path: Path) -> None:
     window = await open_window(site)
     await as_somebody(window)
@@ -92,6 +94,7 @@ async def test_the_program_in_javascript_is_one(site: Site, open_window: OpenWin
     await run("node", "--check", str(program))
 
 
+@pytest.mark.slow
 async def test_the_ollama_package_is_set_up_as_shown(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/connect?client=python-ollama")
     site.llm.default = FAR_AWAY
@@ -100,6 +103,7 @@ async def test_the_ollama_package_is_set_up_as_shown(site: Site, open_window: Op
     await expect(page.get_by_text("Last call seen:")).to_contain_text("(POST /api/chat), model mnemoir, with memory")
 
 
+@pytest.mark.slow
 async def test_agents_are_given_the_tools_of_one_user(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     await as_somebody(window)
@@ -116,6 +120,7 @@ async def test_agents_are_given_the_tools_of_one_user(site: Site, open_window: O
     await expect(page.get_by_role("tab", name=re.compile("^MCP.*has called$"))).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_memory_is_left_out_where_it_is_switched_off(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/connect?client=curl&memory=off")
     site.llm.default = FAR_AWAY
@@ -134,6 +139,7 @@ async def test_a_call_shows_while_the_page_is_open(start_site: StartSite, open_w
     await expect(page.get_by_role("row", name="Python, openai")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_what_may_be_sillytavern_is_told_for_sure_by_the_header_shown(
     start_site: StartSite, open_window: OpenWindow
 ) -> None:
@@ -151,6 +157,7 @@ async def test_what_may_be_sillytavern_is_told_for_sure_by_the_header_shown(
     await expect(page.get_by_text("Last call seen:")).to_contain_text("with memory. 1 call since")
 
 
+@pytest.mark.slow
 async def test_a_server_with_keys_shows_where_one_goes(start_site: StartSite, open_window: OpenWindow) -> None:
     site = await start_site(api_keys=[KEY])
     page = await (await open_window(site)).go("/connect?client=python")
@@ -163,6 +170,7 @@ async def test_a_server_with_keys_shows_where_one_goes(start_site: StartSite, op
     await expect(page.get_by_text("Last call seen:")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_below_a_path_the_whole_address_is_shown(start_site: StartSite, open_window: OpenWindow) -> None:
     site = await start_site(root_path="/memory")
     page = await (await open_window(site)).go("/memory/connect?client=curl")
@@ -172,7 +180,8 @@ async def test_below_a_path_the_whole_address_is_shown(start_site: StartSite, op
     assert "Hello from far away." in await run(*ways_to_run(await code_on(page, "sh"))["sh"])
 
 
-@each_look_of("client", first=["python"], every=["open-webui", "python", "mcp", "other"])
+@pytest.mark.slow
+@pytest.mark.parametrize("client", ["open-webui", "python", "mcp", "other"])
 async def test_nobody_is_shut_out(site: Site, open_window: OpenWindow, client: str) -> None:
     window = await open_window(site, size=NARROWEST)
     async with AsyncOpenAI(base_url=f"{site.url}/v1", api_key="any") as openai:

@@ -7,9 +7,10 @@ import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from tests.browser import talks
-from tests.browser.conftest import OpenWindow, StartSite, each_look_of
+from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser_kit import NARROW, WIDE, Site, at_rest
 from tests.scripted_llm import Answer
+from tests.stages import staged
 
 TABS = ("", "&tab=window&budget=900&strategy=hybrid", "&tab=discussion", "&tab=nodes")
 MOST_IN_SIGHT = 60  # messages that are in the page at once, of thousands
@@ -43,7 +44,9 @@ async def test_the_list_leads_to_a_conversation_and_back(site: Site, open_window
     await expect(page.get_by_role("heading", name="Choose a conversation")).to_be_visible()
 
 
-@pytest.mark.parametrize(("mode", "found"), [("Words", "green"), ("Meaning", "green"), ("Both", "green")])
+@pytest.mark.parametrize(
+    ("mode", "found"), staged([("Both", "green"), ("Words", "green"), ("Meaning", "green")], quick=1)
+)
 async def test_messages_are_found_and_opened_where_they_stand(
     site: Site, open_window: OpenWindow, mode: str, found: str
 ) -> None:
@@ -57,6 +60,7 @@ async def test_messages_are_found_and_opened_where_they_stand(
     await expect(page.locator("article[data-chosen]")).to_contain_text("You drink green tea.")
 
 
+@pytest.mark.slow
 async def test_filters_narrow_what_is_found(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/conversations?q=tea&mode=keyword")
     hits = page.get_by_role("list", name="Found messages").get_by_role("link")
@@ -87,6 +91,7 @@ async def test_branches_are_switched_and_taken(site: Site, open_window: OpenWind
     await expect(page.get_by_role("article").filter(has_text="At 70 degrees.")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_a_message_is_pinned_and_begins_a_conversation_of_its_own(site: Site, open_window: OpenWindow) -> None:
     await talks.begin_branched(site, "copied")
     page = await (await open_window(site)).go("/conversations?id=copied")
@@ -98,6 +103,7 @@ async def test_a_message_is_pinned_and_begins_a_conversation_of_its_own(site: Si
     await expect(page).not_to_have_url(re.compile("id=copied"))
 
 
+@pytest.mark.slow
 async def test_a_small_budget_shows_what_is_kept_and_dropped(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/conversations?id=window&tab=window")
     legend = page.get_by_role("list", name="Legend")
@@ -112,6 +118,7 @@ async def test_a_small_budget_shows_what_is_kept_and_dropped(site: Site, open_wi
     await expect(page).to_have_url(re.compile("budget=400"))
 
 
+@pytest.mark.slow
 async def test_a_summary_is_shown_with_what_it_stands_for(site: Site, open_window: OpenWindow) -> None:
     site.llm.default = Answer(text="They talked about pots.")
     address = "/conversations?id=window&tab=window&budget=1400&strategy=summarization"
@@ -124,6 +131,7 @@ async def test_a_summary_is_shown_with_what_it_stands_for(site: Site, open_windo
     await expect(page.get_by_text("They talked about pots.")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_what_would_be_recalled_for_a_question_is_shown(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/conversations?id=window&tab=window&budget=400&strategy=simple")
     await page.get_by_label("Recalled for the question").fill("Green tea, from a pot.")
@@ -132,6 +140,7 @@ async def test_what_would_be_recalled_for_a_question_is_shown(site: Site, open_w
     await expect(page.get_by_role("list", name="Legend")).to_contain_text("Recalled")
 
 
+@pytest.mark.slow
 async def test_node_memories_are_cleared_after_a_question(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/conversations?id=nodes")
     await page.get_by_role("tab", name="Nodes").click()
@@ -166,6 +175,7 @@ async def test_discussion_memory_is_shown_and_forgotten(site: Site, open_window:
     await expect(summaries).to_contain_text("It is green.")
 
 
+@pytest.mark.slow
 async def test_a_rebuild_without_a_config_tree_says_why_not(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/conversations?id=tea-time&tab=discussion")
     await page.get_by_role("button", name="Rebuild…").click()
@@ -192,6 +202,7 @@ async def test_a_conversation_is_renamed_tagged_and_deleted_after_a_question(
     await expect(page.get_by_role("link").filter(has_text="Passing")).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_a_conversation_is_saved_as_markdown(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/conversations?id=tea")
     await page.get_by_role("button", name="More about this conversation").click()
@@ -224,6 +235,7 @@ def asked_for(page: Page, below: str) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 async def test_one_small_request_shows_the_end_or_what_is_around_a_message(
     site: Site, open_window: OpenWindow
 ) -> None:
@@ -241,6 +253,7 @@ async def test_one_small_request_shows_the_end_or_what_is_around_a_message(
     assert len(pages) == 2
 
 
+@pytest.mark.slow
 async def test_a_transcript_goes_on_in_both_directions_and_to_its_ends(site: Site, open_window: OpenWindow) -> None:
     messages = (await talks.ask(site, "GET", "/long/messages?limit=1000&around=0"))["results"]
     page = await (await open_window(site)).go(f"/conversations?id=long&message={messages[700]['id']}")
@@ -260,6 +273,7 @@ async def test_a_transcript_goes_on_in_both_directions_and_to_its_ends(site: Sit
         await expect(page.get_by_role("article").filter(has_text=f"Message {number} of")).to_be_in_viewport()
 
 
+@pytest.mark.slow
 async def test_window_marks_are_right_far_from_the_end(site: Site, open_window: OpenWindow) -> None:
     messages = (await talks.ask(site, "GET", "/long/messages?limit=1000&around=0"))["results"]
     pinned = messages[500]["id"]
@@ -273,6 +287,7 @@ async def test_window_marks_are_right_far_from_the_end(site: Site, open_window: 
     await expect(page.get_by_role("list", name="Legend")).to_contain_text("Retained")
 
 
+@pytest.mark.slow
 async def test_what_somebody_wrote_harms_nothing(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/conversations?id=hostile")
     await expect(page.get_by_role("article").first).to_contain_text("<script>")
@@ -286,7 +301,8 @@ async def test_what_somebody_wrote_harms_nothing(site: Site, open_window: OpenWi
     assert await page.locator("a[href^='javascript']").count() == 0
 
 
-@each_look_of("id", first=["tea"], every=["window", "tea", "tea-time"])
+@pytest.mark.slow
+@pytest.mark.parametrize("id", ["window", "tea", "tea-time"])
 async def test_no_look_at_a_conversation_has_a_barrier(site: Site, open_window: OpenWindow, id: str) -> None:
     window = await open_window(site)
     for tab in TABS:
@@ -296,6 +312,7 @@ async def test_no_look_at_a_conversation_has_a_barrier(site: Site, open_window: 
         await window.has_no_barrier(("light", WIDE), ("dark", WIDE), ("light", NARROW))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["?q=tea", "?id=hostile"])
 async def test_it_fits_into_a_narrow_window(site: Site, open_window: OpenWindow, path: str) -> None:
     window = await open_window(site, size=NARROW)
@@ -305,6 +322,7 @@ async def test_it_fits_into_a_narrow_window(site: Site, open_window: OpenWindow,
     await window.axe()
 
 
+@pytest.mark.slow
 async def test_in_a_narrow_window_branches_are_a_click_away(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site, size=NARROW)).go("/conversations?id=tea")
     await page.get_by_role("button", name="Branches").click()

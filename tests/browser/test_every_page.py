@@ -12,6 +12,7 @@ from playwright.async_api import Page, Route, TimeoutError, expect
 from tests.browser.conftest import OpenWindow, each_look
 from tests.browser.reachable import tab_through
 from tests.browser_kit import NARROW, PHONE, WIDE, Site, Window
+from tests.stages import staged
 from tools.demo_site import TALK, demo_site
 
 PAGES = {
@@ -33,8 +34,8 @@ OPENED = {
 }
 FAILING = '{"detail": "It is broken.", "error": "It is broken.", "code": "internal_error", "request_id": "req1"}'
 
-every_page = pytest.mark.parametrize("path", PAGES)
-every_target = pytest.mark.parametrize("target", [*PAGES, *OPENED])
+every_page = pytest.mark.parametrize("path", staged(PAGES, quick=["/memories"]))
+every_target = pytest.mark.parametrize("target", staged([*PAGES, *OPENED], quick=[*PAGES, "/?conversation=dinner"]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,11 +94,10 @@ async def test_an_empty_page_has_no_barrier(site: Site, open_window: OpenWindow,
 
 @pytest.mark.parametrize(
     ("target", "size"),
-    [
-        *((path, WIDE) for path in PAGES),
-        *(pytest.param(target, WIDE, marks=pytest.mark.slow) for target in OPENED),
-        *(pytest.param(path, PHONE, marks=pytest.mark.slow) for path in PAGES),
-    ],
+    staged(
+        [*((target, WIDE) for target in (*PAGES, *OPENED)), *((path, PHONE) for path in PAGES)],
+        quick=[("/memories", WIDE)],
+    ),
 )
 async def test_the_tab_key_visits_every_control_and_shows_where_it_is(
     talked: Talked, open_window: OpenWindow, target: str, size: tuple[int, int]

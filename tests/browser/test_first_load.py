@@ -6,11 +6,12 @@ from playwright.async_api import Response, expect
 
 from tests.browser.conftest import OpenWindow
 from tests.browser_kit import Site
+from tests.stages import staged
 
 MOST_SCRIPT = 300_000  # bytes as they cross the wire, compressed
 
 
-@pytest.mark.parametrize("address", ["/", "/?conversation=tea"])
+@pytest.mark.parametrize("address", staged(["/?conversation=tea", "/"], quick=1))
 async def test_the_chat_needs_less_than_300_kb_of_script(site: Site, open_window: OpenWindow, address: str) -> None:
     said = [{"role": "user", "content": "Which tea?"}, {"role": "assistant", "content": "*Green* tea."}]
     async with aiohttp.ClientSession(site.url) as http:
@@ -27,6 +28,7 @@ async def test_the_chat_needs_less_than_300_kb_of_script(site: Site, open_window
     assert sum(sizes) < MOST_SCRIPT, sizes
 
 
+@pytest.mark.slow
 async def test_other_pages_bring_their_own_script(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site, alone=True)
     page = await window.go("/")

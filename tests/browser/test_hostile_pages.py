@@ -21,6 +21,7 @@ from tests.browser.hostile_texts import FILE, MARKED, NAME, SAID, TITLE
 from tests.browser_kit import Window
 from tests.scripted_llm import Asked, failure
 from tests.server.served_tree import answering, before, served
+from tests.stages import staged
 from tests.workflows.nodes.pictures import image, png
 
 NARROW = (360, 740)
@@ -51,6 +52,10 @@ TARGETS = {
     "/memories?id={nonsense}": "",
     "/?conversation={nonsense}": "",
 }
+QUICK = (
+    *("/?conversation={conversation}", "/memories", "/conversations?id=seen", "/runs?id={run}", "/workflows"),
+    *("/connect", "/status"),
+)
 # a file with a name of its own comes in by an import
 IMPORTED = (
     {"format": "mnemoir-conversation", "version": 1, "session": {"id": "files", "title": TITLE}},
@@ -206,7 +211,7 @@ async def found_in(page: Page) -> list[str]:
     return [*await page.evaluate(_FOUND), *await page.evaluate(_SCROLL.replace("FOUND", f"({_FOUND})"))]
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", staged(TARGETS, quick=QUICK))
 async def test_hostile_texts_are_words_on_every_page(harmed: Harmed, open_window: OpenWindow, target: str) -> None:
     window = await open_window(harmed, size=NARROW)
     page = await shows(window, target.format(**harmed.names), TARGETS[target])
@@ -217,7 +222,10 @@ async def test_hostile_texts_are_words_on_every_page(harmed: Harmed, open_window
 
 @pytest.mark.parametrize(
     "target",
-    ["/memories", "/memories?id={memory}", "/?conversation={conversation}", "/conversations?id={conversation}"],
+    staged(
+        ["/memories", "/memories?id={memory}", "/?conversation={conversation}", "/conversations?id={conversation}"],
+        quick=1,
+    ),
 )
 async def test_what_cannot_be_seen_is_shown(harmed: Harmed, open_window: OpenWindow, target: str) -> None:
     window = await open_window(harmed)
@@ -237,6 +245,7 @@ async def test_the_memory_drawer_shows_them_as_words(harmed: Harmed, open_window
     await window.is_within()
 
 
+@pytest.mark.slow
 async def test_names_of_users_and_projects_are_words_too(harmed: Harmed, open_window: OpenWindow) -> None:
     window = await open_window(harmed, size=NARROW)
     for name in ("mnemoirUser", "mnemoirProject"):

@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 from playwright.async_api import Locator, Page, expect
 
-from tests.browser.conftest import OpenWindow, StartSite, each_look, each_look_of
+from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser_kit import PHONE, Site, Window, turn, until
 
 HOSTILE = (
@@ -102,6 +102,7 @@ async def test_the_list_is_narrowed_by_the_filters_and_the_address_tells_which(
     await expect(page).to_have_url(re.compile(f"id={said}"))
 
 
+@pytest.mark.slow
 async def test_phones_fold_all_but_the_search(site: Site, open_window: OpenWindow) -> None:
     await remember(site, "folded", *FACTS)
     page = await opened(await open_window(site, size=PHONE), "/memories?user=folded&age=1")
@@ -118,6 +119,7 @@ async def test_phones_fold_all_but_the_search(site: Site, open_window: OpenWindo
     await expect(page.get_by_role("status")).to_have_text("6 memories")
 
 
+@pytest.mark.slow
 async def test_the_filters_narrow_a_search_by_meaning_too(site: Site, open_window: OpenWindow) -> None:
     await remember(site, "narrowed", *FACTS)
     said = "I row in the morning, too."
@@ -136,6 +138,7 @@ async def test_the_filters_narrow_a_search_by_meaning_too(site: Site, open_windo
     await expect(row(page, "Rows every morning")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_a_search_says_why_each_memory_was_found(site: Site, open_window: OpenWindow) -> None:
     await remember(site, "search", *FACTS)
     page = await opened(await open_window(site), "/memories?user=search")
@@ -175,6 +178,7 @@ async def test_an_edit_is_kept_and_its_history_shows_word_by_word_what_changed(
     assert "Lives in Graz, near the river" in await told(site, "edit")
 
 
+@pytest.mark.slow
 async def test_the_words_a_memory_came_from_are_shown_in_their_conversation(
     site: Site, open_window: OpenWindow
 ) -> None:
@@ -221,6 +225,7 @@ async def test_a_deletion_is_undone_and_a_link_to_a_deleted_memory_restores_it(
     await expect(row(page, FACTS[3])).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_duplicates_are_merged_and_the_merge_is_undone(site: Site, open_window: OpenWindow) -> None:
     await remember(site, "merge", *FACTS)
     page = await opened(await open_window(site), "/memories?user=merge")
@@ -295,6 +300,7 @@ async def test_of_ten_thousand_memories_only_those_in_sight_are_in_the_page(
     assert await page.get_by_role("row").count() < 100
 
 
+@pytest.mark.slow
 async def test_a_hostile_memory_is_words_and_nothing_else(site: Site, open_window: OpenWindow) -> None:
     (memory_id,) = await remember(site, "hostile", HOSTILE, metadata={"session_id": HOSTILE, "a": HOSTILE})
     window = await open_window(site)
@@ -307,6 +313,7 @@ async def test_a_hostile_memory_is_words_and_nothing_else(site: Site, open_windo
     await window.is_within()
 
 
+@pytest.mark.slow
 async def test_the_keyboard_alone_is_enough(site: Site, open_window: OpenWindow) -> None:
     await remember(site, "keys", *FACTS)
     page = await opened(await open_window(site), "/memories?user=keys")
@@ -338,7 +345,8 @@ async def test_the_keyboard_alone_is_enough(site: Site, open_window: OpenWindow)
 ADDRESSES = ("", "&id={id}", "&view=timeline", "&q=morning")
 
 
-@each_look_of("address", first=["&view=timeline"], every=ADDRESSES)
+@pytest.mark.slow
+@pytest.mark.parametrize("address", ADDRESSES)
 async def test_no_barrier_and_nothing_wider_than_the_window(
     site: Site, open_window: OpenWindow, address: str
 ) -> None:
@@ -351,7 +359,7 @@ async def test_no_barrier_and_nothing_wider_than_the_window(
     await window.has_no_barrier()
 
 
-@each_look
+@pytest.mark.slow
 async def test_no_barrier_among_duplicates(site: Site, open_window: OpenWindow) -> None:
     await remember(site, "alike", *FACTS)
     window = await open_window(site)

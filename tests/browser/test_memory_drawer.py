@@ -6,7 +6,7 @@ import uuid
 import pytest
 from playwright.async_api import Page, Request, expect
 
-from tests.browser.conftest import OpenWindow, StartSite, each_look
+from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser.project_kit import ask, begin, learn
 from tests.browser_kit import PHONE, WIDE, Site, turn, until
 
@@ -57,6 +57,7 @@ async def test_memory_is_off_until_it_is_switched_on(site: Site, open_window: Op
     await expect(page.get_by_role("button", name=SIGN)).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_another_tab_follows(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     page = await window.go("/")
@@ -69,6 +70,7 @@ async def test_another_tab_follows(site: Site, open_window: OpenWindow) -> None:
     await expect(other.get_by_role("button", name=SIGN)).to_have_count(0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 async def test_the_sign_is_24_pixels_left_of_the_files(site: Site, open_window: OpenWindow, size) -> None:
     window = await open_window(site, size=size)
@@ -86,6 +88,7 @@ async def test_the_sign_is_24_pixels_left_of_the_files(site: Site, open_window: 
     await window.is_within()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "width"), [(WIDE, 500), (PHONE, 351)], ids=["wide", "phone"])
 async def test_the_drawer_comes_from_the_left_edge(site: Site, open_window: OpenWindow, size, width: int) -> None:
     window = await open_window(site, size=size)
@@ -106,6 +109,7 @@ async def test_the_drawer_comes_from_the_left_edge(site: Site, open_window: Open
     await window.is_within()
 
 
+@pytest.mark.slow
 async def test_the_panel_fills_the_height_and_scrolls_inside(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     await learn(window, "many", *(f"Fact number {n} of many that are known" for n in range(40)))
@@ -128,6 +132,7 @@ async def test_the_panel_fills_the_height_and_scrolls_inside(site: Site, open_wi
     await expect(rows.last).to_be_in_viewport()
 
 
+@pytest.mark.slow
 async def test_memories_are_asked_for_each_time_and_in_another_project(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     await learn(window, "one", "Lives in Graz")
@@ -158,6 +163,7 @@ async def test_memories_are_asked_for_each_time_and_in_another_project(site: Sit
     await expect(row(page, "Lives in Graz")).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_a_row_tells_when_and_of_a_change_only_where_there_was_one(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     first, _ = await learn(window, "times", "Drinks tea", "Lives in Graz")
@@ -211,6 +217,7 @@ async def test_a_memory_is_deleted_and_taken_back(site: Site, open_window: OpenW
     assert {memory["id"] for memory in kept["results"]} == set(ids)
 
 
+@pytest.mark.slow
 async def test_a_memory_is_edited_and_its_history_tells_of_it(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     await learn(window, "edit", "Drinks tea")
@@ -235,6 +242,7 @@ async def test_a_memory_is_edited_and_its_history_tells_of_it(site: Site, open_w
     await expect(page.get_by_role("dialog", name=TITLE)).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_a_search_and_the_end_of_everything(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     await learn(window, "forget", "Allergic to nuts", "Lives in Graz")
@@ -259,6 +267,7 @@ async def test_a_search_and_the_end_of_everything(site: Site, open_window: OpenW
     assert (await ask(window, "GET", "/api/memories/user", "forget"))["total"] == 0
 
 
+@pytest.mark.slow
 async def test_hostile_memories_are_words_and_what_is_hidden_shows(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site, size=(360, 740))
     await learn(window, "hostile", HOSTILE, "x" * 100_000)
@@ -273,10 +282,8 @@ async def test_hostile_memories_are_words_and_what_is_hidden_shows(site: Site, o
     await window.is_within()
 
 
-@each_look
-@pytest.mark.parametrize(
-    "size", [pytest.param(WIDE, id="wide"), pytest.param(PHONE, id="phone", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [pytest.param(WIDE, id="wide"), pytest.param(PHONE, id="phone")])
 async def test_nobody_is_shut_out(site: Site, open_window: OpenWindow, size) -> None:
     window, project = await open_window(site, size=size), f"axe-{uuid.uuid4().hex}"
     looks = (("dark", size), ("light", size))

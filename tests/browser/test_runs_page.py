@@ -15,6 +15,7 @@ from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser.runs_kit import chat, start_tree
 from tests.browser_kit import Site, turn, until
 from tests.scripted_llm import ScriptedLLM, failure
+from tests.stages import staged
 from tests.tree_kit import asked_by
 
 SCOPE = Scope(project="default", user="user")
@@ -77,6 +78,7 @@ async def test_runs_appear_as_they_happen_and_are_seen_to_end(
     await expect(row).to_contain_text("Chat")
 
 
+@pytest.mark.slow
 async def test_a_run_under_way_is_followed_node_by_node(tree: Site, open_window: OpenWindow) -> None:
     run, runs = RunTrace(id="watched", scope=SCOPE), tree.parts.runs
     runs.begun(run)
@@ -95,6 +97,7 @@ async def test_a_run_under_way_is_followed_node_by_node(tree: Site, open_window:
     await expect(page.get_by_role("region", name="The run").get_by_text("Finished").first).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_a_paused_list_stays_as_it_is(tree: Site, open_window: OpenWindow) -> None:
     _, run_id = await chat(tree)
     page = await (await open_window(tree)).go("/runs")
@@ -131,6 +134,7 @@ async def test_a_run_is_a_tree_over_time_that_the_keyboard_walks(tree: Site, ope
     await expect(rows).to_have_count(5)
 
 
+@pytest.mark.slow
 async def test_bars_stand_one_behind_the_other(tree: Site, open_window: OpenWindow) -> None:
     _, run_id = await chat(tree)
     page = await (await open_window(tree)).go(f"/runs?id={run_id}")
@@ -144,6 +148,7 @@ async def test_bars_stand_one_behind_the_other(tree: Site, open_window: OpenWind
     assert starts == sorted(starts)
 
 
+@pytest.mark.slow
 async def test_variables_of_a_prompt_stand_out_and_tell_their_names(tree: Site, open_window: OpenWindow) -> None:
     _, run_id = await chat(tree, "How do I make soup? 🍲")
     page = await (await open_window(tree)).go(f"/runs?id={run_id}")
@@ -169,7 +174,7 @@ async def test_a_node_that_failed_tells_why(tree: Site, far_llm: ScriptedLLM, op
     await expect(page.get_by_role("listitem").first).to_contain_text("no such soup")
 
 
-@pytest.mark.parametrize(("button", "path"), [("Call as curl", "far"), ("Request as curl", "own")])
+@pytest.mark.parametrize(("button", "path"), staged([("Request as curl", "own"), ("Call as curl", "far")], quick=1))
 async def test_a_copied_command_asks_the_same_again(
     tree: Site, far_llm: ScriptedLLM, open_window: OpenWindow, button: str, path: str
 ) -> None:
@@ -188,6 +193,7 @@ async def test_a_copied_command_asks_the_same_again(
     assert again.body == asked.body
 
 
+@pytest.mark.slow
 async def test_what_was_read_and_what_was_learned_behind_the_answer_is_told(
     start_site: StartSite, open_window: OpenWindow
 ) -> None:
@@ -207,6 +213,7 @@ async def test_what_was_read_and_what_was_learned_behind_the_answer_is_told(
     await expect(page.get_by_role("group", name="Variable recalled_memories")).to_contain_text("walnuts")
 
 
+@pytest.mark.slow
 async def test_two_runs_stand_beside_each_other(tree: Site, far_llm: ScriptedLLM, open_window: OpenWindow) -> None:
     far_llm.reply("Boil it for an hour.")
     await chat(tree, "How do I make soup?")
@@ -224,6 +231,7 @@ async def test_two_runs_stand_beside_each_other(tree: Site, far_llm: ScriptedLLM
     await expect(page.locator("ins", has_text="broth")).to_be_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", ["Prompt", "Output", "Markdown"])
 async def test_hostile_texts_are_shown_and_do_nothing(site: Site, open_window: OpenWindow, view: str) -> None:
     prompt = [{"role": "user", "content": HOSTILE}]
@@ -274,6 +282,7 @@ async def test_a_run_of_hundreds_of_nodes_opens_and_is_walked(site: Site, open_w
     await expect(page.get_by_role("region", name="Node Node 799")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_filters_are_in_the_address_and_survive_a_reload(tree: Site, open_window: OpenWindow) -> None:
     await chat(tree)
     page = await (await open_window(tree)).go("/runs")
@@ -288,6 +297,7 @@ async def test_filters_are_in_the_address_and_survive_a_reload(tree: Site, open_
     await expect(page.get_by_role("listitem").first).to_contain_text("Chat")
 
 
+@pytest.mark.slow
 async def test_runs_that_are_switched_off_say_how_to_have_them(
     start_site: StartSite, open_window: OpenWindow
 ) -> None:
@@ -297,11 +307,13 @@ async def test_runs_that_are_switched_off_say_how_to_have_them(
     await expect(page.get_by_text("runs.enabled")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_a_run_that_is_gone_says_so(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/runs?id=never")
     await expect(page.get_by_text("This run is gone")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_the_feed_works_with_a_key(start_site: StartSite, open_window: OpenWindow) -> None:
     key = "a-key-of-sixteen-characters"
     site = await start_site(api_keys=[key])

@@ -7,6 +7,7 @@ from playwright.async_api import Route, expect
 
 from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser_kit import PHONE, Scheme, Site
+from tests.stages import staged
 
 KEY = "a-key-of-sixteen-characters"
 
@@ -19,6 +20,7 @@ async def test_the_pages_are_one_click_away(site: Site, open_window: OpenWindow)
         await expect(page).to_have_title(f"{name} · Mnemoir")
 
 
+@pytest.mark.slow
 async def test_narrow_windows_have_a_menu(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site, size=PHONE)
     page = await window.go("/status")
@@ -37,7 +39,7 @@ async def test_the_keyboard_reaches_the_page_at_once(site: Site, open_window: Op
     await expect(page.locator("main")).to_be_focused()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", staged(["light", "dark"], quick=1))
 async def test_an_unknown_address_says_so(site: Site, open_window: OpenWindow, scheme: Scheme) -> None:
     window = await open_window(site, scheme=scheme)
     page = await window.go("/")
@@ -60,6 +62,7 @@ async def test_a_server_with_a_key_asks_for_it(start_site: StartSite, open_windo
     await expect(page.get_by_label("API key")).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_a_server_that_takes_its_time_leaves_no_blank_page(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     answered = asyncio.Event()
@@ -82,6 +85,7 @@ async def test_a_server_that_takes_its_time_leaves_no_blank_page(site: Site, ope
     await expect(page.get_by_role("status", name="Loading the page")).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_settings_give_the_focus_back_to_what_opened_them(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/")
     await page.get_by_role("button", name="Project default").press("Enter")
@@ -92,6 +96,7 @@ async def test_settings_give_the_focus_back_to_what_opened_them(site: Site, open
     await expect(page.get_by_role("button", name="Project default")).to_be_focused()
 
 
+@pytest.mark.slow
 async def test_a_key_that_is_refused_in_the_middle_loses_neither_words_nor_place(
     start_site: StartSite, open_window: OpenWindow
 ) -> None:
@@ -115,6 +120,7 @@ async def test_a_key_that_is_refused_in_the_middle_loses_neither_words_nor_place
     await expect(page.get_by_role("article", name="Answer")).to_contain_text("Understood.")
 
 
+@pytest.mark.slow
 async def test_colours_that_the_reader_chose_hide_no_state(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site, forced_colors="active")).go("/status")
     track = page.locator(".mantine-Switch-track").first

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
 
-from tests.browser.conftest import OpenWindow, StartSite, each_look_of
+from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser_kit import Scheme, Site, turn
 from tests.scripted_llm import ScriptedLLM, closed_port_url
 from tests.server.served_tree import answering, asking, endpoint, served
@@ -68,6 +68,7 @@ async def tree(start_site: StartSite, tmp_path_factory: pytest.TempPathFactory) 
         yield await start_site(served(tmp_path_factory.mktemp("tree"), far.url, files=files))
 
 
+@pytest.mark.slow
 async def test_endpoints_of_a_tree_are_shown_those_with_problems_first(tree: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(tree)).go("/status")
     part = page.get_by_role("region", name="Endpoints", exact=True)
@@ -86,7 +87,8 @@ async def test_endpoints_of_a_tree_are_shown_those_with_problems_first(tree: Sit
     await expect(page).to_have_url(f"{tree.url}/workflows?file=Endpoints%2Fmodel-07.json")
 
 
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_endpoints_shut_nobody_out(tree: Site, open_window: OpenWindow, scheme: Scheme) -> None:
     window = await open_window(tree, scheme=scheme, size=NARROWEST)
     page = await window.go("/status?endpoints=53")
@@ -95,6 +97,7 @@ async def test_endpoints_shut_nobody_out(tree: Site, open_window: OpenWindow, sc
     await window.is_within()
 
 
+@pytest.mark.slow
 async def test_calls_show_as_times_and_counts_while_the_page_is_open(
     start_site: StartSite, open_window: OpenWindow
 ) -> None:
@@ -121,6 +124,7 @@ async def test_counts_lead_to_their_pages(site: Site, open_window: OpenWindow) -
     await expect(page).to_have_url(f"{site.url}/runs")
 
 
+@pytest.mark.slow
 async def test_a_job_that_was_given_up_is_told(start_site: StartSite, open_window: OpenWindow) -> None:
     site = await start_site()
     await site.parts.background.put("no such kind", {})
@@ -129,6 +133,7 @@ async def test_a_job_that_was_given_up_is_told(start_site: StartSite, open_windo
     await expect(page.get_by_role("note")).to_contain_text("1 background job was given up")
 
 
+@pytest.mark.slow
 async def test_a_server_with_keys_shows_all_of_it_to_who_has_one(
     start_site: StartSite, open_window: OpenWindow
 ) -> None:
@@ -139,6 +144,7 @@ async def test_a_server_with_keys_shows_all_of_it_to_who_has_one(
     await expect(page.get_by_role("region", name="Storage")).to_contain_text("Well")
 
 
+@pytest.mark.slow
 async def test_everything_is_done_by_keyboard(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/status")
     await page.get_by_role("switch", name="As tables").focus()
@@ -152,7 +158,8 @@ async def test_everything_is_done_by_keyboard(site: Site, open_window: OpenWindo
     await expect(page.get_by_role("region", name="Model", exact=True)).to_contain_text("Well")
 
 
-@each_look_of("shown", first=["table"], every=["chart", "table"])
+@pytest.mark.slow
+@pytest.mark.parametrize("shown", ["chart", "table"])
 async def test_nobody_is_shut_out(site: Site, open_window: OpenWindow, shown: str) -> None:
     await chat(site)
     window = await open_window(site, size=NARROWEST)

@@ -13,7 +13,7 @@ import pytest_asyncio
 from playwright.async_api import FilePayload, Locator, Page, TimeoutError, expect
 
 from mnemoir.workflows.starter import StarterServer, starter_files
-from tests.browser.conftest import OpenWindow, StartSite, each_look_of
+from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser.reachable import tab_through
 from tests.browser_kit import NARROW, PHONE, WIDE, Site, turn, until
 from tests.scripted_llm import ScriptedLLM, failure
@@ -126,6 +126,7 @@ async def test_a_graph_shows_steps_what_they_run_and_what_they_read(tree: Site, 
     await expect(page.get_by_role("heading", name="Workflows / sub-workflows / Chat")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_steps_say_in_words_what_the_graph_shows(tree: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(tree)).go(at("Workflows/single-model/Behind.json"))
     await page.get_by_text("Steps", exact=True).click()
@@ -138,6 +139,7 @@ async def test_steps_say_in_words_what_the_graph_shows(tree: Site, open_window: 
     await expect(page.get_by_role("heading", name="Endpoints / local-ollama")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_a_step_leads_to_its_json_and_back(tree: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(tree)).go(at(SUB))
     await page.get_by_role("button", name=re.compile("Step 2")).click()
@@ -152,6 +154,7 @@ async def test_a_step_leads_to_its_json_and_back(tree: Site, open_window: OpenWi
     await expect(page).to_have_url(re.compile(r"at=%24\.nodes%5B0%5D\.title"))
 
 
+@pytest.mark.slow
 async def test_the_editor_completes_from_the_schema_and_from_the_tree(tree: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(tree)).go(at(SUB))
     await type_into_editor(page, '[{"type": "CustomWorkflow", ')
@@ -161,6 +164,7 @@ async def test_the_editor_completes_from_the_schema_and_from_the_tree(tree: Site
     await pick(page, "Do-Task", '"workflowName": "Do-Task"')
 
 
+@pytest.mark.slow
 async def test_the_editor_explains_and_checks_as_one_types(tree: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(tree)).go(at(SUB))
     await type_into_editor(page, '[{"type": "Standard", "endpointName": 7}]')
@@ -174,6 +178,7 @@ async def test_the_editor_explains_and_checks_as_one_types(tree: Site, open_wind
     await expect(page.locator(".cm-lint-marker-error")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_what_is_typed_is_kept_for_the_moment_and_never_stored(tree: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(tree)).go(at(SUB))
     await type_into_editor(page, "[]")
@@ -203,6 +208,7 @@ async def test_problems_are_counted_in_the_tree_and_lead_to_their_place(tree: Si
     await expect(problems).not_to_contain_text("NoJson.json")
 
 
+@pytest.mark.slow
 async def test_a_file_that_is_no_json_is_shown_and_told(tree: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(tree)).go(at("Workflows/single-model/NoJson.json"))
     await expect(page.get_by_text("This workflow cannot be drawn")).to_be_visible()
@@ -226,6 +232,7 @@ async def test_no_secret_reaches_the_browser(tree: Site, open_window: OpenWindow
     assert not [answer for answer in answers if SECRET in answer]
 
 
+@pytest.mark.slow
 async def test_names_of_any_letters_harm_nothing(tree: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(tree)).go("/workflows")
     await page.get_by_role("textbox", name="Find a file").fill("onerror")
@@ -254,6 +261,7 @@ async def test_a_workflow_is_tried_on_a_message(tree: Site, far_llm: ScriptedLLM
     assert kept["results"] == []
 
 
+@pytest.mark.slow
 async def test_a_trial_that_fails_says_why(tree: Site, far_llm: ScriptedLLM, open_window: OpenWindow) -> None:
     page = await (await open_window(tree)).go(at("Workflows/single-model/Chat.json", view="try"))
     far_llm.queue(failure(400, "the cable is cut"))
@@ -264,6 +272,7 @@ async def test_a_trial_that_fails_says_why(tree: Site, far_llm: ScriptedLLM, ope
     await expect(panel.get_by_role("link", name="Open the run")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_a_trial_that_is_stopped_ends_and_does_not_begin_again(
     tree: Site, far_llm: ScriptedLLM, open_window: OpenWindow
 ) -> None:
@@ -282,6 +291,7 @@ async def test_a_trial_that_is_stopped_ends_and_does_not_begin_again(
     assert len(far_llm.requests) == 1
 
 
+@pytest.mark.slow
 async def test_a_trial_goes_on_behind_another_tab_of_a_phone(
     tree: Site, far_llm: ScriptedLLM, open_window: OpenWindow
 ) -> None:
@@ -298,6 +308,7 @@ async def test_a_trial_goes_on_behind_another_tab_of_a_phone(
     await expect(page.get_by_role("region", name="Try it")).to_contain_text("Boil two litres.")
 
 
+@pytest.mark.slow
 async def test_pictures_go_along_with_a_trial(tree: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(tree)).go(at("Workflows/single-model/Chat.json", view="try"))
     panel = page.get_by_role("region", name="Try it")
@@ -315,6 +326,7 @@ async def test_pictures_go_along_with_a_trial(tree: Site, open_window: OpenWindo
     await expect(panel).to_contain_text("finished")
 
 
+@pytest.mark.slow
 async def test_without_a_tree_the_built_in_workflow_is_shown(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/workflows")
     await expect(page.get_by_role("button", name=re.compile(r"Step \d"))).to_have_count(3)
@@ -322,6 +334,7 @@ async def test_without_a_tree_the_built_in_workflow_is_shown(site: Site, open_wi
     await expect(json_editor(page)).to_contain_text('"Remember"')
 
 
+@pytest.mark.slow
 async def test_every_control_is_reached_by_tab_and_shows_it(tree: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(tree)).go(at(SUB))
     await page.get_by_role("button", name=re.compile("Step 3")).wait_for()
@@ -330,6 +343,7 @@ async def test_every_control_is_reached_by_tab_and_shows_it(tree: Site, open_win
     assert (walk.unseen, walk.missed) == ([], [])
 
 
+@pytest.mark.slow
 async def test_steps_are_opened_and_the_editor_is_left_by_keys(tree: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(tree)).go(at(SUB))
     await page.get_by_role("button", name=re.compile("Step 2")).focus()
@@ -340,7 +354,8 @@ async def test_steps_are_opened_and_the_editor_is_left_by_keys(tree: Site, open_
     await expect(page.get_by_role("tab", name="Problems")).to_be_focused()
 
 
-@each_look_of("view", first=["problems"], every=["", "json", "problems", "try"])
+@pytest.mark.slow
+@pytest.mark.parametrize("view", ["", "json", "problems", "try"])
 async def test_there_is_no_barrier(tree: Site, open_window: OpenWindow, view: str) -> None:
     window = await open_window(tree)
     page = await window.go(at(BROKEN, view=view, at="$[0].endpointName"))
@@ -352,6 +367,7 @@ async def test_there_is_no_barrier(tree: Site, open_window: OpenWindow, view: st
         await window.is_within()
 
 
+@pytest.mark.slow
 async def test_on_a_phone_the_files_are_in_a_drawer(tree: Site, open_window: OpenWindow) -> None:
     window = await open_window(tree, size=NARROW)
     page = await window.go(at(SUB))

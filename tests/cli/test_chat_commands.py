@@ -55,6 +55,7 @@ def test_conversations_are_listed_and_continued(chat, talk):
         assert "I sell apples." in terminal.ask("/history")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_loaded_leaves_the_conversation_as_it_is(chat, talk):
     for id in ("shared-1", "shared-2"):
         talk(id, f"This is {id}.")
@@ -69,6 +70,7 @@ def test_what_cannot_be_loaded_leaves_the_conversation_as_it_is(chat, talk):
         assert "This is shared-1." in terminal.ask("/history 2")
 
 
+@pytest.mark.slow
 def test_saving_reports_the_stored_messages(chat):
     with chat("--session", "saved-1") as terminal:
         assert "This conversation has no messages yet." in terminal.ask("/save")
@@ -76,6 +78,7 @@ def test_saving_reports_the_stored_messages(chat):
         assert "Saved saved-1: 2 messages." in terminal.ask("/save")
 
 
+@pytest.mark.slow
 def test_clearing_hides_earlier_messages_from_the_model_and_deletes_nothing(chat, llm):
     with chat() as terminal:
         assert "This conversation has no messages yet." in terminal.ask("/clear")
@@ -91,6 +94,7 @@ def test_clearing_hides_earlier_messages_from_the_model_and_deletes_nothing(chat
         assert "My number is 4711." in terminal.ask("/search 4711")
 
 
+@pytest.mark.slow
 def test_a_pinned_message_is_marked(chat):
     with chat() as terminal:
         terminal.ask("Never forget the milk.")
@@ -103,6 +107,7 @@ def test_a_pinned_message_is_marked(chat):
         assert "has no message 999999" in terminal.ask("/pin 999999")
 
 
+@pytest.mark.slow
 def test_words_are_found_in_all_conversations(chat, talk):
     talk("kitchen-1", "The kettle is blue.")
     with chat() as terminal:
@@ -157,6 +162,7 @@ def test_a_conversation_is_exported_and_imported(chat, tmp_path):
         assert "The roses are in bloom." in terminal.ask("/sessions")
 
 
+@pytest.mark.slow
 def test_help_names_every_command_and_other_words_are_refused(chat):
     with chat() as terminal:
         listed = terminal.ask("/help")
@@ -169,6 +175,7 @@ def test_help_names_every_command_and_other_words_are_refused(chat):
         assert terminal.ended() == 0
 
 
+@pytest.mark.slow
 def test_without_memory_commands_say_what_they_need(chat):
     with chat("--no-memory") as terminal:
         terminal.ask("I like plums.")

@@ -9,13 +9,12 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 from rich.markdown import Markdown
 
-from mnemoir.cli.chat.commands import NAMES, leaves
-from mnemoir.cli.chat.growing import finished_blocks
-from mnemoir.cli.chat.inert import clipped, inert
-from mnemoir.cli.chat.looking import ago
-from mnemoir.cli.chat.prompt import CommandCompleter
-from mnemoir.cli.chat.replies import Answer, pieces
-from mnemoir.cli.chat.typed_lines import TypedLines
+from mnemoir.cli.chat.changing import ago
+from mnemoir.cli.chat.conversation import Answer, pieces
+from mnemoir.cli.chat.display import clipped, inert
+from mnemoir.cli.chat.loop import NAMES, leaves
+from mnemoir.cli.chat.prompt import CommandCompleter, TypedLines
+from mnemoir.cli.chat.terminal import finished_blocks
 from mnemoir.core.clock import utc_now
 from mnemoir.core.errors import MnemoirError, ProviderInvalidOutput, ProviderUnavailable
 

@@ -111,6 +111,7 @@ def test_no_server_at_a_named_address_is_an_error(chat):
     assert "No server answers" in done.stderr
 
 
+@pytest.mark.slow
 def test_it_works_offline_in_a_process_of_its_own(tmp_path):
     arguments = ("chat", "--data-dir", str(tmp_path / "data"), "--session", "offline-1")
     done = run(*arguments, cwd=tmp_path, stdin="I row every morning.\n/history 2\n/search morning\n")

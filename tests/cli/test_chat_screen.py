@@ -3,6 +3,7 @@
 from contextlib import contextmanager
 
 import pyte
+import pytest
 
 from tests.cli.chat_server import told
 from tests.cli.chat_terminal import ENTER, chatting
@@ -52,6 +53,7 @@ def watched(served, user, home, rows=24, columns=80):
 WORDS = [f"word{n}" for n in range(60)]
 
 
+@pytest.mark.slow
 def test_a_reply_is_drawn_anew_when_the_terminal_becomes_narrower(served, llm, user, tmp_path):
     llm.queue(Answer(text=" ".join(WORDS), stall_after=50))
     with watched(served, user, tmp_path) as (terminal, screen):
@@ -72,6 +74,7 @@ def test_a_reply_is_drawn_anew_when_the_terminal_becomes_narrower(served, llm, u
     assert drawn[-1] == "> next"
 
 
+@pytest.mark.slow
 def test_a_reply_is_drawn_anew_when_the_terminal_becomes_wider(served, llm, user, tmp_path):
     llm.queue(Answer(text=" ".join(WORDS), stall_after=50))
     with watched(served, user, tmp_path, columns=40) as (terminal, screen):
@@ -89,6 +92,7 @@ def test_a_reply_is_drawn_anew_when_the_terminal_becomes_wider(served, llm, user
     assert max(map(len, drawn)) > 40
 
 
+@pytest.mark.slow
 def test_a_typed_line_survives_a_resize(served, llm, user, tmp_path):
     with watched(served, user, tmp_path) as (terminal, screen):
         terminal.type("half a ")

@@ -26,6 +26,7 @@ def test_words_are_shown_while_the_model_still_answers(chat, llm):
         terminal.see_prompt()
 
 
+@pytest.mark.slow
 def test_markdown_is_drawn(chat, llm):
     llm.queue(Answer(text="A **bold** move:\n\n- first\n- second\n\nThe end."))
     with chat() as terminal:
@@ -63,6 +64,7 @@ def test_an_interrupt_in_mid_reply_stops_that_reply_alone(chat, llm):
         assert terminal.leave() == 0
 
 
+@pytest.mark.slow
 def test_a_failed_turn_is_reported_and_the_chat_goes_on(chat, llm):
     llm.queue(failure(500, "the model is asleep"), Answer(text="Awake."))
     with chat() as terminal:
@@ -71,6 +73,7 @@ def test_a_failed_turn_is_reported_and_the_chat_goes_on(chat, llm):
         assert terminal.leave() == 0
 
 
+@pytest.mark.slow
 def test_an_interrupt_at_the_prompt_asks_and_keeps_what_was_typed(chat, llm):
     llm.queue(Answer(text="Got it."))
     with chat() as terminal:
@@ -98,6 +101,7 @@ def test_the_end_of_input_leaves(chat):
         assert terminal.ended() == 0
 
 
+@pytest.mark.slow
 def test_a_message_may_have_several_lines(chat, llm):
     with chat() as terminal:
         terminal.type("first line" + ALT_ENTER + "second line" + ENTER)
@@ -105,6 +109,7 @@ def test_a_message_may_have_several_lines(chat, llm):
     assert told(llm)[0][-1] == "first line\nsecond line"
 
 
+@pytest.mark.slow
 def test_tab_completes_commands_and_conversations(chat):
     with chat("--session", "tea/odd id") as terminal:
         terminal.ask("Hello.")
@@ -118,6 +123,7 @@ def test_tab_completes_commands_and_conversations(chat):
         assert terminal.leave() == 0
 
 
+@pytest.mark.slow
 def test_typed_lines_are_available_in_the_next_chat_and_private(chat, tmp_path):
     file = tmp_path / ".local/share/mnemoir/chat-history"
     with chat() as terminal:
@@ -130,6 +136,7 @@ def test_typed_lines_are_available_in_the_next_chat_and_private(chat, tmp_path):
         terminal.see("Understood.")
 
 
+@pytest.mark.slow
 def test_without_memory_typed_lines_are_not_stored(chat, tmp_path):
     with chat("--no-memory") as terminal:
         terminal.ask("A line that nobody keeps.")

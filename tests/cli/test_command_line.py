@@ -11,6 +11,7 @@ from mnemoir import __version__
 from mnemoir.cli.commands import app
 from mnemoir.cli.output import printable
 from tests.cli.command_process import run
+from tests.stages import staged
 
 PAGE = (Path(__file__).parents[2] / "docs/cli.md").read_text(encoding="utf-8")
 
@@ -78,17 +79,20 @@ def test_the_version_is_printed_both_ways(tmp_path):
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ["nonsense"],
-        ["serve", "--prot", "1"],
-        ["serve", "--port", "99999"],
-        ["memories", "search"],
-        ["memories", "list", "--limit", "0"],
-        ["memories", "delete"],
-        ["memories", "delete", "--all"],
-        ["memories", "delete", "mem_1", "--all", "--user", "mira"],
-        ["memories", "import", "gone.jsonl"],
-    ],
+    staged(
+        [
+            ["nonsense"],
+            ["serve", "--prot", "1"],
+            ["serve", "--port", "99999"],
+            ["memories", "search"],
+            ["memories", "list", "--limit", "0"],
+            ["memories", "delete"],
+            ["memories", "delete", "--all"],
+            ["memories", "delete", "mem_1", "--all", "--user", "mira"],
+            ["memories", "import", "gone.jsonl"],
+        ],
+        quick=3,
+    ),
     ids=" ".join,
 )
 def test_wrong_usage_ends_with_2_and_nothing_on_standard_output(arguments, tmp_path):

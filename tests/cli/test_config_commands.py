@@ -6,8 +6,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from mnemoir.cli.check import check
-from mnemoir.cli.schema import schema
+from mnemoir.cli.trees import check, schema
 from mnemoir.core.errors import InvalidRequest, SettingsError
 from tests.workflows.config.config_kit import tree_of
 

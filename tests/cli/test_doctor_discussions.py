@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mnemoir.cli import tree_checks
+from mnemoir.cli import file_checks
 from mnemoir.core.discussions import Discussion
 from mnemoir.settings import load_settings
 from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
@@ -31,7 +31,7 @@ def settings(tmp_path):
 
 
 async def test_without_discussions_nothing_is_created(settings, tmp_path):
-    finding = await tree_checks.check_discussions(settings())
+    finding = await file_checks.check_discussions(settings())
     assert (finding.state, finding.found) == ("ok", "none yet")
     assert list(tmp_path.iterdir()) == []
 
@@ -42,7 +42,7 @@ async def test_sound_discussions_are_counted(settings, tmp_path):
         await FileChunkLedger().append(Discussion(root=root, id=id), "A", source("a"))
     await records.append(Discussion(root=root, id="tea"), [record("tea")], source("a"))
     await records.aclose()
-    finding = await tree_checks.check_discussions(settings())
+    finding = await file_checks.check_discussions(settings())
     assert (finding.state, finding.found) == ("ok", "2 discussions with 2 chunk summaries and 1 record, whole")
 
 
@@ -55,40 +55,40 @@ async def test_damaged_files_of_every_served_user_are_named_once_and_left_unchan
         put(common, "%users/bob/tea_summary.jsonl", "["),
         put(tree.public, "tea_vector_memory.db", "no database" * 100),
     ]
-    finding = await tree_checks.check_discussions(settings(tree, ["Ann", "Bob"]))
+    finding = await file_checks.check_discussions(settings(tree, ["Ann", "Bob"]))
     assert (finding.state, [finding.found.count(str(file)) for file in damaged]) == ("fail", [1, 1, 1, 1])
     assert "docs/discussion-memory.md" in finding.to_do
     assert damaged[0].read_text() == "{"
-    finding = await tree_checks.check_discussions(settings(tree, ["Ann"]))
+    finding = await file_checks.check_discussions(settings(tree, ["Ann"]))
     assert [str(file) in finding.found for file in damaged] == [True, False, False, True]
 
 
 async def test_of_many_damaged_files_five_are_named(settings, tmp_path):
     for n in range(8):
         put(tmp_path / "data" / "discussions", f"d{n}_memories.json", "{")
-    finding = await tree_checks.check_discussions(settings())
+    finding = await file_checks.check_discussions(settings())
     assert finding.found.count("_memories.json is damaged") == 5
     assert finding.found.endswith("And 3 more.")
 
 
 async def test_a_tree_without_errors_passes(settings, tmp_path):
     tree = tree_of(tmp_path)
-    finding = await tree_checks.check_tree(settings(tree))
+    finding = await file_checks.check_tree(settings(tree))
     assert (finding.state, finding.found) == ("ok", f"{tree.root}: 0 errors, 0 warnings")
 
 
 async def test_errors_in_the_tree_are_a_warning_that_says_which_command_lists_them(settings, tmp_path):
     node = {"type": "Standard", "endpointName": "Mian", "prompt": ""}
     tree = tree_of(tmp_path, {"Workflows/Ann/Chat.json": [node]})
-    finding = await tree_checks.check_tree(settings(tree))
+    finding = await file_checks.check_tree(settings(tree))
     assert (finding.state, finding.found) == ("warn", f"{tree.root}: 1 error, 0 warnings")
     assert finding.to_do == f"Run: mnemoir check --config-dir {tree.root}"
 
 
 async def test_a_tree_that_cannot_be_served_fails_and_its_discussions_are_not_reported_as_intact(settings, tmp_path):
     here = settings(tree_of(tmp_path), ["Nobody"])
-    assert (await tree_checks.check_tree(here)).state == "fail"
-    finding = await tree_checks.check_discussions(here)
+    assert (await file_checks.check_tree(here)).state == "fail"
+    finding = await file_checks.check_discussions(here)
     assert (finding.state, "not looked at" in finding.found) == ("warn", True)
 
 

@@ -11,6 +11,7 @@ import pytest
 import requests
 
 from tests.serving import ServerProcess, clean_environment
+from tests.stages import staged
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -82,7 +83,9 @@ def test_every_sample_of_the_memory_api_runs_as_printed(kind, source, server, tm
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(("kind", "source"), CHATS, ids=[f"{kind}-{n}" for n, (kind, _) in enumerate(CHATS)])
+@pytest.mark.parametrize(
+    ("kind", "source"), staged(CHATS, quick=1), ids=[f"{kind}-{n}" for n, (kind, _) in enumerate(CHATS)]
+)
 def test_every_sample_of_a_chat_is_answered_as_printed(kind, source, server, tmp_path):
     line = command(kind, source.replace(WRITTEN_FOR, server.url), tmp_path)
     done = subprocess.run(line, capture_output=True, text=True, timeout=60, cwd=tmp_path)
@@ -91,7 +94,7 @@ def test_every_sample_of_a_chat_is_answered_as_printed(kind, source, server, tmp
     assert '"error"' not in done.stdout
 
 
-@pytest.mark.parametrize("page", TALKS)
+@pytest.mark.parametrize("page", staged(TALKS, quick=1))
 def test_the_samples_of_a_page_about_conversations_run_one_after_another(page, server, tmp_path):
     body = {"model": "mnemoir", "messages": [{"role": "user", "content": "I drink green tea."}]}
     chat = requests.post(f"{server.url}/v1/chat/completions", json=body, headers={"X-Session-Id": "tea"}, timeout=60)
@@ -107,7 +110,7 @@ def test_the_samples_of_a_page_about_conversations_run_one_after_another(page, s
         assert '"error"' not in done.stdout
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+@pytest.mark.parametrize("example", staged(EXAMPLES, quick=1), ids=lambda example: example.name)
 def test_every_example_runs(example, server, tmp_path):
     source = example.read_text(encoding="utf-8").replace(WRITTEN_FOR, server.url)
     line = command("python" if example.suffix == ".py" else "javascript", source, tmp_path)

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from mnemoir.cli.chat.commands import NAMES
+from mnemoir.cli.chat.loop import NAMES
 
 PAGE = (Path(__file__).parents[2] / "docs/terminal-chat.md").read_text(encoding="utf-8")
 

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from mnemoir.memory.discussions.extraction_prompt import EXTRACTION_SYSTEM_PROMPT
-from mnemoir.workflows.config.discussion import DiscussionSettings
+from mnemoir.memory.discussions.records import EXTRACTION_SYSTEM_PROMPT
+from mnemoir.workflows.config.memory import DiscussionSettings
 from mnemoir.workflows.memory_prompts import ALL, CHUNK, RECENT, SUMMARY
 from mnemoir.workflows.starter import StarterServer, starter_files
 from tests.cli.documented_keys import json_in, keys, page, rows, wrong

@@ -7,15 +7,12 @@ import pytest
 import requests
 
 from mnemoir.workflows.checking import check
-from mnemoir.workflows.config.api_type import KINDS, ApiType
-from mnemoir.workflows.config.endpoint import EndpointDefinition
+from mnemoir.workflows.config.endpoint import KINDS, ApiType, EndpointDefinition, PromptTemplate
 from mnemoir.workflows.config.routing import RoutingTable
-from mnemoir.workflows.config.template import PromptTemplate
 from mnemoir.workflows.config.tree import ConfigTree
 from mnemoir.workflows.config.user import UserSettings
-from mnemoir.workflows.node import ModelProperties, NodeProperties
-from mnemoir.workflows.node_types import node_types
-from mnemoir.workflows.prompting.samplers import CANONICAL, SPECIAL
+from mnemoir.workflows.node import ModelProperties, NodeProperties, node_types
+from mnemoir.workflows.prompting.options import CANONICAL, SPECIAL
 from mnemoir.workflows.schemas import schemas
 from mnemoir.workflows.starter import StarterServer, starter_files
 from mnemoir.workflows.text.variables import KNOWN

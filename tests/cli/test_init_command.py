@@ -8,7 +8,7 @@ import pytest
 
 from mnemoir.workflows.checking import check_with_hints
 from mnemoir.workflows.config.tree import ConfigTree
-from mnemoir.workflows.node_types import node_types
+from mnemoir.workflows.node import node_types
 from mnemoir.workflows.starter import api_types, users
 from tests.cli.command_process import run_here
 

@@ -66,6 +66,7 @@ def test_a_text_may_come_from_standard_input(memories, user):
     assert done.stderr == "Added 1 memories successfully\n"
 
 
+@pytest.mark.slow
 def test_projects_are_apart(memories, user):
     memories.json("add", "I live in Graz.", "--user", user, "--project", "one", "--verbatim")
     assert memories.json("list", "--user", user, "--project", "two")["results"] == []
@@ -146,6 +147,7 @@ def test_an_address_where_something_else_answers_is_an_error(memories):
     assert "that is not a Mnemoir server" in done.stderr
 
 
+@pytest.mark.slow
 def test_without_a_server_the_data_directory_is_opened_with_a_note(tmp_path):
     memories = Commands(run, tmp_path, port=free_port())
     added = memories("add", "I live in Graz.", "--verbatim")
@@ -155,6 +157,7 @@ def test_without_a_server_the_data_directory_is_opened_with_a_note(tmp_path):
     assert [json.loads(line)["memory"] for line in exported.stdout.splitlines()] == ["I live in Graz."]
 
 
+@pytest.mark.slow
 def test_a_directory_that_a_server_holds_is_not_opened_and_the_holder_is_named(server, tmp_path):
     done = Commands(run, tmp_path, port=free_port())("list", "--data-dir", str(server.data_dir))
     assert (done.returncode, done.stdout) == (1, "")
@@ -165,6 +168,7 @@ def test_a_directory_that_a_server_holds_is_not_opened_and_the_holder_is_named(s
 KEY = "a-key-of-20-characters"
 
 
+@pytest.mark.slow
 async def test_the_key_of_the_settings_opens_a_guarded_server(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     options = ServerOptions(port=free_port(), api_keys=[KEY])

@@ -8,10 +8,10 @@ import pytest
 
 from tests.cli.test_documentation import SAMPLES, WRITTEN_FOR, command
 from tests.serving import ServerProcess
+from tests.stages import staged
 
 ADDRESS = re.compile(rf"{re.escape(WRITTEN_FOR)}[\w/-]*")
 KNOWN_ERROR = '"code":"memory_not_found"'  # of the ids that the page makes up
-FORMS = [pytest.param(kind, source, id=f"{kind}-{n}") for n, (kind, source) in enumerate(SAMPLES)]
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def run(kind: str, source: str, folder: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize(("kind", "source"), FORMS)
+@pytest.mark.parametrize(("kind", "source"), staged(SAMPLES, quick=4))
 def test_a_sample_with_a_final_slash_does_the_same(kind, source, server, tmp_path):
     slashed, count = ADDRESS.subn(lambda address: f"{address[0]}/", source)
     assert count
@@ -36,7 +36,7 @@ def test_a_sample_with_a_final_slash_does_the_same(kind, source, server, tmp_pat
     assert '"code":' not in told.replace(KNOWN_ERROR, "")
 
 
-@pytest.mark.parametrize(("kind", "source"), [form for form in FORMS if form.values[0] == "sh"])
+@pytest.mark.parametrize(("kind", "source"), [form for form in SAMPLES if form[0] == "sh"])
 def test_no_shell_sample_is_answered_with_an_error(kind, source, server, tmp_path):
     told = run(kind, source.replace(WRITTEN_FOR, server.url), tmp_path)
     assert '"code":' not in told.replace(KNOWN_ERROR, "")

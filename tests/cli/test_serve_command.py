@@ -40,6 +40,7 @@ def test_an_address_that_others_reach_is_refused_without_a_proper_key_and_nothin
     assert not (tmp_path / "data").exists()
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken_is_named(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -48,6 +49,7 @@ def test_a_port_that_is_taken_is_named(tmp_path):
     assert f"port {port}" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_data_directory_in_use_is_refused_naming_its_holder(tmp_path):
     with ServerProcess(tmp_path / "data") as server:
         done = run("serve", "--port", "0", "--data-dir", str(server.data_dir), cwd=tmp_path)

@@ -46,12 +46,14 @@ def test_a_start_line_of_2026_starts_the_server_with_warnings_about_ineffective_
     assert not (public / "elsewhere").exists()
 
 
+@pytest.mark.slow
 def test_listen_without_an_address_is_all_addresses_and_needs_a_key(public, tmp_path):
     done = run("serve", "--listen", "--port", "0", "--PublicDirectory", str(public), "--User", "ann", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert "Refused to listen on 0.0.0.0" in done.stderr
 
 
+@pytest.mark.slow
 def test_listen_at_the_end_of_the_line_and_with_an_address_work_as_well(tmp_path):
     last = run("serve", "--port", "0", "--listen", cwd=tmp_path)
     assert "Refused to listen on 0.0.0.0" in last.stderr

@@ -62,7 +62,7 @@ class _Stale(Exception):
         self.change = change
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(commits=st.lists(st.one_of(st.lists(STEPS, min_size=1, max_size=4), DELETES), max_size=8))
 def test_every_read_agrees_with_a_dictionary_after_random_commits(backend, commits):
     asyncio.run(play(backend, commits))

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from mnemoir.conversations.log.files import FilePayload, FileRef, FileUnavailable, StoredFile
-from mnemoir.conversations.turns.turn_log import TurnLog
-from mnemoir.conversations.turns.turns import Conversation
+from mnemoir.conversations.turns.turns import Conversation, TurnLog
 from mnemoir.core.conversations import MediaType, Message
 from mnemoir.ports.turns import Attachment, Turn
 

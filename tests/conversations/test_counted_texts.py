@@ -2,8 +2,7 @@
 
 import pytest
 
-from mnemoir.conversations.windows.counters import HEURISTIC, tiktoken_counter
-from mnemoir.conversations.windows.local_encodings import local_encoding
+from mnemoir.conversations.windows.counters import HEURISTIC, local_encoding, tiktoken_counter
 from tests.conversations.counted_texts import (
     CJK,
     CODE,

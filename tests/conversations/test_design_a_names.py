@@ -24,7 +24,7 @@ from mnemoir.conversations import (
     TokenBufferMemory,
 )
 from mnemoir.conversations.nodes.memory import local_node_parts
-from mnemoir.conversations.turns.turn_log import TurnLog
+from mnemoir.conversations.turns.turns import TurnLog
 from tests.conversations.documented import given_as, modules_after
 
 AT = datetime(2026, 1, 7, 10, tzinfo=UTC)

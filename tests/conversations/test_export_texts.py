@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from mnemoir.conversations import MediaPart, MemoryManager, Message, TextPart, ToolCall
 from mnemoir.conversations.transfer.copies import MessageCopy, SessionCopy
-from mnemoir.conversations.transfer.markdown import write_markdown
+from mnemoir.conversations.transfer.texts import write_markdown
 from mnemoir.core.conversations import SessionMetadata
 from tests.conversations.transfer_kit import exported, rich_session
 
@@ -168,7 +168,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(PIECES, max_size=25), st.lists(PIECES, max_size=10))
 def test_any_text_is_inert(one, other):
     assert_inert(markdown(Message("user", "".join(one)), Message("assistant", "".join(other))))

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from mnemoir.conversations.windows.counters import CHARS4, HEURISTIC, AdditiveCounter, FunctionCounter, model_counter
 from mnemoir.conversations.windows.fitting import borders, fit, fitting_cut, system_messages
-from mnemoir.conversations.windows.tool_rounds import match_results
-from mnemoir.conversations.windows.validity import assert_valid_history
+from mnemoir.conversations.windows.validity import assert_valid_history, match_results
 from mnemoir.core.conversations import Message
 from tests.conversations.histories import any_messages, caller, result, valid_histories
 

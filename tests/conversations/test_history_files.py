@@ -9,9 +9,9 @@ from mnemoir.conversations.log.files import (
     ImageConfig,
     file_ref,
     history_detail,
+    media_type,
     read_file_upload,
 )
-from mnemoir.conversations.log.media_types import media_type
 from mnemoir.conversations.turns.token_buffer import TokenBufferMemory
 from mnemoir.core.conversations import MediaPart, Message, TextPart
 from mnemoir.core.errors import SettingsError

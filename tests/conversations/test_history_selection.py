@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from mnemoir.conversations.turns.presets import HistoryRules
 from mnemoir.conversations.turns.threads import NIL, get_thread_messages_length
-from mnemoir.conversations.turns.turn_log import TurnLog
-from mnemoir.conversations.turns.turns import Conversation, history_turns
+from mnemoir.conversations.turns.turns import Conversation, TurnLog, history_turns
 from mnemoir.ports.turns import Turn
 from tests.conversations.chats import NOON
 from tests.conversations.thread_oracle import history_of, thread_of

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mnemoir.conversations.turns.history_text import (
+from mnemoir.conversations.turns.token_buffer import (
     COMPLETION_STOP,
     COMPLETION_TEMPLATE,
     completion_prompt,

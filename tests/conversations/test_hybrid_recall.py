@@ -81,6 +81,7 @@ def test_an_identifier_is_found_at_the_first_place_where_meaning_alone_misses_it
     assert [query for query in _IDENTIFIERS if query not in _found(memory, query, 1, None)[0]] == []
 
 
+@pytest.mark.slow
 def test_both_together_find_no_less_than_either_alone(memory: MemoryManager) -> None:
     both, words, meaning = (_recall(memory, alpha) for alpha in (None, 0.0, 1.0))
     assert len(_IDENTIFIERS) + len(_SAID) == 50

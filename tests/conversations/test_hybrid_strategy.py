@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from mnemoir.conversations.windows.counters import HEURISTIC, FunctionCounter
 from mnemoir.conversations.windows.strategies.hybrid import BudgetTooSmall, HybridStrategy
-from mnemoir.conversations.windows.strategies.simple import SimpleStrategy
 from mnemoir.conversations.windows.strategies.summarising import SummaryOptions
+from mnemoir.conversations.windows.strategies.tail import SimpleStrategy
 from mnemoir.conversations.windows.validity import SUMMARY_PREFIX, assert_valid_history
 from mnemoir.core.conversations import Message
 from mnemoir.core.errors import SettingsError
@@ -182,7 +182,7 @@ _TURN = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     turns=st.lists(_TURN, min_size=1, max_size=60),
     budget=st.integers(100, 900),

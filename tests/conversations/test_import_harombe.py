@@ -121,6 +121,7 @@ def test_constraints_of_a_file_are_not_computed(store, tmp_path):
     assert import_sessions(store, database(tmp_path, costly + rows)).messages == 1
 
 
+@pytest.mark.slow
 def test_a_damaged_database_is_refused_or_read_and_never_half_stored(store, tmp_path):
     data = database(tmp_path, TABLES + ROWS + MANY)
     refused = 0

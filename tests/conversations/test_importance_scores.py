@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mnemoir.conversations.windows.importance import IMPORTANT, ImportanceContext, score_importance
-from mnemoir.conversations.windows.strategies.scoring import rescore, score_new
+from mnemoir.conversations.windows.strategies.retained import rescore, score_new
 from mnemoir.core.conversations import Message, TextPart
 from tests.conversations.strategy_kit import SESSION, opened, save, talk
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mnemoir.conversations import MemoryManager, Message, SearchFilter, SessionExistsError, SessionMetadata, ToolCall
 from mnemoir.conversations.windows.counters import CHARS4
 from mnemoir.conversations.windows.fitting import fit
-from mnemoir.conversations.windows.strategies.simple import SimpleStrategy
+from mnemoir.conversations.windows.strategies.tail import SimpleStrategy
 from mnemoir.conversations.windows.validity import assert_valid_history, close_open_calls
 from mnemoir.core.errors import InvalidRequest
 from tests.conversations.histories import any_messages

@@ -12,14 +12,16 @@ import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemoir.conversations.nodes.compression import COMPRESSED_ABOVE_BYTES, pack, unpack
 from mnemoir.conversations.nodes.document import (
+    COMPRESSED_ABOVE_BYTES,
     NewerDocument,
     NodeMemoryData,
     NodeMemoryFile,
     NodeMemoryMessage,
     UnreadableDocument,
+    pack,
     read_document,
+    unpack,
     write_document,
 )
 from mnemoir.core.errors import SettingsError, StorageUnavailable

@@ -24,7 +24,7 @@ from mnemoir.conversations.nodes.memory import (
 )
 from mnemoir.conversations.turns.presets import COMPAT_A_NEW, COMPAT_A_OLD, COMPAT_B, DEFAULT
 from mnemoir.conversations.turns.threads import NIL
-from mnemoir.conversations.turns.turn_log import TurnLog
+from mnemoir.conversations.turns.turns import TurnLog
 from mnemoir.core.conversations import MediaPart, Message, TextPart, ToolCall
 from mnemoir.core.errors import Conflict, InvalidRequest, StorageUnavailable
 from mnemoir.ports.turns import Turn

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemoir.conversations.nodes.compression import unpack
-from mnemoir.conversations.nodes.document import read_document
+from mnemoir.conversations.nodes.document import read_document, unpack
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.ports.objects import StoredObject
 from mnemoir.storage.locks.in_process import InProcessLock

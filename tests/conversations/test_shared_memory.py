@@ -38,6 +38,7 @@ def shared(tmp_path_factory) -> tuple[Path, list[tuple[int, str]]]:
     return folder, [(int(message_id), text) for message_id, text in lines]
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_or_doubled_and_ids_only_grow(shared):
     folder, acknowledged = shared
     assert len({message_id for message_id, _ in acknowledged}) == len(acknowledged) == ALL

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from mnemoir.conversations.windows.counters import CHARS4, FunctionCounter
 from mnemoir.conversations.windows.strategies.choice import strategy_named
-from mnemoir.conversations.windows.strategies.simple import SimpleStrategy
 from mnemoir.conversations.windows.strategies.summarising import SummaryOptions
+from mnemoir.conversations.windows.strategies.tail import SimpleStrategy
 from mnemoir.conversations.windows.validity import INTERRUPTED, assert_valid_history
 from mnemoir.core.conversations import Message, ToolCall
 from mnemoir.core.errors import SettingsError

@@ -58,7 +58,7 @@ long_sessions = st.lists(st.one_of(valid_histories(), any_messages()), min_size=
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     messages=long_sessions,
     later=any_messages(),
@@ -99,7 +99,7 @@ def test_a_window_keeps_its_promises(
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     branches=st.lists(st.tuples(st.integers(0, 200), st.integers(1, 25)), min_size=1, max_size=6),
     budget=st.integers(100, 500),

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from mnemoir.conversations.windows.strategies.simple import SimpleStrategy
 from mnemoir.conversations.windows.strategies.summarising import SummaryOptions, SummaryTask, summary_prompt
 from mnemoir.conversations.windows.strategies.summarization import SummarizationStrategy
+from mnemoir.conversations.windows.strategies.tail import SimpleStrategy
 from mnemoir.conversations.windows.validity import SUMMARY_PREFIX, assert_valid_history
 from mnemoir.core.conversations import Message
 from tests.conversations.strategy_kit import SESSION, Summariser, cost, opened, save, talk, texts, tool_round
@@ -74,6 +74,7 @@ def test_only_messages_that_left_the_window_since_are_summarised(tmp_path: Path)
     assert [line.split()[1] for line in second.transcript.splitlines()] == texts(talk(20, first=30))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [_WORDS, _WORDS * 2])
 def test_a_long_session_stays_within_budget_with_few_calls_and_no_gap(tmp_path: Path, words: str) -> None:
     summariser = Summariser()

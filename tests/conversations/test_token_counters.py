@@ -20,11 +20,11 @@ from mnemoir.conversations.windows.counters import (
     counter_named,
     estimate_tokens,
     estimate_total_tokens,
+    local_encoding,
     model_counter,
     plain_model_counter,
     tiktoken_counter,
 )
-from mnemoir.conversations.windows.local_encodings import local_encoding
 from mnemoir.core.conversations import MediaPart, Message, TextPart, ToolCall
 from mnemoir.core.errors import SettingsError
 from tests.conversations.counted_texts import CJK, ENGLISH

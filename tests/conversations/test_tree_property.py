@@ -198,4 +198,4 @@ def as_clients_show(said: Said) -> Said:
 
 
 TestBranchesOfSessions = BranchesOfSessions.TestCase
-TestBranchesOfSessions.settings = settings(max_examples=25, stateful_step_count=30, deadline=None)
+TestBranchesOfSessions.settings = settings(max_examples=8, stateful_step_count=25, deadline=None)

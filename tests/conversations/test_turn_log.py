@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from mnemoir.conversations.turns.threads import NIL, get_thread_messages_length, stored_turns
-from mnemoir.conversations.turns.turn_log import TurnLog
+from mnemoir.conversations.turns.turns import TurnLog
 from mnemoir.core.errors import InvalidRequest
 from tests.conversations.chats import NOON, attachment, line, turn
 

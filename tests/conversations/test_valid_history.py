@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemoir.conversations.windows.tool_rounds import AnsweredCall, match_results
-from mnemoir.conversations.windows.validity import InvalidHistory, assert_valid_history, close_open_calls
+from mnemoir.conversations.windows.validity import (
+    AnsweredCall,
+    InvalidHistory,
+    assert_valid_history,
+    close_open_calls,
+    match_results,
+)
 from mnemoir.core.conversations import Message
 from tests.conversations.histories import any_messages, caller, result, valid_histories
 

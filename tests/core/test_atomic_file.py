@@ -14,12 +14,11 @@ from mnemoir.core.atomic_file import append_file, replace_file, replacing
 from mnemoir.core.scope import DEFAULT_TENANT
 from mnemoir.ports.memory_store import Project
 from mnemoir.ports.project_settings import ProjectSettings
-from mnemoir.storage.discussions.placed_file import placed
-from mnemoir.storage.discussions.places import Place
+from mnemoir.storage.discussions.places import Place, placed
 from mnemoir.storage.discussions.record_files import RecordFiles
 from mnemoir.storage.discussions.timestamps import FileTimestamps
 from mnemoir.storage.files.project_file import ProjectFile
-from mnemoir.storage.files.project_settings import FileProjectSettings
+from mnemoir.storage.files.project_files import FileProjectSettings
 from mnemoir.storage.files.user_files import FileUserFiles
 from mnemoir.storage.objects.local import LocalObjects
 from tests.failing_calls import attempts

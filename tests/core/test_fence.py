@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemoir.core.fence import RecalledLine, fenced_lines, put_up, take_down
+from mnemoir.core.text import RecalledLine, fenced_lines, put_up, take_down
 
 MESSAGE = "what should I cook?"
 LINES = [RecalledLine(text="Is vegetarian", day="2026-03-04"), RecalledLine(text="Allergic to nuts")]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnemoir.core.fence import RecalledLine, fenced_lines, put_up, without_unseen
+from mnemoir.core.text import RecalledLine, fenced_lines, put_up, without_unseen
 
 HIDDEN = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
 

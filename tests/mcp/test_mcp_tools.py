@@ -156,6 +156,7 @@ async def resource(client: Client) -> str:
     return content.text
 
 
+@pytest.mark.slow
 async def test_no_tool_reaches_another_user_or_project(server):
     async with agent(server, "--user", "otto") as client:
         (added,) = await told(client, "add_memory", text="I am allergic to cats.")
@@ -186,6 +187,7 @@ async def test_stored_conversations_are_found(server):
     assert (found[0]["conversation_id"], found[0]["role"], found[0]["text"]) == ("trip", "user", "Lisbon?")
 
 
+@pytest.mark.slow
 async def test_the_server_reports_the_last_call_of_an_agent(server):
     held = {"Authorization": f"Bearer {KEY}"}
     async with aiohttp.ClientSession(server.url, headers=held) as http, agent(server, "--user", "vera") as client:
@@ -237,6 +239,7 @@ async def test_an_agent_sees_one_name_for_each_argument(server):
     assert list(tools["update_memory"]["properties"]) == ["memory_id", "text"]
 
 
+@pytest.mark.slow
 async def test_a_wrong_key_is_reported_to_the_agent(server):
     async with agent(server, "--user", "mira", key="some-other-key-of-someone") as client:
         assert "valid API key" in await refusal(client, "list_memories")
@@ -247,12 +250,14 @@ def test_the_tools_are_printed_as_json(server, tmp_path):
     assert sorted(tool["name"] for tool in json.loads(done.stdout)["tools"]) == TOOLS
 
 
+@pytest.mark.slow
 def test_the_tools_are_printed_without_a_server_and_nothing_is_opened(tmp_path):
     done = run("mcp", "--json", "--url", closed_port_url(), cwd=tmp_path)
     assert (done.returncode, len(json.loads(done.stdout)["tools"]), done.stderr) == (0, len(TOOLS), "")
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 async def test_a_server_may_be_started_after_the_agent_and_again(tmp_path):
     far = ServerProcess(tmp_path / "data")
     async with agent(far, "--user", "late", key="") as client:
@@ -269,6 +274,7 @@ async def test_a_server_may_be_started_after_the_agent_and_again(tmp_path):
             assert len(await told(client, "list_memories")) == 1
 
 
+@pytest.mark.slow
 async def test_another_program_at_the_address_is_reported_to_the_agent(tmp_path):
     async with ScriptedLLM() as other:
         far = ServerProcess(tmp_path / "data")

@@ -261,6 +261,7 @@ async def test_a_deletion_does_not_wait_for_a_job_whose_end_could_not_be_written
     await database.aclose()
 
 
+@pytest.mark.slow
 async def test_a_beat_puts_back_a_job_whose_end_could_not_be_written_down(tmp_path, steps):
     database, queue, background = await a_job_whose_end_was_not_written(tmp_path, steps)
     await background.beat()

@@ -98,7 +98,7 @@ def restarted(before: Resident, store: ListedRows, packs: Shelf) -> Resident:
     return after
 
 
-@settings(max_examples=150)
+@settings(max_examples=40)
 @given(steps)
 def test_an_index_kept_up_to_date_equals_a_rebuilt_one(history: list[tuple[str, str, int]]) -> None:
     store, shelf = ListedRows(), Shelf()

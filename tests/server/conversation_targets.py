@@ -18,7 +18,7 @@ import pytest_asyncio
 
 from mnemoir.app.parts import open_parts
 from mnemoir.core.scope import Scope
-from mnemoir.providers.asgi_call import AsgiAnswer
+from mnemoir.providers.http import AsgiAnswer
 from mnemoir.server import ServerOptions, create_app
 from mnemoir.settings import load_settings
 from tests.server.server_kit import JSON, Server

@@ -8,7 +8,7 @@ from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 from starlette.routing import Match
 
-from mnemoir.providers.asgi_call import AsgiAnswer
+from mnemoir.providers.http import AsgiAnswer
 from mnemoir.server import conversations, discussions, memories, runs, status, workflow_files
 from mnemoir.server.rest import Answer
 

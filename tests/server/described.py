@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 from jsonschema import Draft202012Validator
 
-from mnemoir.providers.asgi_call import AsgiAnswer
+from mnemoir.providers.http import AsgiAnswer
 from tests.server.server_kit import JSON
 
 _METHODS = ("get", "post", "put", "patch", "delete")

@@ -11,7 +11,7 @@ import orjson
 from starlette.types import ASGIApp
 
 from mnemoir.app.parts import Parts
-from mnemoir.providers.asgi_call import AsgiAnswer, call_asgi
+from mnemoir.providers.http import AsgiAnswer, call_asgi
 from mnemoir.server import ServerOptions, serve
 from mnemoir.server.run import bind
 from tests.scripted_llm import ScriptedLLM

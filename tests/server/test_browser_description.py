@@ -45,6 +45,7 @@ async def described(server, made) -> Description:
     return await description_of(server, made)
 
 
+@pytest.mark.slow
 async def test_it_is_valid_openapi(described):
     assert described.schema["openapi"].startswith("3.1.")
     assert [error.message for error in OpenAPIV31SpecValidator(described.schema).iter_errors()] == []

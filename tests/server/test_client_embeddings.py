@@ -11,7 +11,7 @@ import orjson
 import pytest
 import tiktoken
 
-from mnemoir.providers.embedding import token_arrays
+from mnemoir.app import client_embedding
 from tests.scripted_llm import Answer, ScriptedLLM
 from tests.server.conftest import OpenServer
 from tests.server.server_kit import Server, asks, error_of
@@ -39,7 +39,7 @@ def letters(monkeypatch: pytest.MonkeyPatch) -> None:
     """An encoding of single bytes in place of cl100k, whose file is on no test machine."""
     ranks = {bytes([byte]): byte for byte in range(256)}
     made = tiktoken.Encoding("letters", pat_str=r"\S+|\s+", mergeable_ranks=ranks, special_tokens={})
-    monkeypatch.setattr(token_arrays, "local_encoding", lambda name: made if name == "cl100k_base" else None)
+    monkeypatch.setattr(client_embedding, "local_encoding", lambda name: made if name == "cl100k_base" else None)
 
 
 # --- token arrays

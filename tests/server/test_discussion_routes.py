@@ -10,8 +10,8 @@ import pytest
 from mnemoir.core.discussions import BlockChanges, ChunkSource, NewRecord, RollingSummary, SourceMessage
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.messages import text_message
-from mnemoir.providers.asgi_call import call_asgi
-from mnemoir.server.discussions.rebuild import RebuildAnswer
+from mnemoir.providers.http import call_asgi
+from mnemoir.server.discussions.routes import RebuildAnswer
 from mnemoir.workflows.rebuilding import RebuildProgress
 from tests.scripted_llm import Answer, failure
 from tests.server.served_tree import served

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnemoir.core.fence import RecalledLine, put_up
+from mnemoir.core.text import RecalledLine, put_up
 from tests.remembering_model import learn_every_turn
 from tests.server.server_kit import asks
 from tests.wire.framed_prompts import FRAMED, PLANTED, QUESTION, TYPED, rag

@@ -13,7 +13,7 @@ from mnemoir.workflows.checking import check
 from mnemoir.workflows.config.shown import ConfigText
 from mnemoir.workflows.config.tree import ConfigTree
 from mnemoir.workflows.graph import WorkflowGraph
-from mnemoir.workflows.node_types import node_types
+from mnemoir.workflows.node import node_types
 from mnemoir.workflows.schemas import schemas
 from mnemoir.workflows.starter import StarterServer, starter_files
 from tests.server.served_tree import KEY, answering, asking, behind, calling, served

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from mnemoir.app.conversation_parts import folder_of_vectors, make_strategy, recording_options
-from mnemoir.app.folders import folder_of_conversations
+from mnemoir.app.tree import folder_of_conversations
 from mnemoir.conversations.windows.strategies.hybrid import HybridStrategy
-from mnemoir.conversations.windows.strategies.simple import SimpleStrategy
 from mnemoir.conversations.windows.strategies.summarization import SummarizationStrategy
+from mnemoir.conversations.windows.strategies.tail import SimpleStrategy
 from mnemoir.core.errors import SettingsError
 from mnemoir.providers.llm.offline import OfflineModel
 from mnemoir.settings import load_settings

@@ -6,8 +6,7 @@ import pytest
 
 from mnemoir.core.errors import SettingsError
 from mnemoir.settings import load_settings
-from mnemoir.settings.environment import NAMES, PLAIN, variable_of
-from mnemoir.settings.keys import KEYS
+from mnemoir.settings.keys import KEYS, NAMES, PLAIN, variable_of
 
 
 @pytest.fixture(autouse=True)

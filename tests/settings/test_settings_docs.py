@@ -7,8 +7,7 @@ import pytest
 import yaml
 
 from mnemoir.settings import load_settings
-from mnemoir.settings.environment import PLAIN
-from mnemoir.settings.keys import KEYS
+from mnemoir.settings.keys import KEYS, PLAIN
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/settings.md").read_text(encoding="utf-8")

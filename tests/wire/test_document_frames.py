@@ -2,8 +2,8 @@
 
 import pytest
 
-from mnemoir.core.fence import RecalledLine, put_up
 from mnemoir.core.messages import ImagePart, Message, TextPart, text_message
+from mnemoir.core.text import RecalledLine, put_up
 from mnemoir.wire.app_prompts import question_in, typed, without_frame
 from tests.wire.framed_prompts import FRAMED, PLANTED, QUESTION, TYPED, rag
 from tests.wire.task_prompts import SIDE_TASKS

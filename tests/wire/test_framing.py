@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemoir.core.errors import ProviderInvalidOutput
-from mnemoir.wire.ndjson import NdjsonReader
-from mnemoir.wire.sse import SseReader
+from mnemoir.wire.stream_readers import NdjsonReader, SseReader
 
 STREAM = (
     b": a comment\n\n"

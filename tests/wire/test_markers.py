@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemoir.core.messages import text_message
-from mnemoir.wire.markers import read_marked
+from mnemoir.wire.text_completion import read_marked
 
 
 def turns(text: str) -> list[tuple[str, str]] | None:

@@ -66,7 +66,7 @@ NEARLY_RIGHT = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "
 
 
 @pytest.mark.parametrize("read", READERS, ids=lambda read: f"{read.__module__.rpartition('.')[2]}.{read.__name__}")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(changes=st.dictionaries(st.sampled_from(FIELDS), ANYTHING, max_size=4), bare=st.booleans())
 def test_any_json_is_read_or_refused_by_its_field(
     read: Callable[[Any], object], changes: dict[str, Any], bare: bool

@@ -8,7 +8,7 @@ import structlog
 from mnemoir.core.errors import SettingsError
 from mnemoir.workflows.compiled import Compiler
 from mnemoir.workflows.config.workflow import read_workflow
-from mnemoir.workflows.node_types import node_types
+from mnemoir.workflows.node import node_types
 
 RESPOND, STATIC = {"type": "Respond"}, {"type": "StaticResponse", "content": "x"}
 

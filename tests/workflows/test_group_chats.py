@@ -6,7 +6,7 @@ import pytest
 
 from mnemoir.core.messages import ChatRequest, ModelRequest, text_message
 from mnemoir.core.text import hashes
-from mnemoir.workflows.timestamps import PLACEHOLDER
+from mnemoir.workflows.conversation import PLACEHOLDER
 from tests.scripted_llm import Answer
 from tests.tree_kit import answers, asks
 from tests.workflows.workflow_kit import chat, nodes_of, reply

@@ -5,7 +5,7 @@ import pytest
 from mnemoir.core.errors import SettingsError
 from mnemoir.workflows.checking import check
 from mnemoir.workflows.config.tree import ConfigTree
-from mnemoir.workflows.node_types import node_types
+from mnemoir.workflows.node import node_types
 from tests.tree_kit import asks, user, write_tree
 from tests.workflows.history_kit import OWN, PREFIXES, WHOLE, keeping, remembering, text_endpoint
 

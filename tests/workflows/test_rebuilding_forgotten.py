@@ -8,8 +8,7 @@ import pytest
 
 from mnemoir.core.errors import Conflict, InvalidRequest
 from mnemoir.core.text import hashes
-from mnemoir.memory.discussions.aside import aside
-from mnemoir.memory.discussions.forgetting import forget_chunk
+from mnemoir.memory.discussions.writing import aside, forget_chunk
 from mnemoir.workflows.config.tree import ConfigTree
 from mnemoir.workflows.rebuilding import Rebuilding
 from tests.scripted_llm import failure

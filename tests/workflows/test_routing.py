@@ -5,8 +5,7 @@ import pytest
 from mnemoir.core.errors import InvalidRequest, SettingsError
 from mnemoir.core.events import Finished
 from mnemoir.core.messages import text_message
-from mnemoir.workflows.config.routing import RoutingTable
-from mnemoir.workflows.routing import category_variables, chosen_category
+from mnemoir.workflows.config.routing import RoutingTable, category_variables, chosen_category
 from tests.tree_kit import asks, user
 from tests.workflows.workflow_kit import chat, events, reply, shape
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from mnemoir.core.messages import ImagePart, Message, TextPart, ToolCall, text_message
 from mnemoir.core.text import hashes
 from mnemoir.storage.discussions.timestamps import FileTimestamps
-from mnemoir.workflows import timestamps
-from mnemoir.workflows.timestamps import PLACEHOLDER, distance, settle, stamp, stamped, time_context
+from mnemoir.workflows import conversation
+from mnemoir.workflows.conversation import PLACEHOLDER, distance, settle, stamp, stamped, time_context
 
 NOW = datetime(2026, 11, 20, 16, 58, 30, 400, tzinfo=timezone(timedelta(hours=1)))
 
@@ -169,17 +169,17 @@ def test_the_time_context_has_the_first_and_the_last_time(times, words):
 
 async def test_a_turn_is_dated_from_its_question_to_the_reply_that_comes_back(tmp_path):
     store = FileTimestamps()
-    await timestamps.backfill(store, tmp_path, "d1", talk("U1"), now=NOW - timedelta(minutes=10))
-    await timestamps.mark_reply(store, tmp_path, "d1", now=NOW - timedelta(minutes=9))
-    known = await timestamps.backfill(store, tmp_path, "d1", talk("U1", "A1 ", "U2"), now=NOW)
+    await conversation.backfill(store, tmp_path, "d1", talk("U1"), now=NOW - timedelta(minutes=10))
+    await conversation.mark_reply(store, tmp_path, "d1", now=NOW - timedelta(minutes=9))
+    known = await conversation.backfill(store, tmp_path, "d1", talk("U1", "A1 ", "U2"), now=NOW)
     assert known == {key("U1"): ago(minutes=10), key("A1 "): ago(minutes=9), key("U2"): ago()}
     assert await store.load(tmp_path, "d1") == known
 
 
 async def test_a_group_chat_dates_its_reply_at_once(tmp_path):
     store = FileTimestamps()
-    await timestamps.mark_reply(store, tmp_path, "d1", now=NOW - timedelta(minutes=1))
-    await timestamps.commit_reply(store, tmp_path, "d1", "Bob: Hello.", now=NOW)
-    await timestamps.commit_reply(store, tmp_path, "d1", "Eve: Without a placeholder.", now=NOW)
+    await conversation.mark_reply(store, tmp_path, "d1", now=NOW - timedelta(minutes=1))
+    await conversation.commit_reply(store, tmp_path, "d1", "Bob: Hello.", now=NOW)
+    await conversation.commit_reply(store, tmp_path, "d1", "Eve: Without a placeholder.", now=NOW)
     known = {key("Bob: Hello."): ago(minutes=1), key("Eve: Without a placeholder."): ago()}
     assert await store.load(tmp_path, "d1") == known

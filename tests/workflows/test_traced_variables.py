@@ -4,8 +4,8 @@ import pytest
 
 from mnemoir.core.messages import text_message
 from mnemoir.core.runs import MOST_TRACED_CHARACTERS
+from mnemoir.workflows.text.fields import Filling, TextPosition
 from mnemoir.workflows.text.filling import fill
-from mnemoir.workflows.text.positions import Filling, TextPosition
 from mnemoir.workflows.tracing import traced_messages, variables_in
 from tests.scripted_llm import Answer
 from tests.tree_kit import answers, asks

@@ -13,10 +13,10 @@ import aiohttp
 
 from mnemoir.core.errors import ProviderUnavailable
 from mnemoir.core.events import Emit, Event, Text
-from mnemoir.core.fence import RecalledLine
 from mnemoir.core.messages import ChatRequest, Message, ModelRequest, text_message
 from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
+from mnemoir.core.text import RecalledLine
 from mnemoir.memory.discussions.parts import DiscussionMemory
 from mnemoir.ports.memory_service import ChatTurn, MemoryChange, RecallResult
 from mnemoir.providers.llm.endpoint import Endpoint, Timeouts
@@ -28,13 +28,12 @@ from mnemoir.storage.discussions.timestamps import FileTimestamps
 from mnemoir.storage.files.user_files import FileUserFiles
 from mnemoir.workflows.compiled import Compiler
 from mnemoir.workflows.config.tree import ConfigTree
-from mnemoir.workflows.config.workflow import WorkflowDefinition
-from mnemoir.workflows.default import default_workflow
+from mnemoir.workflows.config.workflow import WorkflowDefinition, default_workflow
 from mnemoir.workflows.discussion_files import DiscussionPlaces
 from mnemoir.workflows.dispatch import Workflows
 from mnemoir.workflows.engine import Engine
 from mnemoir.workflows.locks import WorkflowLocks
-from mnemoir.workflows.node_types import node_types
+from mnemoir.workflows.node import node_types
 from mnemoir.workflows.run import Caller
 from mnemoir.workflows.services import ChatMemory, Limits, Services
 from tests.discussion_stores import discussion_stores

@@ -1,9 +1,16 @@
 """The public names of the agent: a model that reasons, calls tools and remembers. All other names may change."""
 
 from mnemoir.agent.agent import DEFAULT_SYSTEM_PROMPT, Agent, AgentLimits
-from mnemoir.agent.chat_model import ChatModelLLM
-from mnemoir.agent.events import AgentEvent, Answered, ContextRecalled, ToolFinished, ToolStarted
-from mnemoir.agent.llm import LLM, ClusterManager, CompletionResponse, ModelChooser, StreamingLLM, ToolSpec
+from mnemoir.agent.llm import (
+    LLM,
+    ChatModelLLM,
+    ClusterManager,
+    CompletionResponse,
+    ModelChooser,
+    StreamingLLM,
+    ToolSpec,
+)
+from mnemoir.agent.loop import AgentEvent, Answered, ContextRecalled, ToolFinished, ToolStarted
 from mnemoir.agent.memory import AgentMemory
 from mnemoir.agent.retrieval import ScopedSearch
 from mnemoir.agent.tools import Tool, ToolSource, tool

@@ -11,11 +11,8 @@ from typing import Any
 
 import structlog
 
-from mnemoir.agent.allowance import Allowance
-from mnemoir.agent.choosing import choice_of
-from mnemoir.agent.events import AgentEvent, Answered, ContextRecalled
-from mnemoir.agent.llm import LLM, ClusterManager, ModelChooser
-from mnemoir.agent.loop import Ask, Loop, ask_streamed, ask_whole
+from mnemoir.agent.llm import LLM, Allowance, ClusterManager, ModelChooser, choice_of
+from mnemoir.agent.loop import AgentEvent, Answered, Ask, ContextRecalled, Loop, ask_streamed, ask_whole
 from mnemoir.agent.memory import AgentMemory, SessionMemory
 from mnemoir.agent.retrieval import RecalledMessage, RetrievalLimits, framed, recalled_for
 from mnemoir.agent.toolbox import ConfirmCallback, Toolbox, tools_by_name

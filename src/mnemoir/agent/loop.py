@@ -1,21 +1,59 @@
-"""The loop of one run: call the model, run the tools it calls, send it their results, until it answers."""
+"""The loop of one run, with its events: call the model, run the tools it calls, return results, until it answers."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from mnemoir.agent.allowance import Allowance
-from mnemoir.agent.events import AgentEvent, Answered, ToolFinished, ToolStarted
-from mnemoir.agent.llm import LLM, CompletionResponse, StreamingLLM, ToolSpec
+from mnemoir.agent.llm import LLM, Allowance, CompletionResponse, StreamingLLM, ToolSpec
 from mnemoir.agent.memory import SessionMemory
 from mnemoir.agent.toolbox import Toolbox
 from mnemoir.core.conversations import Message, ToolCall
 from mnemoir.core.errors import ProviderInvalidOutput
-from mnemoir.core.events import Text
+from mnemoir.core.events import Text, Usage
 
 CompletionStream = AsyncGenerator[Text | CompletionResponse, None]
 Ask = Callable[[LLM, list[Message], list[ToolSpec] | None], CompletionStream]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextRecalled:
+    """The prompt contains `count` messages of past conversations before the question."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolStarted:
+    """A tool call of the model, before it is run or refused."""
+
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFinished:
+    """The result of a tool call, as the model gets it."""
+
+    call: ToolCall
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """The final answer, the last event of a run.
+
+    `steps` counts model calls; `usage` sums all of them, estimated where a server did not count. `degraded` names the
+    parts that failed: "history", "storing", "retrieval", "tools".
+    """
+
+    text: str
+    finish_reason: str = "stop"
+    steps: int = 1
+    usage: Usage = field(default_factory=Usage)
+    degraded: tuple[str, ...] = ()
+
+
+AgentEvent = Text | ContextRecalled | ToolStarted | ToolFinished | Answered
 
 
 async def ask_whole(llm: LLM, messages: list[Message], tools: list[ToolSpec] | None) -> CompletionStream:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
-from mnemoir.app.in_thread import in_thread
+from mnemoir.app.user_pool import in_thread
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.conversations.contents import contents_of, stamp_of
 from mnemoir.storage.sql.catalogue import Catalogue, Contents

@@ -8,17 +8,17 @@ from pathlib import Path
 from mnemoir.agent.retrieval import RetrievalLimits
 from mnemoir.app.catalogue import SESSIONS_FILE
 from mnemoir.app.conversations import Conversations
-from mnemoir.app.folders import folder_of_conversations
 from mnemoir.app.message_vectors import WaitingFolders
 from mnemoir.app.recording import RecordingOptions
-from mnemoir.conversations.log.model_messages import to_model
+from mnemoir.app.tree import folder_of_conversations
+from mnemoir.conversations.log.message_rows import to_model
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.embedding import EmbeddingClient, ModelEmbeddingClient
 from mnemoir.conversations.search.session_search import SearchHost
 from mnemoir.conversations.search.vectors import VectorStore
 from mnemoir.conversations.windows.strategies.choice import strategy_named
-from mnemoir.conversations.windows.strategies.strategy import Strategy, StrategyName
 from mnemoir.conversations.windows.strategies.summarising import SummaryOptions, SummaryTask, summary_prompt
+from mnemoir.conversations.windows.strategies.tail import Strategy, StrategyName
 from mnemoir.core.messages import ModelRequest, Sampling
 from mnemoir.memory.facts.secrets import without_secret
 from mnemoir.ports.backends import backend

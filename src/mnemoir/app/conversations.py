@@ -15,19 +15,17 @@ from typing import Protocol, runtime_checkable
 import structlog
 
 from mnemoir.app.catalogue import SESSIONS_FILE, CatalogueUpkeep, place_of
-from mnemoir.app.in_thread import in_thread
-from mnemoir.app.user_pool import UserPool
+from mnemoir.app.user_pool import UserPool, in_thread
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.nodes.memory import NodeParts
-from mnemoir.conversations.removal import remove_if_old
-from mnemoir.conversations.users import OwnConversations
+from mnemoir.conversations.users import OwnConversations, remove_if_old
 from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.clock import utc_now
 from mnemoir.core.conversations import naive_utc
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.scope import Scope
-from mnemoir.storage.files.file_errors import file_errors
+from mnemoir.storage.files.workspace import file_errors
 from mnemoir.storage.locks.file import FileLock
 from mnemoir.storage.objects.local import LocalObjects
 from mnemoir.storage.sql.catalogue import Catalogue

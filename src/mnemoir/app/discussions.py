@@ -10,8 +10,8 @@ from mnemoir.core.errors import Conflict, InvalidRequest, NotFound
 from mnemoir.core.ids import new_request_id
 from mnemoir.core.messages import Message
 from mnemoir.core.scope import Scope
-from mnemoir.memory.discussions.aside import asides, remove_asides
 from mnemoir.memory.discussions.parts import DiscussionMemory, Plan
+from mnemoir.memory.discussions.writing import asides, remove_asides
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.discussion_files import DiscussionPlaces
 from mnemoir.workflows.rebuilding import Rebuilding, RebuildProgress

@@ -13,17 +13,16 @@ import aiohttp
 from yarl import URL
 
 from mnemoir.app.cached import Cached
-from mnemoir.app.endpoint_looks import EndpointLooks, Look, Server
-from mnemoir.app.in_thread import in_thread
-from mnemoir.app.reaching import Health, Reached
+from mnemoir.app.reaching import EndpointLooks, Health, Look, Reached, Server
 from mnemoir.app.tree import Served, UntilChanged
+from mnemoir.app.user_pool import in_thread
 from mnemoir.core.clock import to_text, utc_now
 from mnemoir.ports.llm import LastCalls, ModelServer, ModelServerKind
 from mnemoir.providers.llm.model_servers import HttpModelServers
 from mnemoir.workflows.checking.asked import AskedEndpoint, asked_endpoints
-from mnemoir.workflows.config.redaction import without_secrets
+from mnemoir.workflows.config.shown import without_secrets
 from mnemoir.workflows.config.tree import ConfigTree
-from mnemoir.workflows.node_types import node_types
+from mnemoir.workflows.node import node_types
 
 _READ_AGAIN_S = 10.0
 _CALLED_OF_LATE = timedelta(minutes=1)

@@ -8,7 +8,7 @@ from pathlib import Path
 import structlog
 
 from mnemoir.app.conversations import Conversations
-from mnemoir.app.in_thread import in_own_loop
+from mnemoir.app.user_pool import in_own_loop
 from mnemoir.core.errors import ProviderError
 from mnemoir.memory.background import Background
 from mnemoir.memory.noted_work import NotedWork

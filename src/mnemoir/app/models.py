@@ -1,17 +1,22 @@
-"""Selects the language model and the embedding model: those of the settings, or those that can be found."""
+"""Selects the language model and the embedding model, and asks for facts about them, such as the context size."""
 
 import asyncio
+from dataclasses import replace
+from typing import Any
 
 import aiohttp
 import orjson
 from pydantic import SecretStr
 
-from mnemoir.core.errors import SettingsError
+from mnemoir.app.cached import Cached
+from mnemoir.core.errors import MnemoirError, SettingsError
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.llm import ChatModel
 from mnemoir.providers.embedding.minilm_model import MiniLM
 from mnemoir.providers.embedding.multilingual_model import UniversalSentenceEncoder
 from mnemoir.providers.embedding.remote import OllamaEmbeddings, OpenAIEmbeddings
+from mnemoir.providers.http import most_of
+from mnemoir.providers.llm.border import provider_errors
 from mnemoir.providers.llm.endpoint import Endpoint, SettingNames, Timeouts
 from mnemoir.providers.llm.offline import OfflineModel
 from mnemoir.providers.llm.ollama_chat import OllamaChat
@@ -19,6 +24,8 @@ from mnemoir.providers.llm.openai_chat import OpenAIChat
 from mnemoir.providers.llm.openai_responses import OpenAIResponses
 from mnemoir.settings import Llm, Settings
 from mnemoir.settings import Timeouts as TimeoutSettings
+from mnemoir.wire import upstream
+from mnemoir.wire.model_facts import ModelFacts, read_card, read_shown, read_size
 
 DEFAULT_OPENAI_MODEL = "gpt-5-mini"
 _LOOK_S = 0.5  # how long an Ollama on this machine may take to say that it is there
@@ -26,6 +33,11 @@ _EMBEDDERS = ("embed", "minilm", "bge-")  # names of Ollama models that cannot c
 _OPENAI_SETTINGS = SettingNames(key="llm.api_key", model="llm.model", url="llm.base_url")
 _OLLAMA_SETTINGS = SettingNames(key="user and password in llm.ollama_url", model="llm.model", url="llm.ollama_url")
 _DEFAULT_EMBEDDING = {"openai": "text-embedding-3-small", "ollama": "nomic-embed-text"}
+_ASK_AGAIN_S = 60.0
+_PATIENCE_S = 1.0  # a client's list of models is not kept waiting for a server that gives no answer
+_LONGEST_S = 5.0
+_MOST_BYTES = 8 * 1024 * 1024  # of one answer: an Ollama shows the model's licence and vocabulary too
+_UNKNOWN = ModelFacts()
 
 
 async def choose_model(settings: Llm, session: aiohttp.ClientSession) -> ChatModel:
@@ -119,3 +131,47 @@ def timeouts_of(settings: TimeoutSettings) -> Timeouts:
 
 def _plain(secret: SecretStr | None) -> str | None:
     return secret.get_secret_value() if secret else None
+
+
+class ModelInquiry:
+    """Asks the server of one model; no facts for models in this process."""
+
+    def __init__(self, settings: Settings, model: ChatModel, session: aiohttp.ClientSession) -> None:
+        self._endpoint = endpoint_of(settings.llm, model.name)
+        self._model = model
+        self._session = session
+        self._facts = Cached(self._find_out, for_s=_ASK_AGAIN_S)
+
+    async def facts(self) -> ModelFacts:
+        """The known facts of the model; empty when its server does not answer in time."""
+        if self._model.provider not in ("ollama", "openai-chat"):
+            return _UNKNOWN
+        return await self._facts.get(patience_s=_PATIENCE_S) or _UNKNOWN
+
+    async def aclose(self) -> None:
+        """Cancel the request under way."""
+        await self._facts.aclose()
+
+    async def _find_out(self) -> ModelFacts:
+        try:
+            async with asyncio.timeout(_LONGEST_S):
+                with provider_errors(self._endpoint):
+                    return await (self._of_ollama() if self._model.provider == "ollama" else self._of_openai())
+        except (MnemoirError, TimeoutError):  # problems are reported by calls of the model
+            return _UNKNOWN
+
+    async def _of_ollama(self) -> ModelFacts:
+        shown = read_shown(await self._asked("POST", "/api/show", {"model": self._model.name}))
+        return replace(shown, size_bytes=read_size(await self._asked("GET", "/api/tags"), self._model.name))
+
+    async def _of_openai(self) -> ModelFacts:
+        return read_card(await self._asked("GET", "/models"), self._model.name)
+
+    async def _asked(self, method: str, path: str, body: object = None) -> dict[str, Any]:
+        """The JSON of an answer; {} when the server refuses or the answer is too large."""
+        endpoint: Endpoint = self._endpoint
+        async with self._session.request(
+            method, endpoint.url(path), json=body, headers=endpoint.headers(), allow_redirects=False
+        ) as answer:
+            data = await most_of(answer, _MOST_BYTES) if answer.status == 200 else None
+        return {} if data is None else upstream.decode(data)

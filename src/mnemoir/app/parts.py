@@ -17,19 +17,15 @@ from mnemoir.app.conversation_parts import open_conversations, recording_options
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
 from mnemoir.app.endpoints import Endpoints
-from mnemoir.app.folders import outside
-from mnemoir.app.forgetting import Forgetting
 from mnemoir.app.health import Checkup
-from mnemoir.app.kinds import conversation_kind, discussion_kind, job_kind, run_kind
+from mnemoir.app.kinds import Forgetting, Pruning, conversation_kind, discussion_kind, job_kind, run_kind
 from mnemoir.app.latencies import MemoryTimes, TimedMemory
 from mnemoir.app.message_vectors import MessageVectors, WaitingFolders
-from mnemoir.app.model_facts import ModelInquiry
-from mnemoir.app.models import choose_embedding, choose_model, choose_multilingual
-from mnemoir.app.pruning import Pruning
+from mnemoir.app.models import ModelInquiry, choose_embedding, choose_model, choose_multilingual
 from mnemoir.app.recording import Recorder
 from mnemoir.app.remembering import Turns
 from mnemoir.app.stock import Stock
-from mnemoir.app.tree import open_tree
+from mnemoir.app.tree import open_tree, outside
 from mnemoir.app.workflow_files import WorkflowFiles
 from mnemoir.app.workflows import forwarding_of, make_workflows, open_discussions, open_model_servers, open_runs
 from mnemoir.core.clock import utc_now

@@ -18,10 +18,20 @@ import structlog
 from mnemoir.agent.memory import Reader
 from mnemoir.agent.retrieval import RecalledMessage, RetrievalLimits, recalled_for
 from mnemoir.app.conversations import Conversations
-from mnemoir.app.in_thread import in_thread
 from mnemoir.app.remembering import Turns
-from mnemoir.app.shown_history import INSTRUCTIONS, messages_shown, shown_history, with_recalled
-from mnemoir.app.stored_turns import Place, StoredQuestion, UnknownParent, said, store_answer, store_question
+from mnemoir.app.stored_turns import (
+    INSTRUCTIONS,
+    Place,
+    StoredQuestion,
+    UnknownParent,
+    messages_shown,
+    said,
+    shown_history,
+    store_answer,
+    store_question,
+    with_recalled,
+)
+from mnemoir.app.user_pool import in_thread
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core import messages as core
 from mnemoir.core.conversations import Message, checked_session_id

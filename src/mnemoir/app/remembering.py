@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from mnemoir.app.conversations import Conversations
-from mnemoir.app.in_thread import in_thread
+from mnemoir.app.user_pool import in_thread
 from mnemoir.core.ids import JobId, new_job_id
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background, Handler

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from mnemoir.app.cached import Cached
-from mnemoir.app.folders import folder_of_conversations
+from mnemoir.app.tree import folder_of_conversations
 from mnemoir.core.clock import now_text
 from mnemoir.ports.memory_kinds import Amounts, MemoryKind
 from mnemoir.settings import Settings

@@ -1,4 +1,4 @@
-"""The served config tree: its users, its problems, and the settings that it overrides."""
+"""The served config tree: its users, its problems, the settings that it overrides, and the folders of settings."""
 
 import os
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -6,15 +6,46 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from mnemoir.app.folders import outside
 from mnemoir.core.errors import SettingsError
 from mnemoir.settings import Settings
-from mnemoir.workflows.checking import Problem, check
+from mnemoir.storage.files.user_files import FileUserFiles
+from mnemoir.workflows.checking import Outside, Problem, check
 from mnemoir.workflows.config.lookup import Stamp, is_settled, stamp_of
 from mnemoir.workflows.config.tree import ConfigTree
-from mnemoir.workflows.node_types import node_types
+from mnemoir.workflows.node import node_types
 
+CONVERSATIONS = "conversations"
+_MODULE_FOLDERS = ("modules", "workflow_python_scripts")  # where trees keep their modules
 T = TypeVar("T")
+
+
+def folder_of_conversations(settings: Settings) -> Path:
+    """The root folder of conversations: one folder for each project, and in it one for each user."""
+    return settings.memory.storage_path or settings.storage.data_dir / CONVERSATIONS
+
+
+def outside(settings: Settings, tree: ConfigTree | None) -> Outside:
+    """The files outside `tree` that its check takes into account."""
+    files = user_files(settings, tree)
+    return Outside(user_files=files, discussion_directory=settings.workflows.discussion_directory)
+
+
+def user_files(settings: Settings, tree: ConfigTree | None) -> FileUserFiles:
+    """The public folder of a tree, without files that model output must not change: configuration, modules, data."""
+    chosen = settings.workflows
+    if tree is None:
+        return FileUserFiles(chosen.file_directories, settings.storage.data_dir)
+    roots = [tree.public, *chosen.file_directories]
+    vectors = settings.memory.vector_store.persist_directory
+    stores = [settings.storage.data_dir, settings.storage.workspace_root, folder_of_conversations(settings)]
+    stores += [vectors] if vectors is not None else []
+    closed: list[Path] = [
+        tree.root,
+        *chosen.module_directories,
+        *(tree.public / name for name in _MODULE_FOLDERS),
+        *(store for store in stores if any(root.resolve() in store.resolve().parents for root in roots)),
+    ]
+    return FileUserFiles(roots, tree.public, closed=closed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,23 +1,65 @@
-"""A pool of values of users: opened on request, shared by concurrent holders, closed when long idle.
+"""A pool of values of users, opened on request, shared by concurrent holders and closed when long idle; work in
+threads.
 
 Closing a value waits for the work under way in it; holders of other values do not wait for that.
+
+`asyncio.to_thread` does not wait for the thread when its caller is cancelled: resources that the thread still uses
+could then be closed or handed to another caller. `in_thread` waits.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Hashable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable
+from concurrent.futures import Future
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 import structlog
 
-from mnemoir.app.in_thread import in_thread
 from mnemoir.core.errors import Conflict
 
+_log = structlog.get_logger(__name__)
+P = ParamSpec("P")
+T = TypeVar("T")
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
-_log = structlog.get_logger(__name__)
+
+async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Return the result of `work`. A cancelled caller gets its CancelledError after the work has ended."""
+    running = asyncio.ensure_future(asyncio.to_thread(work, *args, **kwargs))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.wait([running])
+        if not running.cancelled():
+            running.exception()  # marked as retrieved: the caller was cancelled
+        raise
+
+
+async def in_own_loop(work: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine that blocks now and then: it runs in a thread, in a loop of its own.
+
+    Cancelling the caller cancels the coroutine; the caller gets its CancelledError after the coroutine has ended.
+    """
+    begun: Future[Callable[[], object]] = Future()  # cancels the coroutine
+
+    async def run() -> T:
+        task, loop = asyncio.ensure_future(work), asyncio.get_running_loop()
+        begun.set_result(lambda: loop.call_soon_threadsafe(task.cancel))
+        return await task
+
+    running = asyncio.ensure_future(asyncio.to_thread(asyncio.run, run()))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        cancel = await asyncio.wrap_future(begun)
+        with suppress(RuntimeError):  # it has just ended, and its loop with it
+            cancel()
+        await asyncio.wait([running])
+        if not running.cancelled():
+            running.exception()  # marked as retrieved: the caller was cancelled
+        raise
 
 
 @dataclass(slots=True, eq=False)

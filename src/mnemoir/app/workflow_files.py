@@ -14,22 +14,20 @@ from pathlib import Path
 
 import orjson
 
-from mnemoir.app.in_thread import in_thread
 from mnemoir.app.tree import Served, UntilChanged
+from mnemoir.app.user_pool import in_thread
 from mnemoir.core.clock import now_text
 from mnemoir.core.errors import InvalidRequest, NotFound, SettingsError
 from mnemoir.workflows.checking import Outside, Problem, check
 from mnemoir.workflows.checking.survey import Survey
 from mnemoir.workflows.checking.workflows import workflow_at
 from mnemoir.workflows.config.lookup import folded
-from mnemoir.workflows.config.redaction import without_secrets
-from mnemoir.workflows.config.shown import ConfigFile, ConfigText, absent, listed_files, shown_text
+from mnemoir.workflows.config.shown import ConfigFile, ConfigText, absent, listed_files, shown_text, without_secrets
 from mnemoir.workflows.config.tree import ConfigTree, UserTree
-from mnemoir.workflows.config.workflow import read_workflow
-from mnemoir.workflows.default import default_workflow
+from mnemoir.workflows.config.workflow import default_workflow, read_workflow
 from mnemoir.workflows.dispatch import DEFAULT_ROUTE
 from mnemoir.workflows.graph import WorkflowGraph, graph_of, user_of
-from mnemoir.workflows.node_types import node_types
+from mnemoir.workflows.node import node_types
 from mnemoir.workflows.remembering import can_remember
 
 BUILT_IN = "Workflows/default.json"

@@ -8,9 +8,8 @@ from typing import Any
 import aiohttp
 
 from mnemoir.app.discussions import Discussions
-from mnemoir.app.folders import user_files
 from mnemoir.app.models import timeouts_of
-from mnemoir.app.tree import Served
+from mnemoir.app.tree import Served, user_files
 from mnemoir.conversations.users import UserConversations
 from mnemoir.core.scope import Scope
 from mnemoir.memory.discussions.parts import DiscussionMemory
@@ -34,12 +33,12 @@ from mnemoir.storage.sql.run_store import NoRuns, SqlRunStore
 from mnemoir.storage.sqlite.opening import open_lock_file, open_run_file
 from mnemoir.wire.forwarding import Forwarding
 from mnemoir.workflows.compiled import Compiler
-from mnemoir.workflows.default import default_workflow
+from mnemoir.workflows.config.workflow import default_workflow
 from mnemoir.workflows.discussion_files import DiscussionPlaces
 from mnemoir.workflows.dispatch import Workflows
 from mnemoir.workflows.engine import Engine
 from mnemoir.workflows.locks import WorkflowLocks
-from mnemoir.workflows.node_types import node_types
+from mnemoir.workflows.node import node_types
 from mnemoir.workflows.rebuilding import Rebuilding
 from mnemoir.workflows.services import ChatMemory, Limits, Services
 

@@ -11,9 +11,7 @@ from pathlib import Path
 from mnemoir.app import logs
 from mnemoir.app.tree import fitted
 from mnemoir.cli.connection import is_mnemoir
-from mnemoir.cli.conversation_checks import check_conversations
-from mnemoir.cli.finding import Check, Finding, joined
-from mnemoir.cli.tree_checks import check_discussions, check_tree
+from mnemoir.cli.file_checks import Check, Finding, check_conversations, check_discussions, check_tree, joined
 from mnemoir.core.errors import MnemoirError, ProviderError, SettingsError, StorageUnavailable
 from mnemoir.ports.embedding import Passage
 from mnemoir.providers.http import new_session

@@ -8,19 +8,16 @@ import typer
 
 from mnemoir import __version__
 from mnemoir.cli.chat.command import chat
-from mnemoir.cli.check import check
 from mnemoir.cli.conversations import commands as conversations
 from mnemoir.cli.discussions import commands as discussions
 from mnemoir.cli.doctor import doctor
-from mnemoir.cli.init import init
 from mnemoir.cli.mcp import mcp
 from mnemoir.cli.memories import commands as memories
-from mnemoir.cli.options import Json
-from mnemoir.cli.output import note, print_json, print_row
+from mnemoir.cli.output import Json, note, print_json, print_row
 from mnemoir.cli.runs import commands as runs
-from mnemoir.cli.schema import schema
 from mnemoir.cli.serve import serve
 from mnemoir.cli.start_line import ServeCommand
+from mnemoir.cli.trees import check, init, schema
 from mnemoir.core.errors import MnemoirError, NotFound
 
 app = typer.Typer(

@@ -19,8 +19,7 @@ from yarl import URL
 from mnemoir import __version__
 from mnemoir.cli.output import note
 from mnemoir.core.errors import Forbidden, InvalidRequest, MnemoirError, NotFound, ProviderUnavailable, Unauthorized
-from mnemoir.providers.asgi_call import AsgiAnswer, call_asgi
-from mnemoir.providers.http import new_session
+from mnemoir.providers.http import AsgiAnswer, call_asgi, new_session
 from mnemoir.settings import Settings
 
 NO_HEADERS: Mapping[str, str] = {}

@@ -9,8 +9,7 @@ import typer
 from mnemoir.cli.conversation_routes import CONVERSATIONS, conversation_path, text_of, tools_called
 from mnemoir.cli.output import counted, note, print_row
 from mnemoir.cli.session import Session, asking, run
-from mnemoir.cli.transfer import output
-from mnemoir.cli.whole_file import read_file
+from mnemoir.cli.transfer import output, read_file
 
 commands = typer.Typer(
     help="List, search, export, import and delete conversations.", no_args_is_help=True, rich_markup_mode=None

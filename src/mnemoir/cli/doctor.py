@@ -5,8 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mnemoir.cli.options import Config, DataDir, Json
-from mnemoir.cli.output import print_json
+from mnemoir.cli.output import Config, DataDir, Json, print_json
 from mnemoir.cli.session import run
 
 

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mnemoir.cli.options import Config, Project, Url, User
-from mnemoir.cli.output import print_json
+from mnemoir.cli.output import Config, Project, Url, User, print_json
 from mnemoir.cli.session import Session, run
 from mnemoir.core.errors import SettingsError
 

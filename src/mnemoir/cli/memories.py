@@ -7,8 +7,7 @@ from urllib.parse import quote
 
 import typer
 
-from mnemoir.cli.options import User
-from mnemoir.cli.output import note, print_memories, print_row
+from mnemoir.cli.output import User, note, print_memories, print_row
 from mnemoir.cli.session import Session, asking, run
 from mnemoir.cli.transfer import export_lines, import_lines
 

@@ -1,12 +1,29 @@
-"""Printing for commands: data to standard output, as lines for people or as JSON; notes to standard error."""
+"""The options that several commands share, and printing: data to standard output, notes to standard error."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Annotated, Any, Protocol
 
 import orjson
 import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Config = Annotated[
+    Path | None, typer.Option(help="Settings file; else mnemoir.yaml here or in your config directory.")
+]
+DataDir = Annotated[
+    Path | None,
+    typer.Option(
+        help="Directory that holds the memories. Commands other than serve open it themselves when it is named."
+    ),
+]
+Url = Annotated[str | None, typer.Option(help="Address of a running server; else the one of the settings.")]
+User = Annotated[str, typer.Option("--user", "-u", help="Whose memories.")]
+Project = Annotated[
+    str | None, typer.Option("--project", "-p", help="Project; else the default one of the settings.")
+]
 
 
 class Advance(Protocol):

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mnemoir.cli.options import Config, Json
-from mnemoir.cli.output import note, print_json, print_row
+from mnemoir.cli.output import Config, Json, note, print_json, print_row
 from mnemoir.cli.start_line import (
     Concurrency,
     ConcurrencyLevel,

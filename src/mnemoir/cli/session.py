@@ -10,8 +10,7 @@ from urllib.parse import quote, urlencode
 
 import typer
 
-from mnemoir.cli.options import Config, DataDir, Json, Project, Url
-from mnemoir.cli.output import print_json
+from mnemoir.cli.output import Config, DataDir, Json, Project, Url, print_json
 from mnemoir.core.errors import InvalidRequest
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Export and import of memories as JSON lines, in batches."""
+"""Export and import of memories as JSON lines, in batches, and reading of a file that is sent in one request."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ import orjson
 from mnemoir.cli.output import progress
 from mnemoir.cli.session import Session
 from mnemoir.core.atomic_file import replacing
-from mnemoir.core.errors import InvalidRequest, StorageUnavailable
+from mnemoir.core.errors import InvalidRequest, StorageUnavailable, TooLarge
 
 if TYPE_CHECKING:
     from mnemoir.cli.connection import Connection
@@ -21,6 +21,7 @@ _BATCH_LINES = 200
 _BATCH_BYTES = 512 * 1024  # well below the smallest limit a server can be set to
 
 Write = Callable[[bytes], object]
+_MOST_BYTES = 256 * 1024 * 1024  # more than any server takes at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,3 +129,15 @@ def output(file: Path | None) -> Iterator[Write]:
             yield target.write
     except OSError as exc:
         raise StorageUnavailable(f"{file} cannot be written: {exc.strerror or exc}. Name another file.") from exc
+
+
+def read_file(file: Path) -> bytes:
+    """The file's bytes. Raises InvalidRequest when it cannot be read, TooLarge above 256 MiB."""
+    try:
+        with file.open("rb") as source:
+            data = source.read(_MOST_BYTES + 1)
+    except OSError as exc:
+        raise InvalidRequest(f"{file} cannot be read: {exc.strerror or exc}.") from exc
+    if len(data) > _MOST_BYTES:
+        raise TooLarge(f"{file} has more than {_MOST_BYTES // 1024**2} MiB. Import it in parts.")
+    return data

@@ -53,11 +53,11 @@ from mnemoir.conversations.windows.importance import ImportanceContext as Import
 from mnemoir.conversations.windows.importance import score_importance as score_importance
 from mnemoir.conversations.windows.strategies.choice import strategy_named as strategy_named
 from mnemoir.conversations.windows.strategies.hybrid import HybridStrategy as HybridStrategy
-from mnemoir.conversations.windows.strategies.simple import SimpleStrategy as SimpleStrategy
-from mnemoir.conversations.windows.strategies.strategy import Strategy as Strategy
 from mnemoir.conversations.windows.strategies.summarising import SummaryOptions as SummaryOptions
 from mnemoir.conversations.windows.strategies.summarising import SummaryTask as SummaryTask
 from mnemoir.conversations.windows.strategies.summarization import SummarizationStrategy as SummarizationStrategy
+from mnemoir.conversations.windows.strategies.tail import SimpleStrategy as SimpleStrategy
+from mnemoir.conversations.windows.strategies.tail import Strategy as Strategy
 from mnemoir.conversations.windows.validity import InvalidHistory as InvalidHistory
 from mnemoir.conversations.windows.validity import assert_valid_history as assert_valid_history
 from mnemoir.conversations.windows.validity import close_open_calls as close_open_calls

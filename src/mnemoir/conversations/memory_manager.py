@@ -16,8 +16,7 @@ from mnemoir.conversations.search.session_search import SearchHost
 from mnemoir.conversations.search.vectors import VectorStore
 from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
 from mnemoir.conversations.windows.fitting import fit
-from mnemoir.conversations.windows.strategies.simple import SimpleStrategy
-from mnemoir.conversations.windows.strategies.strategy import Strategy
+from mnemoir.conversations.windows.strategies.tail import SimpleStrategy, Strategy
 from mnemoir.core.conversations import (
     Message,
     SessionMetadata,

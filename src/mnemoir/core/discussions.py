@@ -46,7 +46,7 @@ class SourceMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkSource:
-    """The messages a chunk memory is made of: `hash` of the last one (`core.message_hash`), `digests` of all."""
+    """The messages a chunk memory is made of: `hash` of the last one (`core.text.hashes`), `digests` of all."""
 
     hash: str
     digests: Sequence[str]

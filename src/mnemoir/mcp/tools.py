@@ -1,5 +1,7 @@
 """The MCP tools and the resource; each sends one request to the same routes as the command line.
 
+Other memory servers name the text to remember `content` or `messages`; agents that know those use these names here.
+
 The user and the project are fixed when the tools are created. No tool has them as arguments, so no text that a model
 reads can lead it to another user's memories.
 """
@@ -11,13 +13,13 @@ from urllib.parse import quote, urlencode
 
 from mcp.server import MCPServer
 from mcp.types import ToolAnnotations
-from pydantic import Field
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
 
 from mnemoir import __version__
 from mnemoir.core.errors import MnemoirError, NotFound
 from mnemoir.mcp.plain_server import PlainServer, resource_error
-from mnemoir.mcp.words import NewText, Query, Words
 
+_ROLES = frozenset({None, "user"})  # a message without a role counts as the person's
 INSTRUCTIONS = (
     "A long-term memory of one person. Search it before you answer what may depend on who they are, what they like "
     "or what was said before. Add what they tell about themselves and what should still be known in another "
@@ -38,6 +40,54 @@ _DELETES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempote
 
 MemoryId = Annotated[str, Field(description="`id` of a memory, as search and list give it", min_length=1)]
 Few = Annotated[int, Field(description="Maximum number of results", ge=1, le=100)]
+
+
+def one_text(given: Any) -> Any:  # JSON
+    """The person's words as one text; a value of an unknown shape is returned unchanged and refused later.
+
+    From a list of messages those of the role `user` are joined, each as a paragraph. Raises ValueError when there is
+    none.
+    """
+    if not isinstance(given, list) or not all(isinstance(message, Mapping) for message in given):
+        return given
+    said = [_text(message.get("content")) for message in given if message.get("role") in _ROLES]
+    if not any(said):
+        raise ValueError("must hold a message of the role user with a text")
+    return "\n\n".join(text for text in said if text)
+
+
+def _text(content: Any) -> str:  # JSON
+    if isinstance(content, list):
+        return "\n".join(_text(part.get("text")) for part in content if isinstance(part, Mapping))
+    return content if isinstance(content, str) else ""
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text
+
+
+Query = Annotated[str, Field(description="A question or some words", min_length=1), AfterValidator(_not_blank)]
+Words = Annotated[
+    str,
+    Field(
+        description="What the person said, in their own words",
+        min_length=1,
+        validation_alias=AliasChoices("text", "content", "messages"),
+    ),
+    BeforeValidator(one_text),
+    AfterValidator(_not_blank),
+]
+NewText = Annotated[
+    str,
+    Field(
+        description="What the memory is to say from now on",
+        min_length=1,
+        validation_alias=AliasChoices("text", "content"),
+    ),
+    AfterValidator(_not_blank),
+]
 
 
 class Asks(Protocol):

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from mnemoir.core.fence import RecalledLine
 from mnemoir.core.scope import Scope
+from mnemoir.core.text import RecalledLine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,8 +15,8 @@ from mnemoir.core.errors import (
     ProviderTimeout,
     ProviderUnavailable,
 )
-from mnemoir.core.fence import RecalledLine
 from mnemoir.core.scope import Scope
+from mnemoir.core.text import RecalledLine
 from mnemoir.ports.memory_service import ChatTurn, MemoryChange, RecallResult
 from mnemoir.providers.http import in_turns
 

@@ -18,15 +18,14 @@ from mnemoir.server import conversations, discussions, memories, runs, status, w
 from mnemoir.server.access import Guard
 from mnemoir.server.chat import ChatRoute
 from mnemoir.server.clients import Clients, ToolsSeen
+from mnemoir.server.entry import Metrics, Record
 from mnemoir.server.errors import Invalid, broken, failure
 from mnemoir.server.memories import later
 from mnemoir.server.memories.routes import LocalMemoryRoutes
-from mnemoir.server.metrics import Metrics
 from mnemoir.server.openapi import describe, plain_routes
 from mnemoir.server.options import ServerOptions
 from mnemoir.server.protocols import dialects, embeddings, model_lists
 from mnemoir.server.protocols.embeddings import EmbeddingRoute
-from mnemoir.server.record import Record
 from mnemoir.server.rest import Site, problems_of
 from mnemoir.server.routing import Routing, not_this_method
 from mnemoir.server.ui import Ui

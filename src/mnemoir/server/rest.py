@@ -24,8 +24,8 @@ from mnemoir.core.scope import entity_name
 from mnemoir.ports.memory_store import Project
 from mnemoir.server.access import project_of
 from mnemoir.server.clients import Clients
+from mnemoir.server.entry import Metrics
 from mnemoir.server.errors import Invalid, Misfit
-from mnemoir.server.metrics import Metrics
 from mnemoir.server.options import ServerOptions
 from mnemoir.server.request import parse_json, read_body
 from mnemoir.server.under_way import Places, UnderWay

@@ -14,7 +14,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.server.connection import bounded
+from mnemoir.server.entry import bounded
 from mnemoir.server.options import ServerOptions, check_exposure
 
 T = TypeVar("T")

@@ -15,8 +15,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from mnemoir.core.errors import Conflict, InvalidRequest, MnemoirError, NotFound, Overloaded
+from mnemoir.server.entry import Metrics
 from mnemoir.server.errors import failure
-from mnemoir.server.metrics import Metrics
 from mnemoir.server.request import read_json
 
 Headers = list[tuple[bytes, bytes]]

@@ -10,7 +10,7 @@ from mnemoir.core.errors import NotFound
 from mnemoir.server.rest import Answer, Routes, SiteHere
 from mnemoir.workflows.config.shown import ConfigText
 from mnemoir.workflows.graph import WorkflowGraph
-from mnemoir.workflows.node_types import node_types
+from mnemoir.workflows.node import node_types
 from mnemoir.workflows.schemas import schemas
 
 router = Routes(prefix="/api/workflows", tags=["workflows"])

@@ -1,16 +1,20 @@
-"""Parsers of addresses that people write: URLs, hosts to listen on, and Ollama's short forms.
+"""Parsers of addresses that people write (URLs, hosts to listen on, Ollama's short forms), and default paths.
 
-Each function returns the normalised address, or raises ValueError with a message that never contains a password.
+Paths follow the XDG rules; a relative XDG path is ignored. A parser returns the normalised address, or raises
+ValueError with a message that never contains a password.
 """
 
 import ipaddress
 import re
+from collections.abc import Mapping
+from pathlib import Path
 from urllib.parse import urlsplit
 
 OLLAMA_PORT = 11434
 _SCHEME_PORTS = {"http": 80, "https": 443}
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # a server listens on these, but a client cannot call them
 _UNFIT = re.compile(r"[\s\x00-\x1f\x7f]")
+CONFIG_NAME = "mnemoir.yaml"
 
 
 def http_url(raw: str) -> str:
@@ -85,3 +89,20 @@ def _is_ip(host: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def default_data_dir(environ: Mapping[str, str]) -> Path:
+    """The folder `mnemoir` in the user's data directory."""
+    return _user_dir(environ, "XDG_DATA_HOME", ".local/share")
+
+
+def config_file(environ: Mapping[str, str]) -> Path | None:
+    """The settings file to read when none is named: in the working directory, else the user's, else None."""
+    candidates = (Path(CONFIG_NAME), _user_dir(environ, "XDG_CONFIG_HOME", ".config") / CONFIG_NAME)
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _user_dir(environ: Mapping[str, str], variable: str, fallback: str) -> Path:
+    chosen = Path(environ.get(variable, ""))
+    home = Path(environ["HOME"]) if environ.get("HOME") else Path.home()
+    return (chosen if chosen.is_absolute() else home / fallback) / "mnemoir"

@@ -7,14 +7,18 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, ValidationInfo, field_validator
-
-from mnemoir.settings.section import Section
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 VectorBackend = Literal["builtin", "chromadb"]
 VectorProvider = Literal["server", "sentence-transformers", "ollama", "openai"]
 StrategyName = Literal["simple", "summarization", "hybrid"]
 FilePath = Annotated[Path, AfterValidator(Path.expanduser)]
+
+
+class Section(BaseModel):
+    """One level of the settings tree."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, validate_default=False)
 
 
 class VectorStoreConfig(Section):

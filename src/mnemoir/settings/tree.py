@@ -16,10 +16,8 @@ from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr
 from pydantic.functional_validators import AfterValidator
 
 from mnemoir.core.scope import PROJECT_NAME
-from mnemoir.settings.addresses import http_url, listening_host, ollama_address
-from mnemoir.settings.memory_config import MemoryConfig, VectorBackend, VectorProvider, VectorStoreConfig
-from mnemoir.settings.places import default_data_dir
-from mnemoir.settings.section import Section
+from mnemoir.settings.addresses import default_data_dir, http_url, listening_host, ollama_address
+from mnemoir.settings.memory_config import MemoryConfig, Section, VectorBackend, VectorProvider, VectorStoreConfig
 
 OPENAI_URL = "https://api.openai.com/v1"
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)

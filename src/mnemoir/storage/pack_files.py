@@ -17,7 +17,7 @@ import structlog
 from mnemoir.core.atomic_file import replacing, sync_folder
 from mnemoir.core.scope import Scope
 from mnemoir.ports.index_packs import Arrays, IndexPacks
-from mnemoir.storage.files.file_errors import file_errors
+from mnemoir.storage.files.workspace import file_errors
 
 _log = structlog.get_logger(__name__)
 

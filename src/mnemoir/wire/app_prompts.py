@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.core.fence import take_down
 from mnemoir.core.messages import Message, TextPart
+from mnemoir.core.text import take_down
 from mnemoir.wire.task_templates import PROMPT_HEADS, SYSTEM_HEADS, TASK_TEMPLATES, TOOL_CHOICE
 
 _QUESTION = re.compile(r"\n*(?P<question>.*)", re.DOTALL)

@@ -13,7 +13,7 @@ from typing import Literal
 from mnemoir.core.errors import NotSupported
 from mnemoir.core.messages import AS_THE_SERVER_LIKES, Extra, Message, ModelRequest, OpaquePart, Route
 from mnemoir.wire.members import members_for
-from mnemoir.wire.openai_family import is_reasoning_model
+from mnemoir.wire.openai_messages import is_reasoning_model
 from mnemoir.wire.passed_members import Forward, names_in, names_left, passed_on
 
 ThinkAs = Literal["none", "reasoning_effort", "chat_template_kwargs"]

@@ -12,8 +12,8 @@ from mnemoir.core.events import Finished, ModelEvent, Reply, Text, Usage
 from mnemoir.core.messages import ImagePart, ModelRequest
 from mnemoir.wire import upstream
 from mnemoir.wire.members import Json
-from mnemoir.wire.ndjson import NdjsonReader
 from mnemoir.wire.pictures import write_base64
+from mnemoir.wire.stream_readers import NdjsonReader
 from mnemoir.wire.text_completion import prompt_of
 
 

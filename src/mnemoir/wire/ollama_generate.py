@@ -10,13 +10,12 @@ from mnemoir.core.errors import InvalidRequest, ProviderRefused
 from mnemoir.core.events import Reply
 from mnemoir.core.messages import ChatRequest, ImagePart, Loading, Message, ModelRequest, Route, text_message
 from mnemoir.wire import members, ollama_options
-from mnemoir.wire.markers import read_marked
 from mnemoir.wire.members import Json
 from mnemoir.wire.ollama_options import write_error
 from mnemoir.wire.ollama_stream import LineReader, LineWriter
-from mnemoir.wire.openai_usage import write_usage
+from mnemoir.wire.openai_shapes import write_usage
 from mnemoir.wire.pictures import read_picture, write_base64
-from mnemoir.wire.text_completion import prompt_of, write_choice
+from mnemoir.wire.text_completion import prompt_of, read_marked, write_choice
 
 __all__ = [
     "StreamReader",

@@ -25,9 +25,9 @@ from mnemoir.core.events import (
 from mnemoir.core.messages import ToolCall
 from mnemoir.wire import upstream
 from mnemoir.wire.members import Json
-from mnemoir.wire.ndjson import NdjsonReader
 from mnemoir.wire.ollama_options import closing, head, passed_of, read_usage, with_passed, write_error
 from mnemoir.wire.ollama_tool_calls import read_upstream_calls, write_answered_calls
+from mnemoir.wire.stream_readers import NdjsonReader
 
 
 class LineWriter:

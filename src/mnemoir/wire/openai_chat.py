@@ -23,8 +23,7 @@ from mnemoir.wire.openai_chat_answers import (
     write_function_reply,
     write_reply,
 )
-from mnemoir.wire.openai_family import effort_of, is_reasoning_model
-from mnemoir.wire.openai_messages import ROUTE, read_messages, write_message
+from mnemoir.wire.openai_messages import ROUTE, effort_of, is_reasoning_model, read_messages, write_message
 from mnemoir.wire.openai_stream import write_error
 
 __all__ = [

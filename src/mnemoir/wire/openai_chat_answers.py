@@ -14,8 +14,8 @@ from mnemoir.core.events import Event, FinishReason, ModelEvent, Refusal, Reply,
 from mnemoir.wire import upstream
 from mnemoir.wire.members import Json, members_for, merged, unread
 from mnemoir.wire.openai_messages import ROUTE, extra_of_call, read_tool_calls, write_tool_calls
+from mnemoir.wire.openai_shapes import read_usage, write_usage
 from mnemoir.wire.openai_stream import ChunkReader, ChunkWriter, head, passed_of
-from mnemoir.wire.openai_usage import read_usage, write_usage
 
 FUNCTION_CALL = "function_call"
 """The name of a tool call, the choice of a tool, and an answer that ends with a call, for clients of functions."""

@@ -12,12 +12,11 @@ import orjson
 from mnemoir.core.events import Event, FinishReason, ModelEvent, Refusal, Reply, Text
 from mnemoir.core.messages import ChatRequest, ModelRequest, Route, text_message
 from mnemoir.wire import members, upstream
-from mnemoir.wire.markers import read_marked
 from mnemoir.wire.members import OWN_MEMBERS, Json, asked_extra, members_for, merged, within
 from mnemoir.wire.openai_chat import SAMPLING, read_choices, read_sampling, write_sampling
+from mnemoir.wire.openai_shapes import read_usage, write_usage
 from mnemoir.wire.openai_stream import ChunkReader, ChunkWriter, head, passed_of, write_error
-from mnemoir.wire.openai_usage import read_usage, write_usage
-from mnemoir.wire.text_completion import prompt_of, write_choice
+from mnemoir.wire.text_completion import prompt_of, read_marked, write_choice
 
 __all__ = [
     "StreamReader",

@@ -1,4 +1,4 @@
-"""Messages in OpenAI's chat protocol, read and written."""
+"""Messages in OpenAI's chat protocol, read and written, and the parameters that its model families accept."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,11 +7,23 @@ from typing import Any, get_args
 import orjson
 
 from mnemoir.core.errors import InvalidRequest, NotSupported
-from mnemoir.core.messages import Extra, ImagePart, Message, OpaquePart, Part, Role, Route, TextPart, ToolCall
+from mnemoir.core.messages import (
+    Extra,
+    ImagePart,
+    Message,
+    ModelRequest,
+    OpaquePart,
+    Part,
+    Role,
+    Route,
+    TextPart,
+    ToolCall,
+)
 from mnemoir.wire import members, upstream
 from mnemoir.wire.members import Json, asked_extra, extra_of, members_for, merged, within
 from mnemoir.wire.pictures import check_address, read_picture
 
+_REASONING = ("gpt-5", "o1", "o3", "o4")
 ROUTE: Route = "openai-chat"
 _ROLES: tuple[str, ...] = tuple(role for role in get_args(Role) if role != "systemMes")
 _OF_MESSAGES = frozenset({"role", "content", "name", "tool_calls", "tool_call_id"})
@@ -23,6 +35,25 @@ _OF_CALLS = frozenset({"id", "type", "function", "custom", "index"})
 _OF_CALLED = frozenset({"name", "arguments", "input"})
 _LISTED = Extra(route=ROUTE, members={"type": "text"})  # for a text that was sent as a list of one part
 _OPAQUE = ("input_audio", "file", "video_url", "audio_url", "input_video")  # from OpenAI, and from servers like vLLM
+
+
+def is_reasoning_model(model: str | None) -> bool:
+    """True when `model` refuses temperature and top_p, and names its limit `max_completion_tokens`.
+
+    A vendor prefix, as in `openai/gpt-5-mini`, is ignored.
+    """
+    return (model or "").rpartition("/")[2].startswith(_REASONING)
+
+
+def effort_of(request: ModelRequest) -> str | None:
+    """The reasoning effort to send; None leaves it to the model.
+
+    A client's level is sent unchanged. Memory's own calls need no reasoning; `minimal` is sent only to models known
+    to accept it: others refuse the whole request for it.
+    """
+    if request.reasoning_effort is not None:
+        return request.reasoning_effort
+    return "minimal" if request.think is False and is_reasoning_model(request.model) else None
 
 
 def read_messages(value: object) -> tuple[Message, ...]:

@@ -23,9 +23,9 @@ from mnemoir.core.messages import ImagePart, Message, ModelRequest, OpaquePart, 
 from mnemoir.wire import upstream
 from mnemoir.wire.json_output import ANY_OBJECT, named_schema
 from mnemoir.wire.members import Json, members_for, merged
-from mnemoir.wire.openai_family import effort_of, is_reasoning_model
+from mnemoir.wire.openai_messages import effort_of, is_reasoning_model
 from mnemoir.wire.pictures import unpassable
-from mnemoir.wire.sse import SseReader
+from mnemoir.wire.stream_readers import SseReader
 
 ROUTE: Route = "openai-responses"
 _INSTRUCTING = ("system", "developer", "systemMes")

@@ -15,9 +15,8 @@ from mnemoir.core.events import Alternative, Event, Finished, FinishReason, Mode
 from mnemoir.core.messages import Route
 from mnemoir.wire import upstream
 from mnemoir.wire.members import Json, unread
-from mnemoir.wire.openai_shapes import Head, OpenAIErrorBody
-from mnemoir.wire.openai_usage import read_usage, write_usage
-from mnemoir.wire.sse import SseReader
+from mnemoir.wire.openai_shapes import Head, OpenAIErrorBody, read_usage, write_usage
+from mnemoir.wire.stream_readers import SseReader
 
 DONE = b"data: [DONE]\n\n"
 HEARTBEAT = b":\n\n"

@@ -25,20 +25,20 @@ from mnemoir.core.messages import Message, ModelRequest
 from mnemoir.core.thinking import spoken
 from mnemoir.ports.llm import ChatModel, ModelServer
 from mnemoir.wire.forwarding import Forwarding
-from mnemoir.workflows.client_parameters import (
+from mnemoir.workflows.call_options import (
     answering_request,
     as_answered,
     as_inner,
     inner_request,
     lost_of,
     overridden,
+    preset_of,
 )
 from mnemoir.workflows.conversation import asked_speaker
-from mnemoir.workflows.presets import preset_of
 from mnemoir.workflows.prompt_messages import prompt_messages
 from mnemoir.workflows.prompting.options import options
 from mnemoir.workflows.question import Question, Target, question_of, target_of
-from mnemoir.workflows.replies.cleaning import Cleaning, CleaningStream, clean, cleaning_for
+from mnemoir.workflows.reply_cleaning import Cleaning, CleaningStream, clean, cleaning_for
 from mnemoir.workflows.step import Step
 from mnemoir.workflows.timing import is_group_answer
 from mnemoir.workflows.tracing import add_tokens, call_of, traced_messages, traced_text, variables_in

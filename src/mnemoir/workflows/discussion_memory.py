@@ -16,12 +16,17 @@ from mnemoir.memory.discussions.chunk_summaries import (
     make_chunk_summaries,
     plan_chunk_summaries,
 )
-from mnemoir.memory.discussions.extraction_prompt import EXTRACTION_PROMPT, EXTRACTION_SYSTEM_PROMPT, quoted
-from mnemoir.memory.discussions.literals import NONE_PRECEDING
-from mnemoir.memory.discussions.parts import ChunkPolicy, Control, Made, Plan, Written
-from mnemoir.memory.discussions.records import Extract, make_records, plan_records
+from mnemoir.memory.discussions.parts import NONE_PRECEDING, ChunkPolicy, Control, Made, Plan, Written
+from mnemoir.memory.discussions.records import (
+    EXTRACTION_PROMPT,
+    EXTRACTION_SYSTEM_PROMPT,
+    Extract,
+    make_records,
+    plan_records,
+    quoted,
+)
 from mnemoir.workflows.asking import Question
-from mnemoir.workflows.config.discussion import DiscussionSettings
+from mnemoir.workflows.config.memory import DiscussionSettings
 from mnemoir.workflows.memory_prompts import (
     ALL,
     CHUNK,
@@ -33,8 +38,8 @@ from mnemoir.workflows.memory_prompts import (
     without_later_system,
     written_answer,
 )
-from mnemoir.workflows.memory_reading import read_or
 from mnemoir.workflows.node import ModelProperties
+from mnemoir.workflows.remembering import read_or
 from mnemoir.workflows.run import NO_OVERRIDES
 from mnemoir.workflows.step import Step
 from mnemoir.workflows.tracing import shown

@@ -15,13 +15,13 @@ from mnemoir.wire.app_prompts import asks_for_tools
 from mnemoir.wire.forwarding import plain
 from mnemoir.wire.openai_chat_answers import without_further_calls
 from mnemoir.workflows.abilities import Abilities
+from mnemoir.workflows.config.routing import category_variables, chosen_category
 from mnemoir.workflows.config.tree import ConfigTree, UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
 from mnemoir.workflows.conversation import conversation_of
 from mnemoir.workflows.engine import Engine
 from mnemoir.workflows.loading import answered_here
 from mnemoir.workflows.remembering import can_remember
-from mnemoir.workflows.routing import category_variables, chosen_category
 from mnemoir.workflows.run import Answerer, Caller, Turn
 from mnemoir.workflows.tracing import traced_messages
 

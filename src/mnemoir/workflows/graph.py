@@ -17,7 +17,7 @@ from mnemoir.workflows.checking.variables import texts_of
 from mnemoir.workflows.checking.workflows import Name, NodeAt, WorkflowAt, is_open, named_by
 from mnemoir.workflows.config.lookup import folded
 from mnemoir.workflows.config.model import is_set
-from mnemoir.workflows.config.redaction import without_secrets
+from mnemoir.workflows.config.shown import without_secrets
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.user import UserSettings
 from mnemoir.workflows.text.filling import names_in

@@ -21,7 +21,7 @@ from mnemoir.conversations.nodes.memory import NodeTokenBufferMemory
 from mnemoir.conversations.nodes.object import NodeObject, NodeReading
 from mnemoir.conversations.turns.session_files import SessionFiles, attachments_of
 from mnemoir.conversations.turns.session_turns import CurrentTurn, SessionConversations, thread_back
-from mnemoir.conversations.turns.turn_log import TurnLog
+from mnemoir.conversations.turns.turns import TurnLog
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.conversations.windows.counters import HEURISTIC, AdditiveCounter
 from mnemoir.conversations.windows.fitting import borders
@@ -29,7 +29,7 @@ from mnemoir.core.conversations import MediaType, Message
 from mnemoir.core.text import estimate_prompt_tokens
 from mnemoir.ports.log import Log
 from mnemoir.ports.turns import Turn
-from mnemoir.workflows.prompting.budget import TOKENS_AROUND_MESSAGE
+from mnemoir.workflows.prompting.history import TOKENS_AROUND_MESSAGE
 from mnemoir.workflows.run import RecordedTurn
 
 _ALL = sys.maxsize  # tokens: the history is cut later, when the rest of the prompt is known

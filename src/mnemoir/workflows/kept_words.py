@@ -11,8 +11,7 @@ from mnemoir.core.discussions import Block, BlockChanges, BlockKey, ChunkSource,
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.messages import Message, Role, text_message
 from mnemoir.memory.discussions.alignment import align
-from mnemoir.memory.discussions.digests import Digests, digests_of
-from mnemoir.memory.discussions.parts import DiscussionMemory
+from mnemoir.memory.discussions.parts import Digests, DiscussionMemory, digests_of
 from mnemoir.ports.discussions import ChunkStore
 
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "tool": "tool"}

@@ -1,22 +1,35 @@
-"""The base classes of node types: their properties and their behaviour.
+"""The base classes of node types, their properties and their behaviour, and the registry of types.
 
 A node type is a class listed under the entry point `mnemoir.nodes`, so that another package can add one. One object
 is created per node of a workflow file and used by many concurrent runs, so it holds no state of a run.
+
+    [project.entry-points."mnemoir.nodes"]
+    weather = "some_package.weather:Weather"
+
+The names of a type in files are the `kind` and `aliases` of its class; the name of the entry is only for lists.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Sequence
-from typing import ClassVar, Generic, TypeVar
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from inspect import isclass
+from typing import Any, ClassVar, Generic, TypeVar
 
+import structlog
 from pydantic import Field
 
+from mnemoir.core.errors import SettingsError
 from mnemoir.core.events import Event
 from mnemoir.workflows.config.model import ConfigModel, Flag, Line
 from mnemoir.workflows.run import Turn
 from mnemoir.workflows.services import Services
 from mnemoir.workflows.step import Step
 
+_log = structlog.get_logger(__name__)
 Count = int | str  # a number, or a text with {agentNInput} or a variable of the workflow
+GROUP = "mnemoir.nodes"
 
 
 class NodeProperties(ConfigModel):
@@ -132,3 +145,61 @@ class ValueNode(Node[P]):
     @abstractmethod
     async def value(self, step: Step) -> object:
         """The output: usually a text; None, lists and objects are possible."""
+
+
+Types = Mapping[str, type[Node[Any]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadResult:
+    """Node types by their names in lower case, and the faults of entries that could not be loaded."""
+
+    types: Types
+    problems: Sequence[str]
+
+
+@cache
+def loaded() -> LoadResult:
+    """The node types of all installed packages."""
+    return load(entry_points(group=GROUP))
+
+
+@cache
+def node_types() -> Types:
+    """All usable node types. The others are logged once and do not stop the server."""
+    for problem in loaded().problems:
+        _log.warning("node type left out", cause=problem)
+    return loaded().types
+
+
+def load(entries: Iterable[EntryPoint]) -> LoadResult:
+    """Load the classes. A name used twice goes to Mnemoir's class, else to the one whose entry sorts first."""
+    types: dict[str, type[Node[Any]]] = {}
+    problems: list[str] = []
+    for entry in sorted(
+        set(entries), key=lambda entry: (not entry.value.startswith("mnemoir."), entry.name, entry.value)
+    ):
+        try:
+            _add(types, _class_of(entry))
+        except SettingsError as exc:
+            problems.append(f"entry {entry.name} = {entry.value} in {GROUP}: {exc.message}")
+    return LoadResult(types=types, problems=problems)
+
+
+def _add(types: dict[str, type[Node[Any]]], found: type[Node[Any]]) -> None:
+    """Add the class under all of its names; none of them on a conflict, which raises SettingsError."""
+    names = [name.lower() for name in (found.kind, *found.aliases)]
+    for name in names:
+        if types.get(name, found) is not found:
+            raise SettingsError(f"{name} is already the name of {types[name].__qualname__}; choose another.")
+    types.update(dict.fromkeys(names, found))
+
+
+def _class_of(entry: EntryPoint) -> type[Node[Any]]:
+    try:
+        found = entry.load()
+    except Exception as exc:  # the import of another package may raise anything
+        raise SettingsError(f"it cannot be imported: {type(exc).__name__}: {exc}") from exc
+    if not isclass(found) or not issubclass(found, Node) or not isinstance(getattr(found, "kind", None), str):
+        raise SettingsError("it must be a subclass of mnemoir.workflows.node.Node with a `kind`.")
+    return found

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from mnemoir.conversations.log.model_messages import from_model
+from mnemoir.conversations.log.message_rows import from_model
 from mnemoir.conversations.memory_config import MemoryMode
-from mnemoir.conversations.turns.history_text import history_text, required_prefixes
+from mnemoir.conversations.turns.token_buffer import history_text, required_prefixes
 from mnemoir.conversations.users import UserConversations
 from mnemoir.conversations.windows.budget import UNKNOWN_CONTEXT_BUDGET, rest_tokens
 from mnemoir.conversations.windows.fitting import fit
@@ -26,10 +26,10 @@ from mnemoir.core.runs import NodeTrace, WorkflowTrace, WrittenMemory
 from mnemoir.workflows.asking import answer
 from mnemoir.workflows.config.memory import NodeMemory
 from mnemoir.workflows.history_store import COUNTER, NodeContext, ReadHistory, keep_round, read_history
-from mnemoir.workflows.learning import COMPLETE_REASONS
 from mnemoir.workflows.node import ModelProperties
-from mnemoir.workflows.prompting.history_marks import with_hidden_marks, with_history, with_query
+from mnemoir.workflows.prompting.history import with_hidden_marks, with_history, with_query
 from mnemoir.workflows.question import Question, accepted_images, question_of, target_of
+from mnemoir.workflows.remembering import COMPLETE_REASONS
 from mnemoir.workflows.run import MOST_KEPT_CHARACTERS, Override, Overrides, last_user_message
 from mnemoir.workflows.step import Step
 

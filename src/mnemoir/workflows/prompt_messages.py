@@ -5,19 +5,22 @@ from dataclasses import replace
 
 import orjson
 
-from mnemoir.conversations.log.model_messages import to_model
+from mnemoir.conversations.log.message_rows import to_model
 from mnemoir.core.conversations import Message as Remembered
 from mnemoir.core.messages import Message, ModelRequest, Part, TextPart, text_message
 from mnemoir.core.text import estimate_prompt_tokens
-from mnemoir.workflows.config.endpoint import EndpointDefinition
-from mnemoir.workflows.config.template import PromptTemplate
-from mnemoir.workflows.prompting.assembly import NodeRole, chat_messages, flat_form, flat_prompt
-from mnemoir.workflows.prompting.budget import fit
-from mnemoir.workflows.prompting.history import last_for_text
-from mnemoir.workflows.prompting.history_marks import places_history, with_history
+from mnemoir.workflows.config.endpoint import EndpointDefinition, PromptTemplate
+from mnemoir.workflows.prompting.assembly import (
+    NodeRole,
+    chat_messages,
+    flat_form,
+    flat_prompt,
+    formatted,
+    inject,
+    injections_of,
+)
+from mnemoir.workflows.prompting.history import fit, last_for_text, places_history, with_history
 from mnemoir.workflows.prompting.images import newest_images, with_images, without_images
-from mnemoir.workflows.prompting.injections import inject, injections_of
-from mnemoir.workflows.prompting.templates import formatted
 from mnemoir.workflows.question import History, Question, Target
 from mnemoir.workflows.step import Step
 

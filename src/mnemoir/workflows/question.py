@@ -8,9 +8,7 @@ from mnemoir.core.conversations import Message as Remembered
 from mnemoir.core.errors import SettingsError
 from mnemoir.core.messages import ImagePart, Message
 from mnemoir.ports.llm import COMPLETION_KINDS, ModelServerKind
-from mnemoir.workflows.config.api_type import KINDS, ApiType
-from mnemoir.workflows.config.endpoint import EndpointDefinition
-from mnemoir.workflows.config.template import PromptTemplate
+from mnemoir.workflows.config.endpoint import KINDS, ApiType, EndpointDefinition, PromptTemplate
 from mnemoir.workflows.node import ModelProperties
 from mnemoir.workflows.prompting.images import images_of
 from mnemoir.workflows.step import Step

@@ -13,12 +13,11 @@ from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import Conflict, InvalidRequest, MnemoirError
 from mnemoir.core.messages import ChatRequest, Message, ModelRequest
 from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
-from mnemoir.memory.discussions.aside import aside
 from mnemoir.memory.discussions.parts import ChunkPolicy, Control, Made, Plan
-from mnemoir.memory.discussions.writing import to_its_end
+from mnemoir.memory.discussions.writing import aside, to_its_end
 from mnemoir.ports.discussions import ChunkLedger, RecordStore
 from mnemoir.ports.run_store import RunStore
-from mnemoir.workflows.config.discussion import DiscussionSettings
+from mnemoir.workflows.config.memory import DiscussionSettings
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import NodeDefinition, WorkflowDefinition
 from mnemoir.workflows.discussion_memory import MemoryMaker, note_made

@@ -1,19 +1,32 @@
-"""Test whether a workflow can use memory: it has a Recall or Remember node, or may run a workflow with one.
+"""Memory in workflows: whether a workflow can use it, which answers become memories, and reading that fails no chat.
 
-A client that switches memory on gets a notice if the answering workflow has no such node.
+A client that switches memory on gets a notice if the answering workflow has no Recall or Remember node, nor may run a
+workflow with one.
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Awaitable, Collection, Sequence
+from typing import TypeVar
 
-from mnemoir.core.errors import SettingsError
-from mnemoir.workflows.checking.problem import FilePosition
+import structlog
+
+from mnemoir.core.errors import SettingsError, StorageUnavailable
+from mnemoir.core.events import FinishReason
+from mnemoir.workflows.checking.survey import FilePosition
 from mnemoir.workflows.checking.workflows import NodeAt, is_open, named_by
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
+from mnemoir.workflows.run import Turn
+from mnemoir.workflows.step import Step
 
+_log = structlog.get_logger(__name__)
 _KINDS = ("recall", "remember")
 _ANYWHERE = FilePosition(file="")
+COMPLETE_REASONS: Collection[FinishReason] = (
+    "stop",
+    "length",
+)  # not "content_filter", which withholds the answer, nor "tool_calls", which is not the last one
+T = TypeVar("T")
 
 
 def can_remember(workflow: WorkflowDefinition, user: UserTree | None) -> bool:
@@ -48,3 +61,26 @@ def _called_by(workflow: WorkflowDefinition, user: UserTree) -> Sequence[Workflo
             except SettingsError:
                 continue
     return found
+
+
+def answer_to_learn(turn: Turn) -> str | None:
+    """The answer of a turn; None when no memories may be derived from the turn.
+
+    "" for an answer that was cut: only the user's message is then a source of memories.
+    """
+    reason = turn.finished.reason if turn.finished else None
+    answer = "".join(turn.answer).strip()
+    if turn.is_refused or reason not in COMPLETE_REASONS or not (answer or turn.is_overlong):
+        return None
+    is_whole = reason == "stop" and not turn.is_overlong
+    return answer if is_whole else ""
+
+
+async def read_or(step: Step, reading: Awaitable[T], nothing: T) -> T:
+    """The result of `reading`; `nothing`, with a note in the trace, while memory cannot be read or written."""
+    try:
+        return await reading
+    except StorageUnavailable as exc:
+        step.note(f"Memory was left out: {exc.message}")
+        _log.warning("discussion memory not read", node=step.definition.title, code=exc.code)
+        return nothing

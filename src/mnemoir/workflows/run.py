@@ -14,8 +14,8 @@ from mnemoir.core.scope import Scope
 from mnemoir.wire.app_prompts import typed
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
+from mnemoir.workflows.text.fields import TextPosition, TextPositions
 from mnemoir.workflows.text.filling import fill
-from mnemoir.workflows.text.positions import TextPosition, TextPositions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

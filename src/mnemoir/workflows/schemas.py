@@ -10,11 +10,9 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
-from mnemoir.workflows.config.api_type import KINDS, ApiType
-from mnemoir.workflows.config.discussion import DiscussionSettings
-from mnemoir.workflows.config.endpoint import EndpointDefinition
+from mnemoir.workflows.config.endpoint import KINDS, ApiType, EndpointDefinition, PromptTemplate
+from mnemoir.workflows.config.memory import DiscussionSettings
 from mnemoir.workflows.config.routing import RoutingTable
-from mnemoir.workflows.config.template import PromptTemplate
 from mnemoir.workflows.config.user import UserSettings
 from mnemoir.workflows.node import Node
 

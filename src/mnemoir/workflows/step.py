@@ -11,15 +11,15 @@ from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import SettingsError
 from mnemoir.core.messages import Message
 from mnemoir.core.runs import NodeTrace
+from mnemoir.workflows.config.endpoint import PromptTemplate
 from mnemoir.workflows.config.model import is_set
-from mnemoir.workflows.config.template import PromptTemplate
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.user import UserSettings
 from mnemoir.workflows.config.workflow import NodeDefinition
 from mnemoir.workflows.run import NO_OVERRIDES, Override, Overrides, Run
 from mnemoir.workflows.services import Services
+from mnemoir.workflows.text.fields import Filling, TextPositions
 from mnemoir.workflows.text.filling import fill
-from mnemoir.workflows.text.positions import Filling, TextPositions
 from mnemoir.workflows.text.variables import Surroundings, Variables
 
 _log = structlog.get_logger(__name__)

@@ -7,7 +7,7 @@ from pathlib import Path
 import structlog
 
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.workflows import timestamps
+from mnemoir.workflows import conversation
 from mnemoir.workflows.compiled import CompiledWorkflow
 from mnemoir.workflows.config.model import is_set
 from mnemoir.workflows.conversation import as_sent_back
@@ -43,14 +43,14 @@ class Times:
             return
         known = await self._known(run.turn, fills=stamps)
         run.turn.times = known
-        run.turn.time_context = timestamps.time_context(known, now=self._now())
+        run.turn.time_context = conversation.time_context(known, now=self._now())
 
     async def before(self, step: Step) -> None:
         """Before a node: give it the conversation with times, and store the time at which its answer begins."""
         turn = step.run.turn
         if turn.discussion is None or step.run.is_silent:
             return
-        step.stamped = timestamps.stamped(
+        step.stamped = conversation.stamped(
             turn.messages,
             turn.times,
             relative=is_set(step.definition.raw, "useRelativeTimestamps"),
@@ -69,7 +69,7 @@ class Times:
         store, place = self._services.timestamps, self._place(turn)
         try:
             if fills:
-                return await timestamps.backfill(store, *place, turn.messages, now=self._now())
+                return await conversation.backfill(store, *place, turn.messages, now=self._now())
             return await store.load(*place)
         except StorageUnavailable as exc:
             _log.warning("times of messages cannot be read", error=exc.message)
@@ -79,9 +79,9 @@ class Times:
         store, place = self._services.timestamps, self._place(turn)
         try:
             if reply is None:
-                await timestamps.mark_reply(store, *place, now=self._now())
+                await conversation.mark_reply(store, *place, now=self._now())
             else:
-                await timestamps.commit_reply(store, *place, reply, now=self._now())
+                await conversation.commit_reply(store, *place, reply, now=self._now())
         except StorageUnavailable as exc:
             _log.warning("the time of an answer cannot be written", error=exc.message)
 

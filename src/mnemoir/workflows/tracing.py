@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 import orjson
 
 from mnemoir.core.events import Usage
-from mnemoir.core.fence import OPENING, fence_in
 from mnemoir.core.messages import ImagePart, Message, ModelRequest, TextPart
 from mnemoir.core.runs import MOST_TRACED_CHARACTERS, FilledVariable, ModelCall, NodeTrace, TracedMessage
-from mnemoir.core.text import estimate_prompt_tokens
+from mnemoir.core.text import OPENING, estimate_prompt_tokens, fence_in
 from mnemoir.ports.llm import ChatModel
-from mnemoir.workflows.text.positions import Filling, TextPosition
+from mnemoir.workflows.text.fields import Filling, TextPosition
 
 RECALLED = "recalled_memories"  # shown like a variable: the recalled memories in front of the user's message
 MOST_VARIABLES = 500  # for one text

@@ -8,7 +8,7 @@ from mnemoir.core.discussions import Block
 from mnemoir.core.messages import ImagePart, Message, text_message
 from mnemoir.core.text import hashes
 from mnemoir.memory.discussions.alignment import Alignment, align
-from mnemoir.memory.discussions.digests import digests_of
+from mnemoir.memory.discussions.parts import digests_of
 
 LONG = [f"message {n}" if n % 3 else "ok" for n in range(300)]
 

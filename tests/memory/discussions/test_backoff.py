@@ -3,9 +3,8 @@
 from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import ProviderInvalidOutput, ProviderUnavailable
 from mnemoir.core.messages import text_message
-from mnemoir.memory.discussions.backoff import Backoff
 from mnemoir.memory.discussions.chunk_summaries import make_chunk_summaries
-from mnemoir.memory.discussions.parts import ChunkPolicy, Written
+from mnemoir.memory.discussions.parts import Backoff, ChunkPolicy, Written
 
 TALK = [text_message("user", f"This is message {number} of the talk.") for number in range(8)]
 POLICY = ChunkPolicy(target_tokens=20, most_messages=2, lookback=2)

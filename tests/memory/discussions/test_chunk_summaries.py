@@ -8,8 +8,7 @@ from mnemoir.core.discussions import RollingSummary
 from mnemoir.core.errors import ProviderUnavailable
 from mnemoir.core.messages import text_message
 from mnemoir.memory.discussions.chunk_summaries import SummaryInputs, make_chunk_summaries, plan_chunk_summaries
-from mnemoir.memory.discussions.literals import NO_SUMMARY
-from mnemoir.memory.discussions.parts import ChunkPolicy, Plan, Written
+from mnemoir.memory.discussions.parts import NO_SUMMARY, ChunkPolicy, Plan, Written
 
 POLICY = ChunkPolicy(target_tokens=20, most_messages=3, lookback=2)
 BETWEEN = "\n--------------\n"

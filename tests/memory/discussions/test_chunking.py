@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemoir.memory.discussions.chunking import chunk_spans
+from mnemoir.memory.discussions.parts import chunk_spans
 
 
 def test_chunks_are_filled_from_the_newest_and_the_oldest_is_what_remains():

@@ -8,9 +8,9 @@ import pytest
 
 from mnemoir.core.discussions import BlockChanges, ChunkSource, Discussion, NewRecord, RollingSummary, SourceMessage
 from mnemoir.core.errors import Conflict, StorageUnavailable
-from mnemoir.memory.discussions.aside import aside
 from mnemoir.memory.discussions.rolling_summary import chunks_since
 from mnemoir.memory.discussions.transfer import ChunkRecords, DiscussionCopy, copy_of, put_copy
+from mnemoir.memory.discussions.writing import aside
 
 IDS = ["tea-time", "other", "a/b", "%odd", "x" * 300, "\u202ex", "con"]
 

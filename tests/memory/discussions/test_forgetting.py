@@ -5,14 +5,13 @@ import pytest
 from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import Conflict
 from mnemoir.core.messages import text_message
-from mnemoir.memory.discussions.aside import aside
 from mnemoir.memory.discussions.chunk_summaries import make_chunk_summaries
-from mnemoir.memory.discussions.forgetting import forget_chunk
 from mnemoir.memory.discussions.parts import ChunkPolicy, Written
 from mnemoir.memory.discussions.reading import all_summaries, find_records, recent_summaries, summaries_since
 from mnemoir.memory.discussions.records import make_records
 from mnemoir.memory.discussions.rolling_summary import count_since, update_rolling_summary
 from mnemoir.memory.discussions.transfer import copy_of, put_copy
+from mnemoir.memory.discussions.writing import aside, forget_chunk
 
 POLICY = ChunkPolicy(target_tokens=20, most_messages=1, takes_all=True, lookback=0)
 SAID = [

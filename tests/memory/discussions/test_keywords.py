@@ -3,8 +3,8 @@
 import pytest
 
 from mnemoir.core.messages import text_message
-from mnemoir.memory.discussions.keywords import search_conversation, search_summaries, without_speakers
-from mnemoir.memory.discussions.literals import CHUNK_BREAK, TOO_SHORT
+from mnemoir.memory.discussions.parts import CHUNK_BREAK, TOO_SHORT
+from mnemoir.memory.discussions.stateless import search_conversation, search_summaries, without_speakers
 
 FILLER = "filler " * 240  # with one more message a piece of 400 tokens is full
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemoir.memory.discussions.record_answers import KEYS, read_records
+from mnemoir.memory.discussions.records import KEYS, read_records
 
 TEA = {"title": "Tea", "summary": "Ann likes tea.", "entities": ["Ann"], "key_phrases": ["green tea"]}
 POT = {"title": "Pot", "summary": "The pot is {blue} [old].", "entities": "Ann", "key_phrases": [], "mood": "calm"}

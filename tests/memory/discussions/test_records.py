@@ -8,9 +8,16 @@ import pytest
 from mnemoir.core.discussions import ChunkSource, NewRecord, SourceMessage
 from mnemoir.core.errors import ProviderUnavailable
 from mnemoir.core.messages import text_message
-from mnemoir.memory.discussions.extraction_prompt import EXTRACTION_PROMPT, EXTRACTION_SYSTEM_PROMPT, quoted
 from mnemoir.memory.discussions.parts import ChunkPolicy, Control, Plan, Written
-from mnemoir.memory.discussions.records import MOST_BYTES, MOST_RECORDS, make_records, plan_records
+from mnemoir.memory.discussions.records import (
+    EXTRACTION_PROMPT,
+    EXTRACTION_SYSTEM_PROMPT,
+    MOST_BYTES,
+    MOST_RECORDS,
+    make_records,
+    plan_records,
+    quoted,
+)
 from mnemoir.providers.embedding.remote import OpenAIEmbeddings
 from mnemoir.providers.http import new_session
 from mnemoir.providers.llm.endpoint import Endpoint

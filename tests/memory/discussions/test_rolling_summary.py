@@ -7,8 +7,7 @@ import pytest
 
 from mnemoir.core.discussions import BlockChanges, ChunkSource, RollingSummary, SourceMessage
 from mnemoir.core.errors import Conflict, NotFound, ProviderUnavailable
-from mnemoir.memory.discussions.literals import NO_SUMMARY
-from mnemoir.memory.discussions.parts import Control, Written
+from mnemoir.memory.discussions.parts import NO_SUMMARY, Control, Written
 from mnemoir.memory.discussions.reading import summaries_since
 from mnemoir.memory.discussions.rolling_summary import chunks_since, count_since, save_summary, update_rolling_summary
 from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger

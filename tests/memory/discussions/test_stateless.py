@@ -3,7 +3,7 @@
 import pytest
 
 from mnemoir.core.messages import text_message
-from mnemoir.memory.discussions.literals import NONE_TO_GRAB
+from mnemoir.memory.discussions.parts import NONE_TO_GRAB
 from mnemoir.memory.discussions.stateless import recent_turns, without_role_names
 
 NINE = [text_message("system", "S1"), *(text_message("user", f"m{number}") for number in range(1, 10))]

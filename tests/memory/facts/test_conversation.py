@@ -5,8 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemoir.core.fence import RecalledLine, put_up
-from mnemoir.core.text import estimate_tokens
+from mnemoir.core.text import RecalledLine, estimate_tokens, put_up
 from mnemoir.memory.facts.conversation import analysed, spoken, windows
 from mnemoir.memory.facts.requests import Turn
 

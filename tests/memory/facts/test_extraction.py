@@ -10,15 +10,15 @@ from structlog.testing import capture_logs
 from mnemoir.core.errors import ProviderInvalidOutput
 from mnemoir.core.events import Reply, Usage
 from mnemoir.core.messages import ModelRequest
-from mnemoir.memory.facts.exchange import (
+from mnemoir.memory.facts.extraction import (
     CHANGES,
     FACTS,
     Exchange,
     default_extraction_prompt,
+    extract,
     extraction_policy,
     reconciliation_policy,
 )
-from mnemoir.memory.facts.extraction import extract
 from mnemoir.memory.facts.requests import FactSettings, Turn
 from tests.memory.facts.scripted_model import ScriptedModel, document_of, facts_reply
 

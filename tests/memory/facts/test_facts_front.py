@@ -64,6 +64,7 @@ async def test_the_first_messages_of_a_request_follow_the_last_ones_stored(house
     assert {hit.memory.text for hit in result.hits} == {"Do you row?", "Yes, every morning."}
 
 
+@pytest.mark.slow
 async def test_a_thousand_messages_are_one_request(house):
     turns = [Turn(role="user", text=f"Message {n}") for n in range(1000)]
     facts = house.facts()

@@ -51,6 +51,7 @@ async def test_sentence_vectors_agree_with_the_published_model(model: MiniLM) ->
     assert cosines.mean() >= 0.995
 
 
+@pytest.mark.slow
 async def test_a_sentence_has_the_same_vector_alone_and_among_a_hundred_at_once(model: MiniLM) -> None:
     texts = SENTENCES[:100]
     alone = [(await model.embed([Passage(text=text)]))[0] for text in texts]
@@ -178,6 +179,7 @@ async def test_an_import_progresses_under_an_endless_flow_of_queries(model: Mini
     assert 20 <= asked < 400
 
 
+@pytest.mark.slow
 async def test_a_cancelled_import_stops_after_its_slice(model: MiniLM, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = record_slices(monkeypatch)
     importing = asyncio.create_task(model.embed(passages(SENTENCES)))

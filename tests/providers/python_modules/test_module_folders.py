@@ -5,7 +5,7 @@ import os
 import pytest
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.providers.python_modules.module_folders import ModuleFolders
+from mnemoir.providers.python_modules.runner import ModuleFolders
 
 
 @pytest.fixture

@@ -181,6 +181,7 @@ async def test_a_line_that_fails_half_way_is_taken_back(root):
     assert await texts(ledger, called(root)) == ["one", "zwei é", "next"]
 
 
+@pytest.mark.slow
 async def test_a_removal_that_fails_anywhere_can_be_done_again(root, monkeypatch):
     system, files = FaultyFiles(monkeypatch), FileDiscussionFiles()
     for attempt in attempts(system, itertools.count(1), errno.EIO, least=10):

@@ -17,7 +17,7 @@ OPERATIONS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(operations=OPERATIONS, start=st.sampled_from(["none", "lines", "array"]))
 async def test_a_ledger_behaves_like_a_list(tmp_path_factory, operations, start):
     root = tmp_path_factory.mktemp("discussions")

@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mnemoir.core.discussions import Discussion
-from mnemoir.storage.discussions.record_ranking import install
-from mnemoir.storage.discussions.record_search import search
+from mnemoir.storage.discussions.record_search import install, search
 from mnemoir.storage.discussions.record_store import SqliteRecordStore
 from mnemoir.storage.sqlite.transactions import SqliteSql
 from tests.storage.discussions.record_words import connected, file_of, record, source
@@ -140,7 +139,7 @@ def test_no_keyword_is_syntax(reader, keyword):
     assert_is_literal(reader, keyword, "harbour")
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text(max_size=12) | st.text(alphabet=string.punctuation + "tea ", max_size=12), max_size=5))
 def test_any_keywords_are_searched_for_literally(reader, keywords):
     assert_is_literal(reader, *keywords)
@@ -182,7 +181,7 @@ WORD = st.integers(0, len(VOCABULARY) - 1).map(lambda n: f"w{n}") | st.integers(
 PHRASE = WORD | st.tuples(WORD, WORD).map(" ".join)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=60)
 @given(
     st.lists(PHRASE, min_size=1, max_size=8),
     st.integers(1, 12),

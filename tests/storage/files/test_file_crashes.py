@@ -44,6 +44,7 @@ def test_death_at_any_step_leaves_the_old_file_or_the_new_one(tmp_path):
         assert int(printed_by(deaths)[-1]) > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO, errno.EMFILE])
 def test_failure_of_any_step_is_told_and_loses_nothing(tmp_path, error):
     with program("fail", tmp_path, error) as failures:

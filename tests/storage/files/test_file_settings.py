@@ -7,7 +7,7 @@ import pytest
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.ports.memory_store import Project
 from mnemoir.ports.project_settings import ProjectSettings
-from mnemoir.storage.files.project_settings import FileProjectSettings
+from mnemoir.storage.files.project_files import FileProjectSettings
 
 DEMO = Project(tenant="default", project="demo")
 

@@ -11,7 +11,7 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory
 from mnemoir.ports.memory_store import Project
 from mnemoir.storage.files.project_file import ProjectFile, Record, decode, encode
-from mnemoir.storage.files.records import memory_of, record_of, rewritten
+from mnemoir.storage.files.rows import memory_of, record_of, rewritten
 
 DEMO = Project(tenant="default", project="demo")
 FACT = Memory(

@@ -9,7 +9,7 @@ from mnemoir.core.errors import InvalidRequest, StorageUnavailable
 from mnemoir.ports.memory_store import Project
 from mnemoir.ports.project_settings import ProjectSettings
 from mnemoir.storage.files.project_file import ProjectFile
-from mnemoir.storage.files.project_settings import FileProjectSettings
+from mnemoir.storage.files.project_files import FileProjectSettings
 from mnemoir.storage.files.workspace import projects
 
 SECRET = b'[{"id": "x", "memory": "secret", "user_id": "mira"}]'

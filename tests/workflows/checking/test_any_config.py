@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mnemoir.core.errors import SettingsError
 from mnemoir.workflows.checking import check
-from mnemoir.workflows.node_types import node_types
+from mnemoir.workflows.node import node_types
 from tests.workflows.config.config_kit import SMALL, tree_of
 
 WORDS = st.sampled_from(
@@ -64,7 +64,7 @@ FILES = st.dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(FILES)
 def test_any_json_in_any_file_never_breaks_the_check(files):
     with tempfile.TemporaryDirectory() as folder:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemoir.workflows.checking.circles import circles
+from mnemoir.workflows.checking.endpoints import circles
 
 GRAPHS = st.dictionaries(st.integers(0, 8), st.lists(st.integers(0, 8), max_size=4))
 

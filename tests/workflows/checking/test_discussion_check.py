@@ -3,7 +3,7 @@
 import pytest
 
 from mnemoir.workflows.checking import check
-from mnemoir.workflows.node_types import loaded
+from mnemoir.workflows.node import loaded
 from tests.workflows.config.config_kit import SMALL, tree_of
 
 KEY = "discussionIdMemoryFileWorkflowSettings"

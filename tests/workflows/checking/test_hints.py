@@ -3,7 +3,7 @@
 import pytest
 
 from mnemoir.workflows.checking import check_with_hints
-from mnemoir.workflows.node_types import loaded
+from mnemoir.workflows.node import loaded
 from tests.workflows.config.config_kit import tree_of
 
 ANSWER = {"type": "Standard", "endpointName": "Main", "preset": "Calm", "prompt": "", "returnToUser": True}

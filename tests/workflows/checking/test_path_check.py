@@ -4,7 +4,7 @@ import pytest
 
 from mnemoir.storage.files.user_files import FileUserFiles
 from mnemoir.workflows.checking import Outside, check
-from mnemoir.workflows.node_types import loaded
+from mnemoir.workflows.node import loaded
 from tests.workflows.config.config_kit import SMALL, tree_of
 
 

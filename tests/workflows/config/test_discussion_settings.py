@@ -3,7 +3,7 @@
 import pytest
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.workflows.config.discussion import DiscussionSettings
+from mnemoir.workflows.config.memory import DiscussionSettings
 from tests.workflows.config.config_kit import SMALL, tree_of
 
 KEY = "discussionIdMemoryFileWorkflowSettings"

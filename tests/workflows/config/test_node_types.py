@@ -2,8 +2,7 @@
 
 from importlib.metadata import EntryPoint
 
-from mnemoir.workflows.node import ValueNode
-from mnemoir.workflows.node_types import GROUP, load
+from mnemoir.workflows.node import GROUP, ValueNode, load
 from mnemoir.workflows.nodes.standard import Standard
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemoir.workflows.config.redaction import COVER, is_secret, redacted
-from mnemoir.workflows.node_types import loaded
+from mnemoir.workflows.config.shown import COVER, is_secret, redacted
+from mnemoir.workflows.node import loaded
 from mnemoir.workflows.schemas import schemas
 
 SECRET = "canary-2718281828"

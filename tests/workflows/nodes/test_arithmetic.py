@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemoir.workflows.arithmetic import calculate
+from mnemoir.workflows.nodes.arithmetic_processor import calculate
 
 
 @pytest.mark.parametrize(

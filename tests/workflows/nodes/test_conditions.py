@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemoir.workflows.conditions import NotACondition, holds
+from mnemoir.workflows.nodes.conditional import NotACondition, holds
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from mnemoir.core.errors import InvalidRequest, TooLarge
 from mnemoir.core.messages import ImagePart
-from mnemoir.workflows.image_check import MOST_BYTES, check_image
+from mnemoir.workflows.prompting.images import MOST_BYTES, check_image
 from tests.workflows.nodes.pictures import bmp, gif, image, jpeg, png, webp
 
 KINDS = [png, jpeg, gif, webp, bmp]

@@ -3,7 +3,7 @@
 import pytest
 
 from mnemoir.core.messages import text_message
-from mnemoir.workflows.node_types import node_types
+from mnemoir.workflows.node import node_types
 from mnemoir.workflows.nodes.keyword_search import ConversationalKeywordSearch, MemoryKeywordSearch
 from tests.workflows.nodes.kept_memory import begun, damage, outdated, summarised
 

@@ -4,7 +4,7 @@ import pytest
 
 from mnemoir.core.messages import ImagePart, Message, TextPart, ToolCall, text_message
 from mnemoir.workflows.config.endpoint import EndpointDefinition
-from mnemoir.workflows.prompting.injections import Injections, inject, injections_of
+from mnemoir.workflows.prompting.assembly import Injections, inject, injections_of
 
 SYSTEM, USER, ANSWER = text_message("system", "S"), text_message("user", "U"), text_message("assistant", "A")
 PICTURE = ImagePart(url="https://a.example/b.png")

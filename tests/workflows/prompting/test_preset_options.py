@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnemoir.workflows.config.api_type import ApiType
+from mnemoir.workflows.config.endpoint import ApiType
 from mnemoir.workflows.prompting.options import options
 
 PRESET = {"temperature": 0.5, "max_tokens": 7, "custom": "x"}

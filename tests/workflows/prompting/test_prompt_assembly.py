@@ -5,11 +5,17 @@ from dataclasses import replace
 import pytest
 
 from mnemoir.core.messages import Message, text_message
-from mnemoir.workflows.config.endpoint import EndpointDefinition
-from mnemoir.workflows.config.template import PromptTemplate
+from mnemoir.workflows.config.endpoint import EndpointDefinition, PromptTemplate
 from mnemoir.workflows.node import ModelProperties
-from mnemoir.workflows.prompting.assembly import FlatForm, chat_messages, flat_form, flat_prompt, generation_prompt
-from mnemoir.workflows.prompting.injections import Injections, inject
+from mnemoir.workflows.prompting.assembly import (
+    FlatForm,
+    Injections,
+    chat_messages,
+    flat_form,
+    flat_prompt,
+    generation_prompt,
+    inject,
+)
 
 CONVERSATION = [
     text_message("system", "S1"),

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemoir.core.messages import Message, ToolCall, text_message
-from mnemoir.workflows.prompting.budget import fit
+from mnemoir.workflows.prompting.history import fit
 
 roles = st.sampled_from(["system", "systemMes", "user", "assistant", "tool"])
 conversations = st.lists(st.builds(text_message, roles, st.text(max_size=30)), max_size=12)

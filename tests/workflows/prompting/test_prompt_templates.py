@@ -1,8 +1,8 @@
 """Turns written out by a prompt template."""
 
 from mnemoir.core.messages import ImagePart, Message, TextPart, text_message
-from mnemoir.workflows.config.template import PromptTemplate
-from mnemoir.workflows.prompting.templates import formatted, generation_prompt, turn, without_markers
+from mnemoir.workflows.config.endpoint import PromptTemplate
+from mnemoir.workflows.prompting.assembly import assistant_start, formatted, turn, without_markers
 
 CHATML = PromptTemplate.model_validate(
     {
@@ -49,7 +49,7 @@ def test_pictures_are_not_written_out():
 def test_markers_are_taken_out_of_texts_and_of_the_template_itself():
     turns = [text_message("user", "one [Beg_Sys]two"), text_message("assistant", "[Beg_SysMes]three")]
     assert formatted(turns, MARKED) == "one twothree"
-    assert generation_prompt(MARKED) == ""
+    assert assistant_start(MARKED) == ""
 
 
 def test_text_that_only_resembles_a_marker_stays():
@@ -57,4 +57,4 @@ def test_text_that_only_resembles_a_marker_stays():
 
 
 def test_the_generation_prompt_is_the_assistants_prefix_and_the_end_token():
-    assert generation_prompt(CHATML) == "<a>!"
+    assert assistant_start(CHATML) == "<a>!"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from mnemoir.workflows.config.api_type import ApiType
-from mnemoir.workflows.prompting.samplers import CANONICAL, left_out, translated
+from mnemoir.workflows.config.endpoint import ApiType
+from mnemoir.workflows.prompting.options import CANONICAL, left_out, translated
 from mnemoir.workflows.starter import StarterServer, starter_files
 
 

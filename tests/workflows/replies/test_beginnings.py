@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnemoir.workflows.replies.beginnings import (
+from mnemoir.workflows.reply_cleaning import (
     MOST_HELD,
     BeginningFilter,
     one_of,

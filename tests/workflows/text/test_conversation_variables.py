@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from mnemoir.core.messages import ImagePart, Message, TextPart, text_message
-from mnemoir.workflows.config.template import PromptTemplate
+from mnemoir.workflows.config.endpoint import PromptTemplate
 from mnemoir.workflows.text.filling import fill
 from mnemoir.workflows.text.variables import Surroundings, Variables
 

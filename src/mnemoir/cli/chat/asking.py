@@ -3,8 +3,7 @@
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from mnemoir.cli.chat.conversation import Conversation
-from mnemoir.cli.chat.replies import Answer, pieces
+from mnemoir.cli.chat.conversation import Answer, Conversation, pieces
 from mnemoir.cli.conversation_routes import (
     CONVERSATIONS,
     all_conversations,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mnemoir.cli.options import Config, DataDir, Project, Url
+from mnemoir.cli.output import Config, DataDir, Project, Url
 from mnemoir.cli.session import Session, run
 
 

@@ -1,5 +1,9 @@
-"""The output of a chat: its interface, and plain text or JSON lines for pipes. `terminal` has the terminal's."""
+"""The output of a chat: its interface, and plain text or JSON lines for pipes. `terminal` has the terminal's.
 
+No terminal interprets a part of a text from a model or a person as a command: such texts are sanitized.
+"""
+
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -7,9 +11,22 @@ from typing import Protocol
 
 import orjson
 
-from mnemoir.cli.chat.inert import inert
-from mnemoir.cli.chat.replies import Answer
+from mnemoir.cli.chat.conversation import Answer
 from mnemoir.cli.output import note
+
+# control characters except tab and newline, bidirectional controls, and surrogates
+_ACTIVE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def inert(text: str) -> str:
+    """`text` with active characters as escapes; joiners and blanks of other scripts stay unchanged."""
+    return _ACTIVE.sub(lambda found: found[0].encode("unicode_escape").decode(), text.replace("\r\n", "\n"))
+
+
+def clipped(text: str, longest: int) -> str:
+    """`text` on one line, cut to `longest` characters with a final ellipsis."""
+    line = " ".join(inert(text).split())
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
 class Show(Protocol):

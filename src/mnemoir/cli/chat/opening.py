@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mnemoir.cli.chat.asking import Server
-from mnemoir.cli.chat.commands import NAMES
 from mnemoir.cli.chat.conversation import Conversation, StoredConversation, UnstoredConversation
-from mnemoir.cli.chat.display import JsonLines, Plain
-from mnemoir.cli.chat.inert import clipped
-from mnemoir.cli.chat.loop import converse
+from mnemoir.cli.chat.display import JsonLines, Plain, clipped
+from mnemoir.cli.chat.loop import NAMES, converse
 from mnemoir.cli.chat.piped import PipedInput
 from mnemoir.cli.chat.session import Chat
 from mnemoir.cli.connection import connect
@@ -22,7 +20,7 @@ from mnemoir.core.errors import Conflict
 from mnemoir.settings import load_settings
 
 if TYPE_CHECKING:
-    from mnemoir.cli.chat.typed_lines import TypedLines
+    from mnemoir.cli.chat.prompt import TypedLines
 
 _MOST_TOLD = 5
 _TITLE = 60  # characters
@@ -94,7 +92,7 @@ def _at_terminal(server: Server, conversation: Conversation, folder: Path | None
 
 
 def _typed_lines(folder: Path) -> "TypedLines | None":
-    from mnemoir.cli.chat.typed_lines import TypedLines
+    from mnemoir.cli.chat.prompt import TypedLines
 
     try:
         return TypedLines(folder)

@@ -12,15 +12,43 @@ from typing import Any, Literal, Protocol
 import structlog
 from pydantic import BaseModel, Field, ValidationError
 
-from mnemoir.conversations.log.media_types import media_type
 from mnemoir.core.conversations import MediaPart, MediaType, Part, TextPart
 from mnemoir.core.errors import MnemoirError, NotFound, SettingsError
 from mnemoir.ports.turns import Attachment
 
 _log = structlog.get_logger(__name__)
-
+_DOCUMENTS = """
+csv doc docx eml epub htm html markdown md mdx msg pdf ppt pptx properties txt vtt xls xlsx xml
+"""
+_ENDINGS: Mapping[MediaType, frozenset[str]] = {
+    "image": frozenset({"gif", "jpeg", "jpg", "png", "svg", "webp"}),
+    "video": frozenset({"mov", "mp4", "mpeg", "webm"}),
+    "audio": frozenset({"amr", "m4a", "mp3", "mpga", "wav"}),
+    "document": frozenset(_DOCUMENTS.split()),
+}
+_MIME_BEGINNINGS: Sequence[tuple[str, MediaType]] = (
+    ("image/", "image"),
+    ("video/", "video"),
+    ("audio/", "audio"),
+    ("text/", "document"),
+    ("application/pdf", "document"),
+)
 Detail = Literal["low", "high"]
 DEFAULT_DETAIL: Detail = "high"  # of an image in history, unless another is requested
+
+
+def media_type(type: str, *, extension: str = "", mime_type: str = "") -> MediaType | None:
+    """The media kind of a file of this type; None for kinds that no model takes. `extension` may begin with a dot."""
+    stored = next((kind for kind in _ENDINGS if kind == type), None)
+    return stored or _by_ending(extension.removeprefix(".").lower()) or _by_mime_type(mime_type.lower())
+
+
+def _by_ending(ending: str) -> MediaType | None:
+    return next((kind for kind, endings in _ENDINGS.items() if ending in endings), None)
+
+
+def _by_mime_type(mime_type: str) -> MediaType | None:
+    return next((kind for beginning, kind in _MIME_BEGINNINGS if mime_type.startswith(beginning)), None)
 
 
 class FileType(StrEnum):

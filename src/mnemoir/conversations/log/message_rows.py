@@ -1,21 +1,24 @@
-"""Converts messages to database rows and back: text in one column, calls and files as JSON in others.
+"""Converts messages to database rows and back, and between the types of conversations and of model requests.
 
 A damaged field is skipped, and so is a row whose role is unreadable; the log names the row, and the rest is read.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple, get_args
 
+import orjson
 import structlog
 
+from mnemoir.core import messages as core
 from mnemoir.core.conversations import (
     Content,
     MediaPart,
     MediaType,
     Message,
     MessageRecord,
+    Part,
     Role,
     TextPart,
     ToolCall,
@@ -26,6 +29,12 @@ from mnemoir.core.errors import InvalidRequest
 _log = structlog.get_logger(__name__)
 _ROLES: frozenset[str] = frozenset(get_args(Role))
 _MEDIA: frozenset[str] = frozenset(get_args(MediaType))
+# The argument name for a value that is no JSON object: no signature has it, so the tool's error reaches the model.
+UNREADABLE = "unreadable_arguments"
+_SENT_ROLES: dict[str, Role] = {role: role for role in get_args(Role)} | {
+    "developer": "system",
+    "systemMes": "system",
+}
 
 
 class Columns(NamedTuple):
@@ -136,3 +145,73 @@ def _call(members: Mapping[str, Any]) -> ToolCall:
     if not isinstance(members["id"], str) or not isinstance(members["name"], str) or not isinstance(arguments, dict):
         raise TypeError("a member of another type")
     return ToolCall(members["id"], members["name"], arguments)
+
+
+def to_model(messages: Sequence[Message]) -> list[core.Message]:
+    """The messages for a model; messages without sendable content are left out. Of files only pictures are sent."""
+    return list(_written(messages))
+
+
+def from_model(message: core.Message) -> Message:
+    """The message for a conversation."""
+    return Message(
+        _SENT_ROLES[message.role],
+        _sent_content(message),
+        [read_call(call) for call in message.tool_calls] or None,
+        message.tool_call_id,
+        message.name,
+    )
+
+
+def read_call(call: core.ToolCall) -> ToolCall:
+    """A call as tools read it. Broken JSON is not repaired: half a command could be another command."""
+    try:
+        value: Any = orjson.loads(call.arguments or "{}")
+    except orjson.JSONDecodeError:
+        value = None
+    return ToolCall(call.id, call.name, value if isinstance(value, dict) else {UNREADABLE: call.arguments})
+
+
+def write_call(call: ToolCall) -> core.ToolCall:
+    """A call as models write it."""
+    if set(call.arguments) == {UNREADABLE}:
+        return core.ToolCall(id=call.id, name=call.name, arguments=str(call.arguments[UNREADABLE]))
+    arguments = orjson.dumps(dict(call.arguments), default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+    return core.ToolCall(id=call.id, name=call.name, arguments=arguments)
+
+
+def _sent_content(message: core.Message) -> Content:
+    """Plain text without pictures; otherwise a list with files first and the text last."""
+    pictures: list[Part] = [
+        MediaPart(type="image", url=part.url, detail="high" if part.detail == "high" else "low")
+        for part in message.parts
+        if isinstance(part, core.ImagePart)
+    ]
+    if not pictures:
+        return message.text if message.parts or not message.tool_calls else None
+    return [*pictures, TextPart(message.text)] if message.text else pictures
+
+
+def _written(messages: Sequence[Message]) -> Iterator[core.Message]:
+    for message in messages:
+        parts = tuple(_parts(message))
+        if parts or calls_of(message) or not isinstance(message.content, list):
+            yield core.Message(
+                role=message.role,
+                parts=parts,
+                name=message.name if message.role == "tool" else None,
+                tool_calls=[write_call(call) for call in calls_of(message)],
+                tool_call_id=message.tool_call_id,
+            )
+
+
+def _parts(message: Message) -> Iterator[core.Part]:
+    if not isinstance(message.content, list):
+        if message.content:
+            yield core.TextPart(text=message.content)
+        return
+    for part in message.content:
+        if isinstance(part, TextPart):
+            yield core.TextPart(text=part.data)
+        elif isinstance(part, MediaPart) and part.type == "image":
+            yield core.ImagePart(url=part.data, detail=part.detail)

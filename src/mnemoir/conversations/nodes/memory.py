@@ -20,16 +20,14 @@ from mnemoir.conversations.log.files import (
     HistoryFiles,
     accepted_media,
 )
-from mnemoir.conversations.nodes.compression import Compression
-from mnemoir.conversations.nodes.document import NodeMemoryData, NodeMemoryFile, NodeMemoryMessage
+from mnemoir.conversations.nodes.document import Compression, NodeMemoryData, NodeMemoryFile, NodeMemoryMessage
 from mnemoir.conversations.nodes.keys import node_key
 from mnemoir.conversations.nodes.object import NodeObject
 from mnemoir.conversations.nodes.records import ReplayedFile, answered_rounds, as_messages, round_of
 from mnemoir.conversations.nodes.thread import thread_records
-from mnemoir.conversations.turns.history_text import history_text
 from mnemoir.conversations.turns.presets import DEFAULT, HistoryRules, counter_of, fit_by
 from mnemoir.conversations.turns.threads import NIL, row_limit, stored_turns
-from mnemoir.conversations.turns.token_buffer import BaseMemory
+from mnemoir.conversations.turns.token_buffer import BaseMemory, history_text
 from mnemoir.conversations.windows.counters import CountsTokens, TokenCounter, counter_named
 from mnemoir.conversations.windows.validity import close_open_calls
 from mnemoir.core.clock import Clock, utc_now

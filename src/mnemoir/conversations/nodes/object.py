@@ -15,12 +15,14 @@ from datetime import timedelta
 
 import structlog
 
-from mnemoir.conversations.nodes.compression import Compression, pack, unpack
 from mnemoir.conversations.nodes.document import (
+    Compression,
     NewerDocument,
     NodeMemoryData,
     UnreadableDocument,
+    pack,
     read_document,
+    unpack,
     write_document,
 )
 from mnemoir.conversations.nodes.keys import corrupt_copy_key

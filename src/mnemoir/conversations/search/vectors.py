@@ -77,7 +77,7 @@ class VectorStore(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TokenPart:
-    """The token ids and vectors of one text for late interaction, in the format of `search.codes`."""
+    """The token ids and vectors of one text for late interaction, in the format of `search.indexing`."""
 
     token_ids: bytes
     token_codes: bytes

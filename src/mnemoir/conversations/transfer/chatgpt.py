@@ -7,12 +7,11 @@ recordings become texts with their names, because their files are on servers tha
 from collections.abc import Callable, Iterator, Mapping
 from typing import IO, BinaryIO, get_args
 
-from mnemoir.conversations.transfer.archives import conversation_entries, is_archive, opened_archive
 from mnemoir.conversations.transfer.bounded_json import read_value
-from mnemoir.conversations.transfer.conversations_file import conversations_in, session_id_of
 from mnemoir.conversations.transfer.copies import BEGINNING, InvalidImport, MessageCopy, SessionCopy
+from mnemoir.conversations.transfer.files import conversation_entries, is_archive, opened_archive
 from mnemoir.conversations.transfer.foreign_trees import ForeignNode, in_order
-from mnemoir.conversations.transfer.members import Members
+from mnemoir.conversations.transfer.members import Members, conversations_in, session_id_of
 from mnemoir.core.conversations import Message, Role, SessionMetadata, ToolCall
 
 _ROLES: Mapping[str, Role] = {role: role for role in get_args(Role)}

@@ -7,10 +7,9 @@ from itertools import chain
 from typing import Literal
 
 from mnemoir.conversations.attachments.attachments import Attachments
-from mnemoir.conversations.transfer.chatml import write_chatml
 from mnemoir.conversations.transfer.copies import BEGINNING, MessageCopy, SessionCopy, SessionHolder
-from mnemoir.conversations.transfer.markdown import write_markdown
 from mnemoir.conversations.transfer.own_writing import write_lines, write_object
+from mnemoir.conversations.transfer.texts import write_chatml, write_markdown
 from mnemoir.core.conversations import ROOT, Message, SessionRecord, StoredMessage
 from mnemoir.core.errors import InvalidRequest, NotFound
 from mnemoir.ports.log import Log

@@ -12,9 +12,8 @@ import apsw
 
 from mnemoir.conversations.log.message_rows import Columns, message_of
 from mnemoir.conversations.transfer.bounded_json import MOST_BYTES, read_value
-from mnemoir.conversations.transfer.conversations_file import session_id_of
 from mnemoir.conversations.transfer.copies import ImportTooLarge, InvalidImport, MessageCopy, SessionCopy
-from mnemoir.conversations.transfer.instants import read_text
+from mnemoir.conversations.transfer.members import read_text, session_id_of
 from mnemoir.core.conversations import SessionMetadata, metadata_of
 from mnemoir.core.errors import InvalidRequest
 

@@ -17,9 +17,8 @@ from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.log.message_rows import record_of
 from mnemoir.conversations.transfer.copies import InvalidImport, SessionCopy, SessionHolder
 from mnemoir.conversations.transfer.files import readable
-from mnemoir.conversations.transfer.merging import count_new, merge
 from mnemoir.conversations.transfer.recognition import ImportFormat, reader_of
-from mnemoir.conversations.transfer.restoring import UNFINISHED, SessionRestorer
+from mnemoir.conversations.transfer.restoring import UNFINISHED, SessionRestorer, count_new, merge
 from mnemoir.core.conversations import SessionRecord, checked_session_id
 from mnemoir.core.errors import InvalidRequest, MnemoirError
 from mnemoir.ports.log import Log

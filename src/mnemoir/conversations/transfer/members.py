@@ -1,11 +1,44 @@
-"""Typed access to the members of a JSON object in a file; errors name the position and the member."""
+"""Typed access to the members of JSON objects in a file, their times too; errors name position and member."""
 
-from collections.abc import Mapping
+import hashlib
+import uuid
+from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import IO, Any
 
+from mnemoir.conversations.transfer.bounded_json import MARK, MOST_BYTES, array_items, first_byte, read_value
 from mnemoir.conversations.transfer.copies import InvalidImport
-from mnemoir.conversations.transfer.instants import read_epoch, read_text
+from mnemoir.core.clock import from_epoch, from_text
+from mnemoir.core.conversations import checked_session_id, naive_utc
+from mnemoir.core.errors import InvalidRequest
+
+_ITEM = "Conversation"
+
+
+_EARLIEST, _LATEST = datetime(1970, 1, 1), datetime(2200, 1, 1)  # a time outside is an error
+_MILLISECONDS = 1e11  # as seconds this is the year 5138
+
+
+def written(instant: datetime | None) -> str | None:
+    """The text of a time in naive UTC: `2026-03-04T12:00:00.000000Z`; None for None."""
+    return None if instant is None else instant.isoformat(timespec="microseconds") + "Z"
+
+
+def read_text(text: str) -> datetime | None:
+    """The time of a text, in naive UTC; None for an invalid text or a time outside 1970 to 2199."""
+    return _sensible(from_text(text))
+
+
+def read_epoch(number: float) -> datetime | None:
+    """The time of a number of seconds since 1970, or of milliseconds when it is too large for seconds."""
+    return _sensible(from_epoch(number / 1000 if abs(number) >= _MILLISECONDS else number))
+
+
+def _sensible(instant: datetime | None) -> datetime | None:
+    if instant is None:
+        return None
+    found = naive_utc(instant)
+    return found if _EARLIEST <= found < _LATEST else None
 
 
 class Members:
@@ -94,3 +127,22 @@ def _kind(value: object) -> str:
         return f"{value!r:.40}"
     names = {dict: "an object", list: "a list", str: "this text", type(None): "null"}
     return names.get(type(value), type(value).__name__)
+
+
+def conversations_in(file: IO[bytes]) -> Iterator[tuple[Members, bytes]]:
+    """Each conversation with its bytes, one in memory at a time. Reading them raises InvalidImport."""
+    if first_byte(file) == b"{":
+        raw = file.read(MOST_BYTES + 1).removeprefix(MARK)
+        yield Members(read_value(raw, "The file"), f"{_ITEM} 1"), raw
+        return
+    for number, raw in enumerate(array_items(file, _ITEM), start=1):
+        place = f"{_ITEM} {number}"
+        yield Members(read_value(raw, place), place), raw
+
+
+def session_id_of(told: str | None, raw: bytes) -> str:
+    """The id in the file if it is valid, else an id derived from the conversation's bytes, equal on each import."""
+    try:
+        return checked_session_id(told or "")
+    except InvalidRequest:
+        return str(uuid.uuid5(uuid.NAMESPACE_OID, hashlib.sha256(raw).hexdigest()))

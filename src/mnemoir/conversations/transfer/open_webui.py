@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import BinaryIO, get_args
 
-from mnemoir.conversations.transfer.conversations_file import conversations_in, session_id_of
 from mnemoir.conversations.transfer.copies import BEGINNING, MessageCopy, SessionCopy
 from mnemoir.conversations.transfer.foreign_trees import ForeignNode, in_order
-from mnemoir.conversations.transfer.members import Members
+from mnemoir.conversations.transfer.members import Members, conversations_in, session_id_of
 from mnemoir.core.conversations import Content, MediaPart, Message, Part, Role, SessionMetadata, TextPart
 
 _ROLES: Mapping[str, Role] = {role: role for role in get_args(Role)}

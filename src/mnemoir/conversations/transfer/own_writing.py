@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from mnemoir.conversations.transfer.copies import MessageCopy, SessionCopy
-from mnemoir.conversations.transfer.instants import written
+from mnemoir.conversations.transfer.members import written
 from mnemoir.conversations.transfer.own_reading import FORMAT, VERSION
 from mnemoir.core.conversations import Content, MediaPart, TextPart, calls_of
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, BinaryIO, Literal
 
-from mnemoir.conversations.transfer.archives import is_archive
 from mnemoir.conversations.transfer.bounded_json import MARK, MOST_BYTES, array_items, first_byte, read_value
 from mnemoir.conversations.transfer.chatgpt import read_chatgpt
 from mnemoir.conversations.transfer.copies import ImportTooLarge, InvalidImport, SessionCopy
+from mnemoir.conversations.transfer.files import is_archive
 from mnemoir.conversations.transfer.harombe import MAGIC, read_harombe
 from mnemoir.conversations.transfer.open_webui import read_open_webui
 from mnemoir.conversations.transfer.own_reading import is_header, read_lines, read_object

@@ -4,28 +4,44 @@
 is within a quarter of an encoder's count; settings, markup and joined emoji may cost two thirds more. `tiktoken`
 counts with an encoding that is on this machine already, `model` calls the model. A file costs the tokens it declares,
 else a fixed number; its bytes are never counted, because one screenshot would then push out a whole history.
+
+tiktoken downloads an encoding when its file is missing or damaged. A memory server must not open connections by
+itself, so tiktoken gets a name only after its file was found intact in tiktoken's cache.
 """
 
+import hashlib
 import json
 import math
+import os
 import re
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from importlib import import_module
 from numbers import Integral
-from typing import Generic, Literal, Protocol, TypeVar
+from pathlib import Path
+from typing import Generic, Literal, Protocol, TypeVar, cast
 
 import structlog
 
-from mnemoir.conversations.windows.local_encodings import Encoding, local_encoding
 from mnemoir.core.conversations import MediaPart, Message, calls_of
 from mnemoir.core.errors import SettingsError
 
+_log = structlog.get_logger(__name__)
+
+# name → the last part of the address that names tiktoken's cache file, and the SHA-256 that tiktoken requires
+_FILES = {
+    "r50k_base": ("r50k_base", "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930"),
+    "p50k_base": ("p50k_base", "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069"),
+    "cl100k_base": ("cl100k_base", "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"),
+    "o200k_base": ("o200k_base", "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"),
+    "o200k_harmony": ("o200k_base", "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"),
+}
+_ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
 Growth = Literal["additive", "monotone", "unknown"]
 ModelGrowth = Literal["monotone", "unknown"]
 CounterName = Literal["chars4", "heuristic", "tiktoken", "model"]
 CountFunction = Callable[[Sequence[Message]], int]
-
-_log = structlog.get_logger(__name__)
 
 _MEDIA_TOKENS = 85
 _MESSAGE_TOKENS = 4
@@ -36,8 +52,44 @@ _WIDE = re.compile(
     "[\u1100-\u11ff\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U0001f000-\U0003ffff]+"
 )
 
-
 Countable = TypeVar("Countable", contravariant=True)
+
+
+class Encoding(Protocol):
+    """The methods of a tiktoken encoding that are used here."""
+
+    def encode_ordinary(self, text: str, /) -> Sequence[int]: ...
+
+    def decode(self, tokens: Sequence[int], /) -> str: ...
+
+
+def local_encoding(name: str) -> Encoding | None:
+    """The encoding; None without tiktoken, for an unknown name, or when its file is missing or damaged."""
+    if not _is_at_hand(name, _cache_folder()):
+        return None
+    try:
+        tiktoken = import_module("tiktoken")
+    except ImportError:
+        return None
+    return cast(Encoding, tiktoken.get_encoding(name))
+
+
+@cache  # the files have megabytes, and counters are created often
+def _is_at_hand(name: str, folder: str) -> bool:
+    if name not in _FILES or not folder:
+        return False
+    stem, digest = _FILES[name]
+    try:
+        found = Path(folder, hashlib.sha1(_ADDRESS.format(stem).encode()).hexdigest()).read_bytes()
+    except OSError:
+        return False
+    return hashlib.sha256(found).hexdigest() == digest
+
+
+def _cache_folder() -> str:
+    """tiktoken's cache folder, by its own two variables; "" when caching is off."""
+    usual = str(Path(tempfile.gettempdir(), "data-gym-cache"))
+    return os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR", usual))
 
 
 class Counter(Protocol[Countable]):

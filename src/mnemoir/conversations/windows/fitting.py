@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
 from mnemoir.conversations.windows.counters import Counter
-from mnemoir.conversations.windows.tool_rounds import AnyMessage, match_results
+from mnemoir.conversations.windows.validity import AnyMessage, match_results
 
 Unit = Literal["message", "turn"]
 Some = TypeVar("Some", bound=AnyMessage)

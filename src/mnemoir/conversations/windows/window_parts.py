@@ -10,7 +10,7 @@ from typing import Literal
 
 from mnemoir.conversations.windows.counters import CHARS4
 from mnemoir.conversations.windows.importance import IMPORTANT
-from mnemoir.conversations.windows.strategies.strategy import Strategy, stored_window
+from mnemoir.conversations.windows.strategies.tail import Strategy, stored_window
 from mnemoir.conversations.windows.validity import SUMMARY_PREFIX
 from mnemoir.core.branches import Stretch
 from mnemoir.core.conversations import Message, Role, StoredMessage, Summary, messages_of

@@ -12,9 +12,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from mnemoir.core.discussions import DIGEST_CHARACTERS, Block, BlockChanges, BlockKey
-from mnemoir.memory.discussions.digests import Digests
-from mnemoir.memory.discussions.matching import Found, Run, find_in_order, side_by_side, side_by_side_up_to
-from mnemoir.memory.discussions.shortening import out_of_view
+from mnemoir.memory.discussions.matching import (
+    Found,
+    Run,
+    find_in_order,
+    out_of_view,
+    side_by_side,
+    side_by_side_up_to,
+)
+from mnemoir.memory.discussions.parts import Digests
 
 _TELLING = 2  # unique messages needed to locate the start of a conversation: one could be a repetition
 _LIVING = 2  # a message in a live block is worth two in a stale one

@@ -7,9 +7,17 @@ from itertools import takewhile
 
 from mnemoir.core.discussions import BlockKey, ChunkSource, Discussion
 from mnemoir.core.messages import Message
-from mnemoir.memory.discussions.literals import BETWEEN_SUMMARIES, NO_SUMMARY
 from mnemoir.memory.discussions.making import Chunk, make, plan
-from mnemoir.memory.discussions.parts import ChunkPolicy, Control, DiscussionMemory, Made, Plan, Written
+from mnemoir.memory.discussions.parts import (
+    BETWEEN_SUMMARIES,
+    NO_SUMMARY,
+    ChunkPolicy,
+    Control,
+    DiscussionMemory,
+    Made,
+    Plan,
+    Written,
+)
 
 _RECENT = 3
 _WATCH = Control()

@@ -16,9 +16,7 @@ from mnemoir.core.errors import MnemoirError, ProviderInvalidOutput, ProviderRef
 from mnemoir.core.messages import Message
 from mnemoir.core.text import hashes
 from mnemoir.memory.discussions.alignment import align
-from mnemoir.memory.discussions.backoff import Backoff
-from mnemoir.memory.discussions.chunking import chunk_spans
-from mnemoir.memory.discussions.parts import ChunkPolicy, Control, Made, Plan
+from mnemoir.memory.discussions.parts import Backoff, ChunkPolicy, Control, Made, Plan, chunk_spans
 from mnemoir.memory.discussions.writing import to_its_end
 from mnemoir.memory.spreading import spread_in_order
 from mnemoir.ports.discussions import ChunkStore, DiscussionFiles

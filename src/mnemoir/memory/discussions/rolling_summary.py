@@ -11,8 +11,7 @@ from dataclasses import replace
 from mnemoir.core.clock import to_text
 from mnemoir.core.discussions import ChunkSummary, Discussion, RollingSummary
 from mnemoir.core.errors import Conflict, NotFound
-from mnemoir.memory.discussions.literals import BETWEEN_LATEST, NO_SUMMARY
-from mnemoir.memory.discussions.parts import Control, DiscussionMemory, Written
+from mnemoir.memory.discussions.parts import BETWEEN_LATEST, NO_SUMMARY, Control, DiscussionMemory, Written
 from mnemoir.memory.discussions.writing import to_its_end
 
 Condense = Callable[[str, str], Awaitable[Written]]  # (summary so far, latest chunk summaries) to a new summary

@@ -22,9 +22,8 @@ from mnemoir.core.discussions import (
     RollingSummary,
 )
 from mnemoir.core.errors import Conflict
-from mnemoir.memory.discussions.aside import aside
 from mnemoir.memory.discussions.parts import DiscussionMemory
-from mnemoir.memory.discussions.writing import to_its_end
+from mnemoir.memory.discussions.writing import aside, to_its_end
 
 _PAGE = 1000  # records read at a time
 

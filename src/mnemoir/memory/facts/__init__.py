@@ -5,7 +5,7 @@
 
 from mnemoir.memory.facts.curation import Curation, Edit
 from mnemoir.memory.facts.decay import Freshness, freshness
-from mnemoir.memory.facts.exchange import default_extraction_prompt
+from mnemoir.memory.facts.extraction import default_extraction_prompt
 from mnemoir.memory.facts.facts import Facts
 from mnemoir.memory.facts.requests import AddRequest, AddResult, FactSettings, Turn, unknown_memory
 from mnemoir.memory.facts.resemblance import Duplicates

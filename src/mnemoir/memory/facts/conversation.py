@@ -12,11 +12,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from mnemoir.core.clock import from_text, to_text
-from mnemoir.core.fence import take_down
 from mnemoir.core.ids import new_memory_id
 from mnemoir.core.memories import Memory
 from mnemoir.core.scope import Scope
-from mnemoir.core.text import content_hash, estimate_tokens
+from mnemoir.core.text import content_hash, estimate_tokens, take_down
 from mnemoir.memory.facts.requests import AddRequest, Turn
 from mnemoir.ports.embedding import Passage
 from mnemoir.search.indexing import CONTEXT_MESSAGES, context_of

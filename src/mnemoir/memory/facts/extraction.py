@@ -1,25 +1,179 @@
-"""Extracts facts from a conversation: the model proposes them, plain rules filter them.
+"""Extracts facts from a conversation, and makes all model calls of fact memory whose answers must be JSON.
+
+Prompts are kept in separate files; requests also carry the schema of the answer. The constant text comes first in
+every request, so that a provider can cache it. A project may replace the list of what to keep; the rules around it,
+which guard against injected instructions, always stay.
+
+Models behind compatible gateways wrap JSON in prose or break its quotes; both are repaired. For an answer beyond
+repair the model is asked once more, then an error is raised: facts must never be lost silently. A truncated answer
+is never repaired, because its missing part would go unnoticed.
 
 A long conversation is read in windows. A truncated answer is requested once more with twice the token budget, then
 for each half of the window; it is never treated as a complete one.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from functools import cache
+from importlib.resources import files
+from typing import Any, TypeVar
 
+import orjson
 import structlog
 
 from mnemoir.core.clock import to_text
-from mnemoir.core.errors import ProviderInvalidOutput
+from mnemoir.core.errors import ProviderInvalidOutput, ProviderTimeout
+from mnemoir.core.events import Reply, Usage
+from mnemoir.core.messages import JsonSchema, ModelRequest, Sampling, text_message
 from mnemoir.core.text import content_hash
+from mnemoir.core.thinking import without_thinking
 from mnemoir.memory.facts.conversation import digest, windows
-from mnemoir.memory.facts.exchange import FACTS, CutOff, Exchange, Question, strings
 from mnemoir.memory.facts.requests import MOST_CHARACTERS, MOST_FACTS, FactSettings, Turn
 from mnemoir.memory.facts.secrets import holds_secret
+from mnemoir.memory.model_json import read_value
+from mnemoir.ports.llm import ChatModel
 
 _log = structlog.get_logger(__name__)
+T = TypeVar("T")
+
+_TRIES = 2
+_LONGEST_S = 60.0  # repeats after a refusal included
+
+
+class CutOff(Exception):
+    """Raised when the model reached its token budget before the answer was complete."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A model request: `policy` is constant text, `document` the data it applies to."""
+
+    policy: str
+    document: Mapping[str, Any]
+    output: JsonSchema
+
+
+class Exchange:
+    """Makes the model calls of one add; `usage` is their total cost."""
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+        self.usage = Usage()
+
+    async def ask(self, question: Question, read: Callable[[Any], T | None], *, tokens: int) -> T | None:
+        """Ask and return the answer as parsed by `read`; None when the provider withheld it.
+
+        Raises CutOff, or ProviderInvalidOutput when `read` finds nothing usable in two answers.
+        """
+        request = _request(question, tokens)
+        for attempt in range(_TRIES):
+            reply = await self._ask(request)
+            self.usage = self.usage + reply.usage
+            if reply.reason == "length":
+                raise CutOff
+            if reply.reason == "content_filter" or reply.refusal:
+                _log.info("answer withheld by the provider", asked=question.output.name)
+                return None
+            found = _read(reply, read)
+            if found is not None:
+                return found
+            _log.warning("model answer unusable", asked=question.output.name, attempt=attempt + 1)
+        raise ProviderInvalidOutput(
+            f"Model {self._model.name!r} answered twice with something other than the JSON asked for "
+            f"({question.output.name}). Nothing was stored; use a model that can follow a JSON schema."
+        )
+
+    async def _ask(self, request: ModelRequest) -> Reply:
+        try:
+            async with asyncio.timeout(_LONGEST_S):
+                return await self._model.ask(request)
+        except TimeoutError as exc:
+            raise ProviderTimeout(
+                f"Model {self._model.name!r} gave no whole answer in {_LONGEST_S:g} s. Nothing was stored; try again."
+            ) from exc
+
+
+def _request(question: Question, tokens: int) -> ModelRequest:
+    document = orjson.dumps(question.document).decode()
+    return ModelRequest(
+        messages=(text_message("system", question.policy), text_message("user", document)),
+        output=question.output,
+        think=False,
+        sampling=Sampling(max_tokens=tokens),
+    )
+
+
+def _read(reply: Reply, read: Callable[[Any], T | None]) -> T | None:
+    text = reply.text.lstrip()
+    if not text.startswith(("{", "```")):  # JSON answers may contain tags as data
+        text = without_thinking(text)
+    value = read_value(text)
+    return None if value is None else read(value)
+
+
+def strings(values: Sequence[Any]) -> list[str]:
+    """The texts among the members, and texts wrapped in an object (`{"fact": "…"}`), as small models write them."""
+    found = []
+    for value in values:
+        if isinstance(value, Mapping):
+            inner = [v for v in value.values() if isinstance(v, str)]
+            value = inner[0] if len(inner) == 1 else None
+        if isinstance(value, str):
+            found.append(value.encode("utf-8", "replace").decode("utf-8"))
+    return found
+
+
+def default_extraction_prompt() -> str:
+    """The default list of what to keep, for projects without their own."""
+    return _prompt("extract.md")
+
+
+def extraction_policy(project_prompt: str | None) -> str:
+    """The instructions of extraction, with the project's list of what to keep or the default one."""
+    kept = project_prompt if project_prompt and project_prompt.strip() else default_extraction_prompt()
+    return f"{_prompt('extract_frame.md')}\n{kept.strip()}"
+
+
+def reconciliation_policy() -> str:
+    """The instructions of reconciliation."""
+    return _prompt("reconcile.md")
+
+
+@cache
+def _prompt(name: str) -> str:
+    return (files(__package__) / "prompts" / name).read_text(encoding="utf-8").strip()
+
+
+def _object(**properties: Any) -> dict[str, Any]:  # a JSON Schema is open by nature
+    """A schema of an object in the strict dialect: all members required, no others allowed."""
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(properties),
+        "properties": properties,
+    }
+
+
+FACTS = JsonSchema(
+    name="memory_facts", schema=_object(facts={"type": "array", "items": {"type": "string"}}), strict=True
+)
+CHANGES = JsonSchema(
+    name="memory_changes",
+    schema=_object(
+        memory={
+            "type": "array",
+            "items": _object(
+                id={"type": "string"},
+                text={"type": "string"},
+                event={"type": "string", "enum": ["ADD", "UPDATE", "DELETE", "NONE"]},
+                old_memory={"type": ["string", "null"]},
+            ),
+        }
+    ),
+    strict=True,
+)
 
 
 async def extract(

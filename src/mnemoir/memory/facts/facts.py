@@ -16,8 +16,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.memory.facts.conversation import analysed, messages, passages
 from mnemoir.memory.facts.curation import Curation
 from mnemoir.memory.facts.decay import visible_now
-from mnemoir.memory.facts.exchange import Exchange, extraction_policy
-from mnemoir.memory.facts.extraction import extract
+from mnemoir.memory.facts.extraction import Exchange, extract, extraction_policy
 from mnemoir.memory.facts.remembering import Learned, Remembering
 from mnemoir.memory.facts.requests import NOTHING_FOUND, AddRequest, AddResult, FactSettings, redeemed, unknown_memory
 from mnemoir.memory.facts.resemblance import NEAR, Duplicates, duplicate_groups

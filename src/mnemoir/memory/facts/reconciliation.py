@@ -18,7 +18,7 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Hit, Memory
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.decay import hidden
-from mnemoir.memory.facts.exchange import CHANGES, CutOff, Exchange, Question, reconciliation_policy
+from mnemoir.memory.facts.extraction import CHANGES, CutOff, Exchange, Question, reconciliation_policy
 from mnemoir.memory.facts.resemblance import contained, opposed, overlap, same_statement, tells, words_of
 from mnemoir.ports.memory_store import Visible
 

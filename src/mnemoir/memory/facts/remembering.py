@@ -30,7 +30,7 @@ from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.conversation import past
 from mnemoir.memory.facts.decay import expired, visible_now
 from mnemoir.memory.facts.defences import Plan, defend
-from mnemoir.memory.facts.exchange import Exchange
+from mnemoir.memory.facts.extraction import Exchange
 from mnemoir.memory.facts.reconciliation import Candidate, Proposal, candidates_of, propose, sort_exact, sort_near
 from mnemoir.memory.facts.requests import AddRequest, FactSettings, Turn
 from mnemoir.memory.facts.secrets import without_secret

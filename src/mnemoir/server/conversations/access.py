@@ -12,7 +12,7 @@ from typing import Annotated
 
 from fastapi import Depends, Query, Request
 
-from mnemoir.app.forgetting import not_found
+from mnemoir.app.kinds import not_found
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.scope import Scope as Owner

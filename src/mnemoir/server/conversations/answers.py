@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 
-from mnemoir.conversations.log.model_messages import write_call
+from mnemoir.conversations.log.message_rows import write_call
 from mnemoir.core.clock import to_text
 from mnemoir.core.conversations import (
     ROOT,

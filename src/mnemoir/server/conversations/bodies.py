@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import orjson
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from mnemoir.conversations.log.model_messages import from_model
+from mnemoir.conversations.log.message_rows import from_model
 from mnemoir.core.conversations import ROOT, Message, SessionMetadata, checked_session_id
 from mnemoir.core.errors import InvalidRequest, NotSupported
 from mnemoir.core.scope import entity_name

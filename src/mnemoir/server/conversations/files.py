@@ -8,7 +8,7 @@ from fastapi import Query
 from pydantic import BeforeValidator, Field
 from starlette.responses import Response
 
-from mnemoir.conversations.attachments.sent_files import SentFile, sent_files
+from mnemoir.conversations.attachments.attachments import SentFile, sent_files
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import NotFound

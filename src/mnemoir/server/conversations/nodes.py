@@ -6,15 +6,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mnemoir.conversations.nodes.conversation_nodes import forget_node_memories
-from mnemoir.conversations.nodes.document import NodeMemoryMessage
-from mnemoir.conversations.nodes.list import (
+from mnemoir.conversations.nodes.conversation_nodes import (
     ListedNode,
     ReadNode,
     clear_node_memory,
+    forget_node_memories,
     list_node_memories,
     read_node_memory,
 )
+from mnemoir.conversations.nodes.document import NodeMemoryMessage
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import to_text
 from mnemoir.core.conversations import Message

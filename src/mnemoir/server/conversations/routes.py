@@ -14,7 +14,7 @@ from typing import Annotated
 from fastapi import Depends, Query, Request
 from pydantic import BeforeValidator
 
-from mnemoir.app.forgetting import not_found
+from mnemoir.app.kinds import not_found
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.nodes.conversation_nodes import copy_node_memories
 from mnemoir.conversations.users import OwnConversations

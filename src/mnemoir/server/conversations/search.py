@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from fastapi import Query
 from pydantic import BeforeValidator
 
-from mnemoir.app.forgetting import not_found
+from mnemoir.app.kinds import not_found
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.conversations.search.session_search import SearchHit

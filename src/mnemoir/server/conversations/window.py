@@ -11,7 +11,7 @@ from mnemoir.app.conversation_parts import make_strategy
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.conversations.windows.counters import CHARS4
-from mnemoir.conversations.windows.strategies.strategy import StrategyName
+from mnemoir.conversations.windows.strategies.tail import StrategyName
 from mnemoir.conversations.windows.window_parts import PartState, WindowPart, WindowParts, window_parts
 from mnemoir.core.clock import to_text
 from mnemoir.core.conversations import Role, Summary

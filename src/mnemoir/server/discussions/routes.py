@@ -1,22 +1,26 @@
 """`/api/discussions`: read, search, export, import, forget and rebuild the memories of discussions.
 
 An id may hold any characters; slashes too, when they are encoded (`a%2Fb`). File names are made from it only by
-`core.discussion_id`.
+`core.discussion_id`. A rebuild is answered as a stream, whose JSON lines report its progress; a client that
+disconnects cancels it.
 """
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Annotated, Literal
 
 from fastapi import Depends, Path, Query
 from pydantic import BeforeValidator
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from mnemoir.app.discussions import nothing_kept
 from mnemoir.core.discussions import Discussion
-from mnemoir.core.errors import InvalidRequest, NotFound
-from mnemoir.memory.discussions.forgetting import Kind, forget_chunk
+from mnemoir.core.errors import InvalidRequest, MnemoirError, NotFound
 from mnemoir.memory.discussions.reading import RecordSearch, find_records
 from mnemoir.memory.discussions.transfer import copy_of, put_copy
+from mnemoir.memory.discussions.writing import Kind, forget_chunk
 from mnemoir.server.discussions.answers import (
     DiscussionImported,
     DiscussionMemories,
@@ -33,10 +37,23 @@ from mnemoir.server.discussions.answers import (
     summary_json,
 )
 from mnemoir.server.discussions.bodies import DiscussionBody, RebuildBody
-from mnemoir.server.discussions.rebuild import RebuildAnswer
-from mnemoir.server.rest import Answer, Cursor, LargeBodyOf, Question, Routes, Site, SiteHere, whole_number
+from mnemoir.server.request import visit_of
+from mnemoir.server.rest import (
+    Answer,
+    Cursor,
+    LargeBodyOf,
+    Question,
+    Routes,
+    Site,
+    SiteHere,
+    tolerant_json,
+    whole_number,
+)
 from mnemoir.server.routing import RouteAsSent
+from mnemoir.server.under_way import Departure, Headers, Outflow
+from mnemoir.workflows.rebuilding import RebuildProgress
 
+_SILENCE = b"\n"  # a blank line, which is no JSON line
 router = Routes(prefix="/api/discussions", tags=["discussions"], route_class=RouteAsSent)
 
 _MOST_LISTED = 1000
@@ -44,13 +61,45 @@ _MOST_FOUND = 100
 _LONGEST_NUMBER = 19  # digits that fit in a row's id
 _LATEST = 3  # chunk summaries in an overview
 
-
 User = Annotated[str | None, Query(description="user of the config tree; else the first one")]
 Limit = Annotated[int, BeforeValidator(whole_number(100, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")]
 Words = Annotated[Question, Query(alias="q", description="phrases, with semicolons between them")]
 FoundLimit = Annotated[
     int, BeforeValidator(whole_number(5, _MOST_FOUND)), Query(description=f"0 means {_MOST_FOUND}")
 ]
+
+
+class RebuildAnswer(Response):
+    """One object a line: `done`, `all`, `finished`, `notes`. After a failure the last line has `error`."""
+
+    def __init__(self, steps: AsyncGenerator[RebuildProgress, None], heartbeat_s: float) -> None:
+        super().__init__(media_type="application/x-ndjson", headers={"cache-control": "no-cache"})
+        self._steps = steps
+        self._heartbeat_s = heartbeat_s
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with (
+            Departure(receive) as departure,
+            aclosing(self._steps) as steps,
+            Outflow(send, head=self._head, heartbeat=lambda: _SILENCE, every_s=self._heartbeat_s) as out,
+        ):
+            try:
+                async for step in steps:
+                    await out.write(_line(step))
+            except MnemoirError as exc:
+                if not out.begun:  # it can still be answered as an error
+                    raise
+                await out.write(_line({"error": exc.message, "code": exc.code}))
+            await out.write(b"", more=False)
+        visit_of(scope).left = departure.happened
+
+    def _head(self) -> Headers:
+        own = [(name, value) for name, value in self.raw_headers if name != b"content-length"]
+        return [*own, (b"x-accel-buffering", b"no")]
+
+
+def _line(told: RebuildProgress | RebuildStep) -> bytes:
+    return tolerant_json(told) + b"\n"
 
 
 @router.get("", summary="Discussions of which something is remembered, by id")

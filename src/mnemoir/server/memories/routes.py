@@ -17,6 +17,7 @@ from mnemoir.core.scope import Scope as Owner
 from mnemoir.memory.facts import unknown_memory
 from mnemoir.ports.memory_store import Project, Receipt
 from mnemoir.server.access import named_user, owner, project_in
+from mnemoir.server.entry import log_fault
 from mnemoir.server.errors import MethodNotAllowed, broken, status_of
 from mnemoir.server.memories.answers import (
     AddAnswer,
@@ -30,7 +31,6 @@ from mnemoir.server.memories.answers import (
 from mnemoir.server.memories.bodies import AddBody, SearchBody
 from mnemoir.server.memories.later import KIND, payload_of
 from mnemoir.server.memories.lists import At, ListLimit, MemoryPage, Offset, UserQuery, page_of
-from mnemoir.server.record import log_fault
 from mnemoir.server.rest import Answer, BodyOf, JsonObject, ProjectHere, Routes, Site, SiteHere, checked
 
 router = Routes(prefix="/api/memories", tags=["memories"])

@@ -1,11 +1,16 @@
-"""The OpenAPI description of OpenAI's and Ollama's routes, which FastAPI does not route and so cannot describe."""
+"""The OpenAPI description of OpenAI's and Ollama's routes, which FastAPI does not route and so cannot describe.
+
+The other members are in the protocols' own documentation. They are forwarded to a model of the same protocol.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
 
 from mnemoir.server.errors import ErrorAnswer, OpenAIErrorAnswer, surface_of
-from mnemoir.server.protocols import requests
 from mnemoir.wire import ollama_shapes as ollama
 from mnemoir.wire import openai_shapes as openai
 
@@ -13,6 +18,105 @@ Json = dict[str, Any]
 
 _OPENAI_DOCS = "https://platform.openai.com/docs/api-reference"
 _OLLAMA_DOCS = "https://docs.ollama.com/api"
+
+
+@with_config(ConfigDict(extra="allow"))
+class Open(TypedDict):
+    """A request that may hold more members."""
+
+
+class ChatBody(Open, total=False):
+    """The members that Mnemoir adds to a chat request of any protocol."""
+
+    user: Annotated[str | None, Field(description="whose memories; also header X-User-Id")]
+    memoryEnabled: Annotated[bool | None, Field(description="recall and remember; or `X-Memory: on`")]
+    conversation_id: Annotated[str | None, Field(description="the conversation it belongs to; kept if given")]
+    history: Annotated[
+        Literal["client", "server"] | None,
+        Field(description="whether the model is shown what was sent, or what the server has stored"),
+    ]
+    store: Annotated[bool | None, Field(description="whether the chat is to be kept")]
+    parent_id: Annotated[
+        int | None, Field(ge=0, description="the message that what is new stands behind; 0 is the beginning")
+    ]
+    stream: bool | None
+
+
+class ChatMessage(Open):
+    """One message; `content` is a text or a list of parts (`text`, `image_url`)."""
+
+    role: str
+    content: NotRequired[str | list[dict[str, Any]] | None]
+
+
+class ChatCompletionBody(ChatBody):
+    """`POST /v1/chat/completions`."""
+
+    model: NotRequired[Annotated[str, Field(description="any name of GET /v1/models; else the default workflow")]]
+    messages: Annotated[list[ChatMessage], Field(min_length=1)]
+
+
+class CompletionBody(ChatBody):
+    """`POST /v1/completions`: one prompt, or several where the model accepts them, as texts or as token numbers."""
+
+    model: NotRequired[str]
+    prompt: str | Annotated[list[str] | list[int] | list[list[int]], Field(min_length=1)]
+
+
+class EmbeddingsBody(Open):
+    """`POST /v1/embeddings`: texts, or token numbers."""
+
+    model: NotRequired[str]
+    input: str | list[str] | list[int] | list[list[int]]
+
+
+class OllamaChatBody(ChatBody):
+    """`POST /api/chat`; streamed unless `stream` is false. Without messages it loads or unloads the model."""
+
+    model: str
+    messages: NotRequired[list[ChatMessage]]
+
+
+class OllamaGenerateBody(ChatBody):
+    """`POST /api/generate`: one prompt; streamed unless `stream` is false. Without one it loads or unloads."""
+
+    model: str
+    prompt: NotRequired[str]
+
+
+class OllamaEmbedBody(Open):
+    """`POST /api/embed`."""
+
+    model: NotRequired[str]
+    input: str | list[str]
+
+
+class OllamaPromptBody(Open):
+    """`POST /api/embeddings`."""
+
+    model: NotRequired[str]
+    prompt: str
+
+
+class OllamaShowBody(Open):
+    """`POST /api/show`."""
+
+    model: str
+
+
+class CancelBody(TypedDict):
+    """`DELETE` on a chat route: end the answer with that id."""
+
+    request_id: str
+
+
+class Cancelled(TypedDict):
+    """The answer was ended."""
+
+    status: Literal["cancelled"]
+    request_id: str
+
+
 _EVENTS, _LINES = "text/event-stream", "application/x-ndjson"
 
 
@@ -30,40 +134,40 @@ class Spoken:
 
 _CHAT = Spoken(
     summary="Chat, as OpenAI's servers have it",
-    asked=requests.ChatCompletionBody,
+    asked=ChatCompletionBody,
     answered=openai.ChatCompletion,
     streamed=(_EVENTS, openai.ChatCompletionChunk),
     is_chat=True,
 )
 _COMPLETION = Spoken(
     summary="Complete a prompt, as OpenAI's servers have it",
-    asked=requests.CompletionBody,
+    asked=CompletionBody,
     answered=openai.TextCompletion,
     streamed=(_EVENTS, openai.TextCompletion),
     is_chat=True,
 )
 _VECTORS = Spoken(
     summary="Vectors of texts, as OpenAI's servers have it",
-    asked=requests.EmbeddingsBody,
+    asked=EmbeddingsBody,
     answered=openai.EmbeddingList,
 )
 _MODELS = Spoken(summary="Names that `model` may have", answered=openai.ModelList)
 _MODEL = Spoken(summary="One of them", answered=openai.ModelCard)
 _OLLAMA_CHAT = Spoken(
     summary="Chat, as Ollama's servers have it",
-    asked=requests.OllamaChatBody,
+    asked=OllamaChatBody,
     answered=ollama.OllamaChatLine,
     streamed=(_LINES, ollama.OllamaChatLine),
     is_chat=True,
 )
 _GENERATE = Spoken(
     summary="Complete a prompt, as Ollama's servers have it",
-    asked=requests.OllamaGenerateBody,
+    asked=OllamaGenerateBody,
     answered=ollama.OllamaGenerateLine,
     streamed=(_LINES, ollama.OllamaGenerateLine),
     is_chat=True,
 )
-_CANCEL = Spoken(summary="End an answer under way", asked=requests.CancelBody, answered=requests.Cancelled)
+_CANCEL = Spoken(summary="End an answer under way", asked=CancelBody, answered=Cancelled)
 _REFUSED = Spoken(summary="Refused: Mnemoir does not manage models")
 _OF_OPENAI: Mapping[tuple[str, str], Spoken] = {
     ("/chat/completions", "post"): _CHAT,
@@ -81,12 +185,12 @@ _SPOKEN: Mapping[tuple[str, str], Spoken] = {
     ("/api/generate", "delete"): _CANCEL,
     ("/api/embed", "post"): Spoken(
         summary="Vectors of texts, as Ollama's servers have it",
-        asked=requests.OllamaEmbedBody,
+        asked=OllamaEmbedBody,
         answered=ollama.OllamaEmbeddings,
     ),
     ("/api/embeddings", "post"): Spoken(
         summary="The vector of a prompt, as older Ollamas have it",
-        asked=requests.OllamaPromptBody,
+        asked=OllamaPromptBody,
         answered=ollama.OllamaEmbedding,
     ),
     ("/", "get"): Spoken(summary="That it runs; the web UI for browsers", is_text=True),
@@ -95,9 +199,7 @@ _SPOKEN: Mapping[tuple[str, str], Spoken] = {
     ),
     ("/api/tags", "get"): Spoken(summary="Names that `model` may have, for Ollama", answered=ollama.OllamaTags),
     ("/api/ps", "get"): Spoken(summary="The same, as if they were loaded", answered=ollama.OllamaLoadedModels),
-    ("/api/show", "post"): Spoken(
-        summary="What a model can do", asked=requests.OllamaShowBody, answered=ollama.OllamaShown
-    ),
+    ("/api/show", "post"): Spoken(summary="What a model can do", asked=OllamaShowBody, answered=ollama.OllamaShown),
 }
 
 _CHAT_PARAMETERS = (

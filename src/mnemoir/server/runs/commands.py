@@ -5,7 +5,7 @@ A command holds no key: it names `$API_KEY`, a variable of the shell in which it
 
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Any, cast, get_args
+from typing import Any, Protocol, cast, get_args
 
 import orjson
 
@@ -13,7 +13,7 @@ from mnemoir.core.errors import NotFound
 from mnemoir.core.messages import Message, ModelRequest, Role, text_message
 from mnemoir.core.runs import RunTrace, TracedMessage
 from mnemoir.server.rest import JsonObject
-from mnemoir.wire.requests import WRITERS
+from mnemoir.wire import koboldcpp, ollama_chat, ollama_generate, openai_chat, openai_completions, openai_responses
 
 _ROLES = frozenset(get_args(Role))
 _LINE = " \\\n  "
@@ -90,3 +90,21 @@ def _messages(prompt: str | Sequence[TracedMessage]) -> tuple[list[Message], lis
         left_out.append("Calls of tools and their results are left out.")
     plain = [message for message in spoken if message["role"] != "tool"]
     return [text_message(cast(Role, message["role"]), message["content"]) for message in plain], left_out
+
+
+class RequestWriter(Protocol):
+    """A `write_request`."""
+
+    def __call__(self, request: ModelRequest, *, stream: bool) -> dict[str, Any]:
+        """The body to send."""
+
+
+WRITERS: Mapping[str, RequestWriter] = {
+    "openai-chat": openai_chat.write_request,
+    "openai-completions": openai_completions.write_request,
+    "openai-responses": openai_responses.write_request,
+    "koboldcpp": koboldcpp.write_request,
+    "ollama": ollama_chat.write_request,
+    "ollama-chat": ollama_chat.write_request,
+    "ollama-generate": ollama_generate.write_request,
+}

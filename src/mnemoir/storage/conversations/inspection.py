@@ -7,8 +7,7 @@ from pathlib import Path
 import apsw
 
 from mnemoir.conversations.attachments.links import ATTACHMENTS, digest_of
-from mnemoir.conversations.nodes.compression import unpack
-from mnemoir.conversations.nodes.document import NewerDocument, UnreadableDocument, read_document
+from mnemoir.conversations.nodes.document import NewerDocument, UnreadableDocument, read_document, unpack
 from mnemoir.conversations.nodes.keys import NODE_MEMORY_PREFIX
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.objects.local import is_unfinished

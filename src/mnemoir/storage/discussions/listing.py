@@ -17,15 +17,11 @@ from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.discussions import Discussion, DiscussionListed
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.discussions.ledger_entries import is_forgotten, is_stale, is_summary
-from mnemoir.storage.discussions.ledger_file import LedgerFile
+from mnemoir.storage.discussions.ledger_file import LedgerFile, Stamps
 from mnemoir.storage.discussions.ledger_lines import Entry
-from mnemoir.storage.discussions.ledger_view import Stamps
-from mnemoir.storage.discussions.placed_file import found
-from mnemoir.storage.discussions.places import COMPANIONS, Kind, kind_in_folder, owner_of, places
-from mnemoir.storage.discussions.record_files import opened
-from mnemoir.storage.discussions.record_place import identity_of, records_file_of
-from mnemoir.storage.files.file_errors import file_errors
-from mnemoir.storage.files.workspace import Folder
+from mnemoir.storage.discussions.places import COMPANIONS, Kind, found, kind_in_folder, owner_of, places
+from mnemoir.storage.discussions.record_files import identity_of, opened, records_file_of
+from mnemoir.storage.files.workspace import Folder, file_errors
 from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sqlite.shared_file import SharedFile
 from mnemoir.storage.sqlite.transactions import storage_errors

@@ -1,4 +1,4 @@
-"""The paths of a discussion's files, and the discussion and kind of a file by its name.
+"""The paths of a discussion's files, a file at one of them, and the discussion and kind of a file by its name.
 
 The directory of a user's discussions mixes three layouts. WilmerAI keeps the files of a discussion in a folder of its
 name since 2026, and kept them flat in 2025, except the databases, which were then beside its configuration. New files
@@ -9,6 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
+
+from mnemoir.storage.discussions.ledger_lines import Entry, LedgerText, array_of, lines_of, parse
+from mnemoir.storage.files.stored_file import StoredFile
+from mnemoir.storage.files.workspace import Folder
 
 Kind = Literal["memories", "summary", "records", "times", "stale", "state", "other"]
 
@@ -78,3 +82,45 @@ def owner_of(file: str) -> tuple[str, Kind] | None:
         if file.endswith(ending) and len(file) > len(ending):
             return file.removesuffix(ending), kind
     return None
+
+
+class PlacedFile(StoredFile):
+    """One file of a discussion, which may hold entries of a ledger."""
+
+    __slots__ = ()
+
+    @property
+    def is_array(self) -> bool:
+        """True when its name requires an array; a file of any other name may hold lines or an array."""
+        return self.file.endswith(".json")
+
+    def parsed(self) -> LedgerText:
+        """Its entries; none without a file."""
+        read = self.read()
+        return self.understand(read[0] if read else b"")
+
+    def understand(self, content: bytes) -> LedgerText:
+        """The entries in its content."""
+        with self.understood():
+            return parse(content, is_array=self.is_array)
+
+    def content_of(self, entries: Sequence[Entry], *, as_array: bool) -> bytes:
+        """The entries serialised for the file, as an array or as lines."""
+        with self.understood():
+            return array_of(entries) if as_array else lines_of(entries)
+
+
+def placed(root: Path, place: Place) -> PlacedFile:
+    """The file at a place; it need not exist."""
+    return PlacedFile(folder=Folder(root=root, steps=place.steps), file=place.file)
+
+
+def found(root: Path, places: Sequence[Place]) -> PlacedFile | None:
+    """The first file that exists; None when none does."""
+    files = (placed(root, place) for place in places)
+    return next((file for file in files if file.is_there()), None)
+
+
+def found_or_new(root: Path, places: Sequence[Place]) -> PlacedFile:
+    """The first file that exists, else the file at the last place."""
+    return found(root, places) or placed(root, places[-1])

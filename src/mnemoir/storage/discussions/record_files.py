@@ -8,6 +8,7 @@ process has on the file. The next connection rolls back the unfinished transacti
 import errno
 import os
 import shutil
+import stat
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -18,21 +19,74 @@ from typing import TypeVar
 import apsw
 
 from mnemoir.core.atomic_file import replacing, sync_folder
+from mnemoir.core.discussion_id import directory_name
+from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.storage.discussions.record_place import identity_of, refuse_links
-from mnemoir.storage.discussions.record_ranking import install
+from mnemoir.storage.discussions.places import places
 from mnemoir.storage.discussions.record_schema import blank, is_complete, prepare, see_new_tables, stand_in
+from mnemoir.storage.discussions.record_search import install
 from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sqlite.data_file import beside, prepare_folder
 from mnemoir.storage.sqlite.database import BUSY_MS
 from mnemoir.storage.sqlite.shared_file import SharedFile
 from mnemoir.storage.sqlite.transactions import SqliteSql, damaged, storage_errors, transaction
 
+Identity = tuple[int, int]  # device and inode: another file under the same name has another
 T = TypeVar("T")
 Work = Callable[[Sql], T]
 _SMALLEST = 512  # bytes: one page, and no page is smaller
 _CACHE_KIB = -8192  # negative is KiB: room for the lengths of 100,000 records beside the words searched for
 _NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def records_file(discussion: Discussion) -> Path:
+    """The existing file, else the one to create. Raises StorageUnavailable. Only roots may be links."""
+    return records_file_of(directory_name(discussion.id), discussion.root, discussion.legacy)
+
+
+def records_file_of(name: str, root: Path, legacy: Path | None) -> Path:
+    """The same for the discussion whose files have that name."""
+    candidates = places(name, "records")
+    files = [place.below(real(root)) for place in candidates]
+    new = files[-1]
+    if legacy is not None:
+        files.append(candidates[-1].below(real(legacy)))
+    with storage_errors(new, OSError):
+        return next((file for file in files if _is_there(file)), new)
+
+
+def identity_of(path: Path) -> Identity | None:
+    """The identity of the file; None without one, and for an empty one, which WilmerAI leaves where it searched.
+
+    Raises StorageUnavailable for a link, and OSError.
+    """
+    refuse_links(path)
+    try:
+        status = os.stat(path, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    return (status.st_dev, status.st_ino) if status.st_size else None
+
+
+def refuse_links(path: Path) -> None:
+    """Raise StorageUnavailable when the file or its folder is a link."""
+    if path.is_symlink() or path.parent.is_symlink():
+        raise StorageUnavailable(
+            f"{path} is a link, or lies behind one. Put the file itself in its place: links are not followed."
+        )
+
+
+def real(root: Path) -> Path:
+    """The root with links resolved: it may be a link, but SQLite must follow none."""
+    return Path(os.path.realpath(root))
+
+
+def _is_there(file: Path) -> bool:
+    """True when the file exists; a folder of that name belongs to another discussion."""
+    try:
+        return not stat.S_ISDIR(os.lstat(file).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 class RecordFiles:

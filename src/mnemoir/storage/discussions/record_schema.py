@@ -15,7 +15,7 @@ import apsw
 
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.ids import new_request_id
-from mnemoir.storage.discussions.record_ranking import install
+from mnemoir.storage.discussions.record_search import install
 from mnemoir.storage.sql.engine import Sql, queries
 from mnemoir.storage.sqlite.transactions import SqliteSql
 

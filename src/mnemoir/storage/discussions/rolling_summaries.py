@@ -11,8 +11,7 @@ from mnemoir.core.discussions import Discussion, RollingSummary
 from mnemoir.ports.discussions import RollingSummaries
 from mnemoir.storage.discussions.ledger_entries import is_summary, naming
 from mnemoir.storage.discussions.ledger_lines import Entry
-from mnemoir.storage.discussions.placed_file import PlacedFile, found, found_or_new, placed
-from mnemoir.storage.discussions.places import places
+from mnemoir.storage.discussions.places import PlacedFile, found, found_or_new, placed, places
 from mnemoir.storage.file_lock import folder_locked
 from mnemoir.storage.files.workspace import existing
 

@@ -16,8 +16,7 @@ from typing import Any
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.ports.node_services import Timestamps
-from mnemoir.storage.discussions.placed_file import PlacedFile, found, placed
-from mnemoir.storage.discussions.places import places
+from mnemoir.storage.discussions.places import PlacedFile, found, placed, places
 
 
 class FileTimestamps:

@@ -1,14 +1,18 @@
-"""One change of a project file, from taking the lock to publishing it to readers."""
+"""One change of a project file, from taking the lock to publishing it to readers.
+
+It finishes even when its caller is cancelled, as a change must not stop half way.
+"""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from mnemoir.core.clock import Clock, to_text
+from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Applied, IndexEntry, Provenance
 from mnemoir.core.scope import Scope
@@ -25,6 +29,34 @@ from mnemoir.storage.sql.second_vectors import make_multilingual
 
 T = TypeVar("T")
 _THREADS = 4  # projects that are written at the same time
+
+
+class Unbroken:
+    """Owns the tasks it runs; `aclose` waits for them and refuses new ones."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()  # results of every kind
+        self._closed = False
+
+    async def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result or exception of `work`. Cancelling the caller leaves the work running."""
+        if self._closed:
+            work.close()
+            raise StorageUnavailable("The project files are closed: the server is stopping. Try again later.")
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return await asyncio.shield(task)
+
+    async def aclose(self) -> None:
+        """Wait for the running tasks."""
+        self._closed = True
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # seen here, because a cancelled caller cannot see it any more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

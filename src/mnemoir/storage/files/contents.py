@@ -14,8 +14,17 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
 from mnemoir.storage.files.project_file import FileContent, Record, digest_of, encode
-from mnemoir.storage.files.records import memory_of, record_of, rewritten
-from mnemoir.storage.files.rows import Key, Row, key_of, make_row, newest_first, without_codes
+from mnemoir.storage.files.rows import (
+    Key,
+    Row,
+    key_of,
+    make_row,
+    memory_of,
+    newest_first,
+    record_of,
+    rewritten,
+    without_codes,
+)
 from mnemoir.storage.planning import Effect, Standing, is_within
 
 EntryOf = Callable[[Memory], IndexEntry]

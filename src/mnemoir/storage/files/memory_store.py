@@ -44,15 +44,13 @@ from mnemoir.ports.memory_store import (
 )
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.storage.files.backlog import Backlog
-from mnemoir.storage.files.changing import Changing, Wish, current
+from mnemoir.storage.files.changing import Changing, Unbroken, Wish, current
 from mnemoir.storage.files.contents import Contents, ScopeOfFile
 from mnemoir.storage.files.index_table import synced_stamps
-from mnemoir.storage.files.lists import behind, meeting, owners_of, select
+from mnemoir.storage.files.lists import FileSearchSnapshot, behind, meeting, owners_of, select
 from mnemoir.storage.files.open_project import OpenProjects
 from mnemoir.storage.files.rows import Row, is_shown
-from mnemoir.storage.files.search_snapshot import FileSearchSnapshot
 from mnemoir.storage.files.second_vectors import FileSecondVectors
-from mnemoir.storage.files.unbroken import Unbroken
 from mnemoir.storage.files.workspace import project_of, projects
 from mnemoir.storage.planning import Effect, is_within, last_renewed, planned, removal
 from mnemoir.storage.sql.engine import Engine, Sql

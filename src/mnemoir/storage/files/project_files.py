@@ -1,27 +1,117 @@
-"""Read access to Mnemoir's files in a project's `.etienne` folder.
+"""The files of a project's `.etienne` folder: its own settings, read access for people, and the removal of leftovers.
+
+`settings.json` and `extraction-prompt.md` belong to other programs as well: members of `settings.json` that Mnemoir
+does not know are kept, and one with a value of a wrong type counts as not set.
 
 Files of other programs in that folder are not shown. The memories of all users of a project are in one file, of which
 each user sees only their own.
 """
 
 import asyncio
+import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from mnemoir.core.atomic_file import Stamp
+import orjson
+import structlog
+
+from mnemoir.core.atomic_file import Stamp, leftover_of, remove_file
+from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Project
-from mnemoir.ports.project_settings import ProjectFile, ProjectFiles
+from mnemoir.ports.project_settings import ProjectFile, ProjectFiles, ProjectSettings, ProjectSettingsStore
+from mnemoir.storage.file_lock import file_locked
+from mnemoir.storage.files import project_file
 from mnemoir.storage.files.project_file import FILE_NAME, encode
 from mnemoir.storage.files.project_file import ProjectFile as MemoriesFile
-from mnemoir.storage.files.project_settings import FILE_NAMES, INNER
 from mnemoir.storage.files.stored_file import StoredFile
-from mnemoir.storage.files.workspace import project_folder, project_of
+from mnemoir.storage.files.workspace import Folder, file_errors, project_folder, project_of, projects
 
+_log = structlog.get_logger(__name__)
+INNER = "long-term-memory"
+_SETTINGS = "settings.json"
+_PROMPT = "extraction-prompt.md"
+FILE_NAMES = (_SETTINGS, _PROMPT)
+LOCK_NAME = f"{_SETTINGS}.lock"
+_PRETTY = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 _Found = tuple[bytes, Stamp] | None
+
+
+class FileProjectSettings:
+    """Reads at each call: the files are small and other programs edit them."""
+
+    def __init__(self, workspace_root: Path) -> None:
+        self._root = workspace_root
+
+    async def load(self, project: Project) -> ProjectSettings:
+        """The settings in the files; creates nothing."""
+        return await asyncio.to_thread(_load, project_folder(self._root, project, INNER))
+
+    async def save(self, project: Project, settings: ProjectSettings) -> None:
+        """Replace Mnemoir's settings; None deletes a member, or the prompt file."""
+        # a running thread finishes even when the caller is cancelled
+        await asyncio.to_thread(_save, project_folder(self._root, project, INNER), settings)
+
+
+def _load(place: Folder) -> ProjectSettings:
+    settings, prompt = _files(place)
+    members, read = settings.members(), prompt.read()
+    return ProjectSettings(
+        memory_enabled=_boolean(members.get("memoryEnabled")),
+        decay_days=_number(members.get("decayDays")),
+        search_limit=_whole(members.get("searchLimit")),
+        extraction_prompt=None if read is None else read[0].decode("utf-8-sig", "replace"),
+    )
+
+
+def _save(place: Folder, settings: ProjectSettings) -> None:
+    file, prompt = _files(place)
+    with file.locked():
+        file.change(lambda content: _changed(file.members_of(content), settings))
+        if settings.extraction_prompt is None:
+            prompt.remove()
+        else:
+            prompt.replace(settings.extraction_prompt.encode("utf-8", "replace"))
+
+
+def _changed(members: dict[str, Any], settings: ProjectSettings) -> bytes | None:
+    merged = _merged(members, settings)
+    return None if merged == members else orjson.dumps(merged, option=_PRETTY)
+
+
+def _files(place: Folder) -> tuple[StoredFile, StoredFile]:
+    return StoredFile(folder=place, file=_SETTINGS), StoredFile(folder=place, file=_PROMPT)
+
+
+def _merged(members: dict[str, Any], settings: ProjectSettings) -> dict[str, Any]:
+    days = settings.decay_days
+    ours = {
+        "memoryEnabled": settings.memory_enabled,
+        "decayDays": int(days) if days is not None and float(days).is_integer() else days,
+        "searchLimit": settings.search_limit,
+    }
+    unset = {name for name, value in ours.items() if value is None}
+    return {name: value for name, value in (members | ours).items() if name not in unset}
+
+
+def _boolean(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return float(value)
+
+
+def _whole(value: object) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        return None
+    return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,4 +166,40 @@ _FILES: Mapping[str, _Kind] = {
     },
 }
 
-_: type[ProjectFiles] = FileProjectFiles  # checked, never run
+
+def clear_leftovers(root: Path) -> None:
+    """Delete the temporary files of every project. Blocks. A failure is logged; the next writer deletes that file."""
+    try:
+        for project in projects(root):
+            _clear(project_folder(root, project), project_file.LOCK_NAME, [project_file.FILE_NAME])
+            settings = project_folder(root, project, INNER)
+            _clear(settings, LOCK_NAME, FILE_NAMES)
+    except StorageUnavailable as exc:
+        _log.warning("workspace not looked through", error=exc.message)
+
+
+def _clear(place: Folder, lock: str, names: Sequence[str]) -> None:
+    try:
+        with file_errors(place.name_of(names[0]), "tidied"), place.open() as folder:
+            removed = [name for name in names if folder is not None and _remove_leftover(folder, name, lock)]
+    except StorageUnavailable as exc:
+        _log.warning("leftover stays", error=exc.message)
+        return
+    if removed:
+        _log.info("leftover of a killed writer removed", files=[place.name_of(name) for name in removed])
+
+
+def _remove_leftover(folder: int, name: str, lock: str) -> bool:
+    """Delete it; False without one. Raises OSError; ETIMEDOUT while a writer holds the lock and uses the file."""
+    leftover = leftover_of(name)
+    if leftover not in os.listdir(folder):
+        return False
+    with file_locked(folder, lock, patience_s=0.0):
+        remove_file(folder, leftover)
+    return True
+
+
+_: tuple[type[ProjectSettingsStore], type[ProjectFiles]] = (
+    FileProjectSettings,
+    FileProjectFiles,
+)  # checked, never run

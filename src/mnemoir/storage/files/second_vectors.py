@@ -7,7 +7,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import SecondVectors, Unembedded
 from mnemoir.storage.files import index_table
 from mnemoir.storage.files.backlog import Backlog
-from mnemoir.storage.files.unbroken import Unbroken
+from mnemoir.storage.files.changing import Unbroken
 from mnemoir.storage.files.workspace import project_of
 from mnemoir.storage.sql.engine import Engine, Sql, entered
 from mnemoir.storage.sql.second_vectors import is_multilingual, make_multilingual

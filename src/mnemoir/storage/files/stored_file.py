@@ -26,8 +26,14 @@ from mnemoir.core.atomic_file import (
 )
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.file_lock import file_locked
-from mnemoir.storage.files.file_errors import damage_errors, file_errors, json_object
-from mnemoir.storage.files.workspace import Folder, existing, refuse_other_spelling
+from mnemoir.storage.files.workspace import (
+    Folder,
+    damage_errors,
+    existing,
+    file_errors,
+    json_object,
+    refuse_other_spelling,
+)
 
 ATTEMPTS = 5
 

@@ -17,8 +17,7 @@ import orjson
 
 from mnemoir.core.atomic_file import read_file, remove_file
 from mnemoir.storage.file_lock import folder_locked
-from mnemoir.storage.files.file_errors import file_errors
-from mnemoir.storage.files.workspace import Folder, existing
+from mnemoir.storage.files.workspace import Folder, existing, file_errors
 from mnemoir.storage.locks.stored import Slot, StoredLease, StoredLeases
 
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK

@@ -17,8 +17,7 @@ from mnemoir.core.atomic_file import read_file, remove_durably, replace_file
 from mnemoir.core.errors import InvalidRequest, StorageUnavailable
 from mnemoir.ports.objects import ConditionalStore, ObjectEntry, ObjectNotFound, StoredObject
 from mnemoir.storage.file_lock import folder_locked
-from mnemoir.storage.files.file_errors import file_errors
-from mnemoir.storage.files.workspace import Folder, existing
+from mnemoir.storage.files.workspace import Folder, existing, file_errors
 
 _LONGEST_STEP_BYTES = 240  # file systems allow 255, and a temporary file has a longer name
 _TEMPORARY = ".tmp"  # the suffix of unfinished files

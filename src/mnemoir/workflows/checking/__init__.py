@@ -1,7 +1,6 @@
 """Checks of a config tree, which find all its problems at once, before a workflow runs."""
 
 from mnemoir.workflows.checking.check import check, check_with_hints
-from mnemoir.workflows.checking.problem import Hint, Problem
-from mnemoir.workflows.checking.survey import Outside
+from mnemoir.workflows.checking.survey import Hint, Outside, Problem
 
 __all__ = ["Hint", "Outside", "Problem", "check", "check_with_hints"]

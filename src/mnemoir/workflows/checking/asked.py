@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 from mnemoir.core.errors import SettingsError
 from mnemoir.ports.llm import ModelServerKind
-from mnemoir.workflows.checking.problem import FilePosition
-from mnemoir.workflows.checking.survey import Survey, Types
+from mnemoir.workflows.checking.survey import FilePosition, Survey, Types
 from mnemoir.workflows.checking.users import check_user
 from mnemoir.workflows.config.endpoint import EndpointDefinition
 from mnemoir.workflows.config.lookup import EXTENSION

@@ -6,14 +6,12 @@ from pydantic import BaseModel
 
 from mnemoir.workflows.checking.endpoints import check_api_type
 from mnemoir.workflows.checking.nodes import check_node
-from mnemoir.workflows.checking.paths import check_path
-from mnemoir.workflows.checking.problem import FilePosition, Hint, Problem
-from mnemoir.workflows.checking.survey import Outside, Survey, Types
+from mnemoir.workflows.checking.references import check_path
+from mnemoir.workflows.checking.survey import FilePosition, Hint, Outside, Problem, Survey, Types
 from mnemoir.workflows.checking.users import check_user
 from mnemoir.workflows.checking.workflows import workflow_at
-from mnemoir.workflows.config.endpoint import EndpointDefinition
+from mnemoir.workflows.config.endpoint import EndpointDefinition, PromptTemplate
 from mnemoir.workflows.config.routing import RoutingTable
-from mnemoir.workflows.config.template import PromptTemplate
 from mnemoir.workflows.config.tree import ConfigTree
 
 _SHAPES: Sequence[tuple[str, type[BaseModel]]] = (

@@ -4,11 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mnemoir.workflows.checking.nodes import is_note, keys_of, type_name, type_of
-from mnemoir.workflows.checking.problem import FilePosition
 from mnemoir.workflows.checking.references import Named, check_model
-from mnemoir.workflows.checking.survey import Survey, nearest
+from mnemoir.workflows.checking.survey import FilePosition, Survey, nearest
 from mnemoir.workflows.checking.workflows import Name, NodeAt, tool_key, tools_of
-from mnemoir.workflows.config.discussion import DiscussionSettings
+from mnemoir.workflows.config.memory import DiscussionSettings
 from mnemoir.workflows.config.tree import DISCUSSION_SETTINGS, UserTree
 from mnemoir.workflows.config.user import UserSettings
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from mnemoir.workflows.checking.problem import FilePosition
-from mnemoir.workflows.checking.survey import Survey, nearest
+from mnemoir.workflows.checking.survey import FilePosition, Survey, nearest
 from mnemoir.workflows.node import ModelProperties, Node
 
 _LATER_TYPES = {

@@ -1,19 +1,27 @@
-"""Checks of the names in a node: its endpoints and its preset must exist."""
+"""Checks of a node's names, memory and paths: what it names exists, and its endpoints can show its memory."""
 
-from collections.abc import Iterator, Mapping
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mnemoir.workflows.checking.endpoints import api_type_of, not_offered
-from mnemoir.workflows.checking.nodes import type_of
-from mnemoir.workflows.checking.problem import FilePosition
-from mnemoir.workflows.checking.samplers import check_preset_file
-from mnemoir.workflows.checking.survey import Survey
+from mnemoir.conversations.memory_config import MemoryMode
+from mnemoir.conversations.turns.token_buffer import QUERY_MARKER
+from mnemoir.ports.llm import COMPLETION_KINDS
+from mnemoir.workflows.checking.endpoints import api_type_of, check_preset_file, not_offered
+from mnemoir.workflows.checking.nodes import type_name, type_of
+from mnemoir.workflows.checking.survey import FilePosition, Level, Survey
 from mnemoir.workflows.checking.workflows import NodeAt, is_open
-from mnemoir.workflows.config.api_type import ApiType
-from mnemoir.workflows.config.endpoint import EndpointDefinition
+from mnemoir.workflows.config.endpoint import ApiType, EndpointDefinition
 from mnemoir.workflows.config.tree import UserTree
+from mnemoir.workflows.config.user import UserSettings
+from mnemoir.workflows.discussion_files import DISCUSSIONS, own_directory
 from mnemoir.workflows.node import ModelProperties
+
+_EXAMPLE = 'Set it, for example to {"user": "Human", "assistant": "Assistant"}.'
+# by node type: a chat continues without a file that cannot be read, and fails at one that must not be written
+_LEVELS: Mapping[str, Level] = {"getcustomfile": "warning", "savecustomfile": "error"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,3 +88,85 @@ def _check_preset(survey: Survey, user: UserTree, preset: Named, api_type: ApiTy
     elif endpoint.samplers and not api_type.sampler_names:
         cause = f"The samplers of {preset.name} are not sent: the API type of the endpoint asked names none of them."
         survey.report(preset.place, cause, "Add samplerFieldMap to the API type.", "warning")
+
+
+def check_memory(survey: Survey, user: UserTree, node: NodeAt) -> None:
+    """Report problems of a memory other than its shape."""
+    memory = _memory_of(survey, node)
+    if memory is None:
+        return
+    place = node.place / "memory"
+    if memory.get("role_prefix") is None:
+        for name in _text_endpoints(survey, user, node.raw.get("endpointName")):
+            cause = f"Endpoint {name} completes a text, and no role_prefix names both sides in it."
+            survey.report(place / "role_prefix", cause, _EXAMPLE)
+    window = memory.get("window")
+    size = window.get("size") if isinstance(window, dict) else None
+    if isinstance(size, int) and size < 1:
+        survey.report(place / "window" / "size", "It sets no limit.", "Give 1 or more, or leave it out.", "warning")
+    if memory.get("query_prompt_template") and node.raw.get("prompt") and not _names(node.raw, QUERY_MARKER):
+        cause = f"It is not sent: the node has a prompt, and no {QUERY_MARKER} in it."
+        survey.report(place / "query_prompt_template", cause, "Put the mark there, or remove the prompt.", "warning")
+
+
+def check_own_memories(survey: Survey, nodes: Iterable[NodeAt]) -> None:
+    """Report nodes that share one memory because they have the same id."""
+    first: dict[str, NodeAt] = {}
+    for node in nodes:
+        memory, id = _memory_of(survey, node), node.raw.get("id")
+        if memory is None or memory.get("mode") != MemoryMode.NODE or not isinstance(id, str | int):
+            continue
+        other = first.setdefault(str(id).strip(), node)
+        if other is not node and str(id).strip():
+            cause = f"It has one memory with {other.place.path} of {other.place.file}: both have the id {id!r}."
+            fix = "Give it an id of its own, unless both are to remember the same."
+            survey.report(node.place / "id", cause, fix, "warning")
+
+
+def _memory_of(survey: Survey, node: NodeAt) -> Mapping[str, Any] | None:
+    kind, memory = type_of(survey, node.raw), node.raw.get("memory")
+    reads_it = kind is not None and "memory" in kind.properties_type.model_fields
+    return memory if reads_it and isinstance(memory, dict) else None
+
+
+def _names(raw: Mapping[str, Any], mark: str) -> bool:
+    return any(mark in text for key in ("systemPrompt", "prompt") if isinstance(text := raw.get(key), str))
+
+
+def _text_endpoints(survey: Survey, user: UserTree, name: object) -> Iterator[str]:
+    """The text completion endpoints among the endpoint and its backups."""
+    seen: set[str] = set()
+    while isinstance(name, str) and name and not is_open(name) and name not in seen:
+        seen.add(name)
+        path = survey.find("endpoint", name, user.endpoint_folders())
+        if path is None:  # reported by the check of the name
+            return
+        api_type = api_type_of(survey, path)
+        if api_type is not None and api_type.kind in COMPLETION_KINDS:
+            yield name
+        endpoint = survey.shaped(path, EndpointDefinition)
+        name = endpoint.backup if endpoint else ""
+
+
+def check_discussion_directory(survey: Survey, place: FilePosition, settings: UserSettings) -> None:
+    """Report a directory of discussions that can be neither created nor written. Leaves no file behind."""
+    public = survey.tree.public
+    directory = own_directory(settings.discussion_directory, public, public / DISCUSSIONS)
+    if survey.outside is None or survey.outside.discussion_directory or directory == public / DISCUSSIONS:
+        return
+    existing = next(path for path in (directory, *directory.parents) if os.path.lexists(path))
+    try:
+        with tempfile.TemporaryFile(dir=existing):  # permission bits do not suffice: the root user has them all
+            return
+    except OSError as exc:
+        cause = f"Memories of discussions are lost: {directory} cannot be created or written ({exc.strerror or exc})."
+    survey.report(place, cause, f"Name a directory that the server may write, or none to use {public / DISCUSSIONS}.")
+
+
+def check_path(survey: Survey, node: NodeAt) -> None:
+    """Report a path without variables that file nodes may not read or write."""
+    level, path = _LEVELS.get(type_name(node.raw)), node.raw.get("filepath")
+    if level is None or survey.outside is None or not isinstance(path, str) or not path.strip() or is_open(path):
+        return
+    if refusal := survey.outside.user_files.refusal(path.strip()):
+        survey.report(node.place / "filepath", refusal.cause, refusal.fix, level)

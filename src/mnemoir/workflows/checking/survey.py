@@ -1,4 +1,4 @@
-"""The state of a check: the tree, a cache of its files, and the problems and hints found so far."""
+"""The survey that a check makes of a config tree, with its problems and hints, and their positions in the files."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,22 +6,62 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from mnemoir.core.errors import SettingsError
 from mnemoir.ports.node_services import UserFiles
-from mnemoir.workflows.checking.problem import FilePosition, Hint, Level, Problem
 from mnemoir.workflows.config.files import parse, read_bytes
 from mnemoir.workflows.config.lookup import parts_of
-from mnemoir.workflows.config.shape import faults
+from mnemoir.workflows.config.model import faults, json_path
 from mnemoir.workflows.config.tree import ConfigTree, Folder
 from mnemoir.workflows.node import Node
 
+Level = Literal["error", "warning"]
 Types = Mapping[str, type[Node[Any]]]
 M = TypeVar("M", bound=BaseModel)
 _UNKNOWN = "Extra inputs are not permitted"  # pydantic's message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """A problem in a file; `file` is relative to the Configs folder, `path` is like `$.nodes[2].endpointName`.
+
+    An error ends or prevents a run that reaches it; a warning marks something that is probably unintended.
+    """
+
+    file: str
+    path: str
+    level: Level
+    cause: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hint:
+    """A hint at an unused feature of a working file; `file` and `path` are as in Problem."""
+
+    file: str
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePosition:
+    """A position in a file of the tree: the file and the JSON path within it."""
+
+    file: str
+    steps: tuple[str | int, ...] = ()
+
+    def __truediv__(self, step: str | int) -> "FilePosition":
+        """The position of a member of the object, or of an item of the list, at this position."""
+        return replace(self, steps=(*self.steps, step))
+
+    @property
+    def path(self) -> str:
+        """The JSON path; `$` for the whole file."""
+        return json_path(*self.steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,12 +7,10 @@ from typing import Any
 
 from mnemoir.core.errors import SettingsError
 from mnemoir.workflows.checking.nodes import type_of
-from mnemoir.workflows.checking.problem import FilePosition
-from mnemoir.workflows.checking.survey import Survey, nearest
+from mnemoir.workflows.checking.survey import FilePosition, Survey, nearest
 from mnemoir.workflows.checking.workflows import NodeAt, WorkflowAt
 from mnemoir.workflows.config.model import is_set
-from mnemoir.workflows.config.routing import RoutingTable
-from mnemoir.workflows.routing import category_variables
+from mnemoir.workflows.config.routing import RoutingTable, category_variables
 from mnemoir.workflows.text.filling import names_in
 from mnemoir.workflows.text.variables import KNOWN
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mnemoir.workflows.checking.nodes import type_name
-from mnemoir.workflows.checking.problem import FilePosition
-from mnemoir.workflows.checking.survey import Survey
+from mnemoir.workflows.checking.survey import FilePosition, Survey
 from mnemoir.workflows.config.model import is_set
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.user import UserSettings

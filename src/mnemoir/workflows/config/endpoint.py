@@ -1,4 +1,4 @@
-"""Endpoints: the server of a model, and the processing of its prompts and answers."""
+"""Endpoints, the API types of their servers, and the prompt templates of their models."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -6,9 +6,105 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from mnemoir.core.messages import Role
+from mnemoir.ports.llm import ModelServerKind
 from mnemoir.wire.forwarding import Forwarding
 from mnemoir.wire.passed_members import Forward
 from mnemoir.workflows.config.model import ConfigModel, Flag, Line
+
+KINDS: Mapping[str, ModelServerKind] = {
+    "openAIChatCompletion": "openai-chat",
+    "openAIApiChatImageSpecific": "openai-chat",
+    "openAIV1Completion": "openai-completions",
+    "koboldCppGenerate": "koboldcpp",
+    "koboldCppGenerateImageSpecific": "koboldcpp",
+    "ollamaApiChat": "ollama-chat",
+    "ollamaApiChatImageSpecific": "ollama-chat",
+    "ollamaApiGenerate": "ollama-generate",
+    # names of the files, which the guide of the format also uses as types
+    "KoboldCpp": "koboldcpp",
+    "KoboldCppImageSpecific": "koboldcpp",
+    "LlamaCppServer": "openai-chat",
+    "OllamaApiChat": "ollama-chat",
+    "OllamaApiChatImageSpecific": "ollama-chat",
+    "OllamaApiGenerate": "ollama-generate",
+    "Open-AI-API": "openai-chat",
+    "OpenAI-Compatible-Completions": "openai-completions",
+    "OpenAIApiChatImageSpecific": "openai-chat",
+    "Text-Generation-WebUI": "openai-chat",
+    "mlx-lm": "openai-chat",
+}
+_BY_LOWER = {name.lower(): kind for name, kind in KINDS.items()}
+
+# types of the format with endpoints that Mnemoir does not ask, and their purpose
+NOT_OFFERED: Mapping[str, str] = {
+    "claudemessages": "Anthropic's protocol",
+    "openaiembeddings": "embeddings",
+    "ollamaembeddings": "embeddings",
+}
+
+
+class ThinkingSwitch(ConfigModel):
+    """The form in which `thinkingMode` is sent to a server. With any other `mode` than these two it is not sent."""
+
+    mode: Line = Field("unsupported", description="bool writes true or false, effort writes low, medium or high.")
+    field: Line = Field("", description="The member that is written.")
+    location: Line = Field("top", description="top, or chat_template_kwargs for a member within that object.")
+
+
+class ApiType(ConfigModel):
+    """The file `ApiTypes/<Name>.json`. A property with an empty name is not sent."""
+
+    type: Line = Field(description="The protocol, for example openAIChatCompletion.")
+    preset_type: Line = Field("", alias="presetType", description="The folder below Presets/.")
+    truncate_property: Line = Field(
+        "", alias="truncateLengthPropertyName", description="The member that tells the size of the context."
+    )
+    max_tokens_property: Line = Field(
+        "", alias="maxNewTokensPropertyName", description="The member that limits the answer."
+    )
+    stream_property: Line = Field("", alias="streamPropertyName", description="The member that asks for a stream.")
+    sampler_names: Mapping[str, Line | None] = Field(
+        default_factory=dict,
+        alias="samplerFieldMap",
+        description="What the samplers of `presetSamplers` are called there; others are not sent.",
+    )
+    takes_template_arguments: Flag = Field(
+        False, alias="supportsChatTemplateKwargs", description="The server takes chat_template_kwargs."
+    )
+    thinking: ThinkingSwitch | None = Field(None, description="How thinkingMode is written; without it, it is not.")
+
+    @property
+    def kind(self) -> ModelServerKind | None:
+        """The protocol by Mnemoir's name; None for an unknown type."""
+        return _BY_LOWER.get(self.type.strip().lower())
+
+
+class PromptTemplate(ConfigModel):
+    """The file `PromptTemplates/<Name>.json`. Members that are not given are empty."""
+
+    system_prefix: Line = Field("", alias="promptTemplateSystemPrefix", description="Before the system prompt.")
+    system_suffix: Line = Field("", alias="promptTemplateSystemSuffix", description="Behind the system prompt.")
+    user_prefix: Line = Field("", alias="promptTemplateUserPrefix", description="Before a user's turn.")
+    user_suffix: Line = Field("", alias="promptTemplateUserSuffix", description="Behind a user's turn.")
+    assistant_prefix: Line = Field("", alias="promptTemplateAssistantPrefix", description="Before the model's turn.")
+    assistant_suffix: Line = Field("", alias="promptTemplateAssistantSuffix", description="Behind the model's turn.")
+    end_token: Line = Field("", alias="promptTemplateEndToken", description="Behind an appended assistant prefix.")
+    later_system_prefix: Line = Field(
+        "", alias="promptTemplateSystemmesPrefix", description="Before a system message within the conversation."
+    )
+    later_system_suffix: Line = Field(
+        "", alias="promptTemplateSystemmesSuffix", description="Behind a system message within the conversation."
+    )
+
+    def around(self, role: Role) -> tuple[str, str]:
+        """Prefix and suffix of a turn of `role`; two empty texts for other roles."""
+        return {
+            "system": (self.system_prefix, self.system_suffix),
+            "user": (self.user_prefix, self.user_suffix),
+            "assistant": (self.assistant_prefix, self.assistant_suffix),
+            "systemMes": (self.later_system_prefix, self.later_system_suffix),
+        }.get(role, ("", ""))
 
 
 def _listed(raw: object) -> object:

@@ -14,15 +14,12 @@ from typing import Any, TypeVar
 from pydantic import Field
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.workflows.config.api_type import ApiType
-from mnemoir.workflows.config.discussion import DiscussionSettings
-from mnemoir.workflows.config.endpoint import EndpointDefinition
+from mnemoir.workflows.config.endpoint import ApiType, EndpointDefinition, PromptTemplate
 from mnemoir.workflows.config.files import FileCache, Reader
 from mnemoir.workflows.config.lookup import FileMatch, Lookup, file_names, file_parts, folder_parts
-from mnemoir.workflows.config.model import ConfigModel, Line
+from mnemoir.workflows.config.memory import DiscussionSettings
+from mnemoir.workflows.config.model import ConfigModel, Line, shaped
 from mnemoir.workflows.config.routing import RoutingTable
-from mnemoir.workflows.config.shape import shaped
-from mnemoir.workflows.config.template import PromptTemplate
 from mnemoir.workflows.config.user import UserSettings
 from mnemoir.workflows.config.workflow import WorkflowDefinition, read_workflow
 

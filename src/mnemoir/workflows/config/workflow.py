@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Any
+
+import orjson
 
 from mnemoir.core.errors import SettingsError
 
@@ -52,3 +55,9 @@ def _node(workflow: str, number: int, raw: object) -> NodeDefinition:
         raise SettingsError(f"Workflow {workflow}: node {number} must be an object.")
     title = raw.get("title") or raw.get("agentName") or f"node {number}"
     return NodeDefinition(number=number, title=str(title), type=str(raw.get("type") or "Standard"), raw=raw)
+
+
+def default_workflow() -> WorkflowDefinition:
+    """The built-in workflow, read from a workflow file in the package."""
+    text = files("mnemoir.workflows").joinpath("default.json").read_bytes()
+    return read_workflow("default", orjson.loads(text))

@@ -4,11 +4,11 @@ import asyncio
 
 from pydantic import Field
 
-from mnemoir.memory.discussions.literals import BETWEEN_LATEST
+from mnemoir.memory.discussions.parts import BETWEEN_LATEST
 from mnemoir.memory.discussions.reading import summaries_since
 from mnemoir.memory.discussions.stateless import recent_turns
-from mnemoir.workflows.memory_reading import read_or
 from mnemoir.workflows.node import Count, NodeProperties, ValueNode
+from mnemoir.workflows.remembering import read_or
 from mnemoir.workflows.step import Step
 
 

@@ -8,8 +8,7 @@ from pydantic import Field
 from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import Conflict, ProviderError, StorageUnavailable
 from mnemoir.core.runs import WrittenMemory
-from mnemoir.memory.discussions.literals import NO_SUMMARY
-from mnemoir.memory.discussions.parts import Control, Written
+from mnemoir.memory.discussions.parts import NO_SUMMARY, Control, Written
 from mnemoir.memory.discussions.reading import rolling_summary_text
 from mnemoir.memory.discussions.rolling_summary import save_summary, update_rolling_summary
 from mnemoir.workflows.asking import Question
@@ -22,8 +21,8 @@ from mnemoir.workflows.memory_prompts import (
     with_marks,
     written_answer,
 )
-from mnemoir.workflows.memory_reading import read_or
 from mnemoir.workflows.node import Count, ModelProperties, NodeProperties, ValueNode
+from mnemoir.workflows.remembering import read_or
 from mnemoir.workflows.step import Step
 
 _log = structlog.get_logger(__name__)

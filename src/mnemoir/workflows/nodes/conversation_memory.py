@@ -1,6 +1,6 @@
 """ConversationMemory: runs the user's workflow for a conversation that belongs to a discussion."""
 
-from mnemoir.memory.discussions.literals import NO_MEMORIES
+from mnemoir.memory.discussions.parts import NO_MEMORIES
 from mnemoir.workflows.node import NodeProperties, ValueNode
 from mnemoir.workflows.nodes.custom_workflow import output_of
 from mnemoir.workflows.step import Step

@@ -2,14 +2,14 @@
 
 from pydantic import Field
 
-from mnemoir.memory.discussions.literals import NO_SUMMARY, NO_SUMMARY_FOUND
+from mnemoir.memory.discussions.parts import NO_SUMMARY, NO_SUMMARY_FOUND
 from mnemoir.memory.discussions.reading import rolling_summary_text
 from mnemoir.memory.discussions.rolling_summary import count_since
 from mnemoir.workflows.config.model import Flag
 from mnemoir.workflows.discussion_memory import make_memories
-from mnemoir.workflows.memory_reading import read_or
 from mnemoir.workflows.node import NodeProperties, ValueNode
 from mnemoir.workflows.nodes.custom_workflow import output_of
+from mnemoir.workflows.remembering import read_or
 from mnemoir.workflows.step import Step
 
 

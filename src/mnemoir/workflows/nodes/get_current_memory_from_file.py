@@ -2,11 +2,11 @@
 
 from pydantic import Field
 
-from mnemoir.memory.discussions.literals import CHUNK_BREAK, NO_MEMORIES
+from mnemoir.memory.discussions.parts import CHUNK_BREAK, NO_MEMORIES
 from mnemoir.memory.discussions.reading import all_summaries
 from mnemoir.workflows.config.model import Line
-from mnemoir.workflows.memory_reading import read_or
 from mnemoir.workflows.node import NodeProperties, ValueNode
+from mnemoir.workflows.remembering import read_or
 from mnemoir.workflows.step import Step
 
 

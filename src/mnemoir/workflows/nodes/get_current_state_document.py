@@ -1,8 +1,8 @@
 """GetCurrentStateDocument: the state document of the discussion."""
 
-from mnemoir.memory.discussions.literals import NO_STATE_DOCUMENT
-from mnemoir.workflows.memory_reading import read_or
+from mnemoir.memory.discussions.parts import NO_STATE_DOCUMENT
 from mnemoir.workflows.node import NodeProperties, ValueNode
+from mnemoir.workflows.remembering import read_or
 from mnemoir.workflows.step import Step
 
 

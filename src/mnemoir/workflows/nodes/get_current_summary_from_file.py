@@ -1,9 +1,9 @@
 """GetCurrentSummaryFromFile: the rolling summary of the discussion."""
 
-from mnemoir.memory.discussions.literals import NO_SUMMARY
+from mnemoir.memory.discussions.parts import NO_SUMMARY
 from mnemoir.memory.discussions.reading import rolling_summary_text
-from mnemoir.workflows.memory_reading import read_or
 from mnemoir.workflows.node import NodeProperties, ValueNode
+from mnemoir.workflows.remembering import read_or
 from mnemoir.workflows.step import Step
 
 

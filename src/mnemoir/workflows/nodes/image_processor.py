@@ -10,9 +10,8 @@ from pydantic import Field
 from mnemoir.core.messages import ImagePart, Message, text_message
 from mnemoir.workflows.asking import ask, question_of
 from mnemoir.workflows.config.model import Flag, Line
-from mnemoir.workflows.image_check import check_image
 from mnemoir.workflows.node import ModelProperties, ValueNode
-from mnemoir.workflows.prompting.images import without_images
+from mnemoir.workflows.prompting.images import check_image, without_images
 from mnemoir.workflows.run import last_user_message
 from mnemoir.workflows.step import Step
 

@@ -4,12 +4,12 @@ import asyncio
 
 from pydantic import Field
 
-from mnemoir.memory.discussions.keywords import search_conversation, search_summaries
 from mnemoir.memory.discussions.reading import all_summaries
+from mnemoir.memory.discussions.stateless import search_conversation, search_summaries
 from mnemoir.workflows.config.model import Line
 from mnemoir.workflows.discussion_memory import spoken
-from mnemoir.workflows.memory_reading import read_or
 from mnemoir.workflows.node import Count, NodeProperties, ValueNode
+from mnemoir.workflows.remembering import read_or
 from mnemoir.workflows.step import Step
 
 _CONVERSATION, _SUMMARIES = "currentconversation", "recentmemories"

@@ -10,9 +10,9 @@ import structlog
 
 from mnemoir.core.errors import MnemoirError
 from mnemoir.core.events import Event, MemoriesRecalled, MemorySkipped
-from mnemoir.core.fence import RecalledLine, put_up
 from mnemoir.core.messages import Message, with_text_in_front
 from mnemoir.core.runs import RecalledMemory
+from mnemoir.core.text import RecalledLine, put_up
 from mnemoir.ports.memory_service import ChatTurn
 from mnemoir.wire.app_prompts import typed
 from mnemoir.workflows.node import Node, NodeProperties

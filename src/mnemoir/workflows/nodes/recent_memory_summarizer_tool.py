@@ -4,12 +4,12 @@ import asyncio
 
 from pydantic import Field
 
-from mnemoir.memory.discussions.literals import CHUNK_BREAK, NONE_GENERATED
+from mnemoir.memory.discussions.parts import CHUNK_BREAK, NONE_GENERATED
 from mnemoir.memory.discussions.reading import recent_summaries
 from mnemoir.memory.discussions.stateless import recent_turns
 from mnemoir.workflows.config.model import Line
-from mnemoir.workflows.memory_reading import read_or
 from mnemoir.workflows.node import Count, NodeProperties, ValueNode
+from mnemoir.workflows.remembering import read_or
 from mnemoir.workflows.step import Step
 
 

@@ -7,8 +7,8 @@ The node itself derives no memories. It stores a durable job, which survives a r
 from mnemoir.core.clock import to_text
 from mnemoir.core.runs import WrittenMemory
 from mnemoir.ports.memory_service import ChatTurn
-from mnemoir.workflows.learning import answer_to_learn
 from mnemoir.workflows.node import NodeProperties, ValueNode
+from mnemoir.workflows.remembering import answer_to_learn
 from mnemoir.workflows.run import Turn
 from mnemoir.workflows.step import Step
 

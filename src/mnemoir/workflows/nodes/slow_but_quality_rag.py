@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 from pydantic import Field
 
-from mnemoir.memory.discussions.literals import BETWEEN_SUMMARIES, CHUNK_BREAK, NO_SUMMARY, NONE_PRECEDING
+from mnemoir.memory.discussions.parts import BETWEEN_SUMMARIES, CHUNK_BREAK, NO_SUMMARY, NONE_PRECEDING
 from mnemoir.memory.discussions.reading import all_summaries, rolling_summary_text
 from mnemoir.memory.spreading import Worker, spread
 from mnemoir.workflows.asking import Question, ask
-from mnemoir.workflows.config.discussion import ListedEndpoint
+from mnemoir.workflows.config.memory import ListedEndpoint
 from mnemoir.workflows.config.model import Line
 from mnemoir.workflows.memory_prompts import (
     ALL,
@@ -21,8 +21,8 @@ from mnemoir.workflows.memory_prompts import (
     with_marks,
     without_later_system,
 )
-from mnemoir.workflows.memory_reading import read_or
 from mnemoir.workflows.node import ModelProperties, ValueNode
+from mnemoir.workflows.remembering import read_or
 from mnemoir.workflows.step import Step
 
 _RECENT = 3

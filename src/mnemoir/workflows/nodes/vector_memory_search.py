@@ -6,11 +6,11 @@ from typing import Literal
 from pydantic import Field
 
 from mnemoir.core.runs import RecalledMemory
-from mnemoir.memory.discussions.literals import BETWEEN_RECORDS, NO_DISCUSSION, NO_RECORDS
+from mnemoir.memory.discussions.parts import BETWEEN_RECORDS, NO_DISCUSSION, NO_RECORDS
 from mnemoir.memory.discussions.reading import Mode, RecordSearch, find_records, shown
 from mnemoir.workflows.config.model import Flag, Line
-from mnemoir.workflows.memory_reading import read_or
 from mnemoir.workflows.node import Count, NodeProperties, ValueNode
+from mnemoir.workflows.remembering import read_or
 from mnemoir.workflows.step import Step
 
 _COLUMNS = 5

@@ -1,18 +1,132 @@
-"""Assembly of prompts: messages for a chat protocol, one flat text for a completion protocol."""
+"""Assembly of prompts: messages for a chat protocol, one flat text for a completion protocol.
 
+A turn is formatted as text by the template a model was trained with. Role markers in prompts to this server have
+the same meaning for a server of the same kind behind it, so they are removed from every formatted text.
+"""
+
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
-from mnemoir.core.messages import Message, text_message
-from mnemoir.workflows.config.endpoint import EndpointDefinition
-from mnemoir.workflows.config.template import PromptTemplate
-from mnemoir.workflows.prompting import templates
+from mnemoir.core.messages import ImagePart, Message, Role, TextPart, text_message
+from mnemoir.workflows.config.endpoint import EndpointDefinition, PromptTemplate
 from mnemoir.workflows.prompting.history import last_for_text, window_for_chat
-from mnemoir.workflows.prompting.injections import Injections, inject_flat, injections_of
 
+_MARKER = re.compile(r"\[Beg_(?:Sys|User|Assistant|SysMes)\]")
 # role of a node in its workflow; a silent responder gives the output of a workflow that does not answer the client
 NodeRole = Literal["responder", "silent responder", "other"]
+
+
+def formatted(messages: Sequence[Message], template: PromptTemplate) -> str:
+    """All turns in a row without separators; a last turn of the assistant is left open."""
+    turns = [turn(message.role, message.text, template) for message in messages[:-1]]
+    return "".join(turns) + "".join(_last_turn(message, template) for message in messages[-1:])
+
+
+def turn(role: Role, text: str, template: PromptTemplate) -> str:
+    """One closed turn: prefix, text and suffix of its role."""
+    prefix, suffix = template.around(role)
+    return without_markers(f"{prefix}{text}{suffix}")
+
+
+def assistant_opening(template: PromptTemplate) -> str:
+    """The beginning of a turn of the assistant."""
+    return without_markers(template.assistant_prefix)
+
+
+def assistant_start(template: PromptTemplate) -> str:
+    """The end of a prompt that makes the model answer next."""
+    return without_markers(template.assistant_prefix + template.end_token)
+
+
+def without_markers(text: str) -> str:
+    """The text without `[Beg_Sys]`, `[Beg_User]`, `[Beg_Assistant]` and `[Beg_SysMes]`."""
+    return _MARKER.sub("", text) if "[Beg_" in text else text
+
+
+def _last_turn(message: Message, template: PromptTemplate) -> str:
+    if message.role != "assistant":
+        return turn(message.role, message.text, template)
+    return without_markers(template.assistant_prefix + message.text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Injections:
+    """The injected texts; an empty one is left out.
+
+    `ensures_assistant` puts the beginning of the answer into an assistant message of its own, if the last message is
+    not one.
+    """
+
+    system: str = ""
+    prompt: str = ""
+    completion: str = ""
+    ensures_assistant: bool = False
+
+
+def injections_of(endpoint: EndpointDefinition) -> Injections:
+    """The texts of the endpoint with their flags set."""
+    return Injections(
+        system=endpoint.system_text if endpoint.adds_to_system else "",
+        prompt=endpoint.prompt_text if endpoint.adds_to_prompt else "",
+        completion=endpoint.completion_text if endpoint.adds_to_completion else "",
+        ensures_assistant=endpoint.ensures_assistant,
+    )
+
+
+def inject(messages: Sequence[Message], injections: Injections) -> list[Message]:
+    """The messages with the texts injected, and without an empty assistant message at their end."""
+    result = list(messages)
+    if injections.system:
+        _add_to_system(result, injections.system)
+    if injections.prompt:
+        _add_to_last_user(result, injections.prompt)
+    if injections.completion:
+        _add_to_end(result, injections)
+    if result and _is_empty_answer(result[-1]):
+        del result[-1]
+    return result
+
+
+def inject_flat(system: str, prompt: str, injections: Injections) -> str:
+    """The flat prompt of both parts with the texts injected; stripped before the answer's beginning is added."""
+    text = injections.system + system + injections.prompt + prompt
+    return text.strip() + injections.completion
+
+
+def _add_to_system(messages: list[Message], text: str) -> None:
+    for index, message in enumerate(messages):
+        if message.role == "system":
+            messages[index] = _with_text(message, text + message.text)
+            return
+    messages.insert(0, text_message("system", text))
+
+
+def _add_to_last_user(messages: list[Message], text: str) -> None:
+    for index in reversed(range(len(messages))):
+        if messages[index].role == "user":
+            messages[index] = _with_text(messages[index], text + messages[index].text)
+            return
+    messages.append(text_message("user", text))
+
+
+def _add_to_end(messages: list[Message], injections: Injections) -> None:
+    needs_own = injections.ensures_assistant and messages and messages[-1].role != "assistant"
+    if not messages or needs_own:
+        messages.append(text_message("assistant", injections.completion))
+    else:
+        messages[-1] = _with_text(messages[-1], messages[-1].text + injections.completion)
+
+
+def _with_text(message: Message, text: str) -> Message:
+    pictures = [part for part in message.parts if isinstance(part, ImagePart)]
+    return replace(message, parts=(TextPart(text=text), *pictures))
+
+
+def _is_empty_answer(message: Message) -> bool:
+    says_something = message.text or message.tool_calls or any(isinstance(part, ImagePart) for part in message.parts)
+    return message.role == "assistant" and not says_something
 
 
 class TurnProperties(Protocol):
@@ -84,14 +198,14 @@ def flat_prompt(
     """
     body = prompt
     if body is None:
-        body = templates.formatted(last_for_text(conversation, last_messages), form.template)
+        body = formatted(last_for_text(conversation, last_messages), form.template)
     if form.adds_user_turn:
-        body = templates.turn("user", body, form.template)
+        body = turn("user", body, form.template)
     if form.adds_open_assistant_turn:
-        body = templates.assistant_opening(form.template) + body
+        body = assistant_opening(form.template) + body
     if form.ends_with_generation_prompt:
-        body += templates.generation_prompt(form.template)
-    return inject_flat(templates.turn("system", system, form.template), body, form.injections)
+        body += assistant_start(form.template)
+    return inject_flat(turn("system", system, form.template), body, form.injections)
 
 
 def _as_sent(message: Message) -> Message:

@@ -1,11 +1,33 @@
-"""Selection of the newest messages of a conversation, sent for a node without a prompt of its own."""
+"""Selection of a conversation's messages for a prompt: the newest ones, those that fit, and their marks in texts.
 
-from collections.abc import Sequence
+To fit a model's context whole messages are dropped, the oldest first. System messages and the last user message
+always stay.
 
+The marks are `#histories#` and `#sys.query#`, for the history and the user's message. Variables are filled in
+first, then the marks. Only marks written by the author of the texts are replaced: text of a person or a model never
+is.
+"""
+
+import re
+import secrets
+from collections.abc import Callable, Sequence
+
+from mnemoir.conversations.turns.token_buffer import HISTORY_MARKER, QUERY_MARKER
+from mnemoir.conversations.windows import fitting
+from mnemoir.conversations.windows.counters import AdditiveCounter
 from mnemoir.core.messages import Message
+from mnemoir.core.text import estimate_prompt_tokens
 
 # `developer` is the role of system messages in newer versions of OpenAI's protocol
 SYSTEM_ROLES = frozenset({"system", "developer"})
+_SECRET = secrets.token_hex(16)  # replaces marks while variables are filled in; authors of texts cannot know it
+_HIDDEN = {HISTORY_MARKER: f"<{_SECRET}:history>", QUERY_MARKER: f"<{_SECRET}:query>"}
+_ANY_MARK = re.compile("|".join(map(re.escape, _HIDDEN)))
+Estimate = Callable[[str], int]
+
+TOKENS_AROUND_MESSAGE = 8
+_MOST_CHARACTERS_PER_TOKEN = 16  # a text with more per token of the budget is too long, without estimating it
+_SYSTEM_ROLES = SYSTEM_ROLES | {"systemMes"}
 
 
 def last_for_chat(conversation: Sequence[Message], count: int) -> Sequence[Message]:
@@ -81,3 +103,60 @@ def _leading_system(messages: Sequence[Message]) -> int:
     """The number of system messages before all others."""
     places = (index for index, message in enumerate(messages) if message.role not in SYSTEM_ROLES)
     return next(places, len(messages))
+
+
+def with_hidden_marks(text: str) -> str:
+    """The text with its marks replaced by secret ones, so that variables may be filled in."""
+    return _ANY_MARK.sub(lambda found: _HIDDEN[found[0]], text) if "#" in text else text
+
+
+def with_query(text: str, query: str) -> str:
+    """The text with its hidden marks for the query replaced by the user's message."""
+    return text.replace(_HIDDEN[QUERY_MARKER], query)
+
+
+def with_history(text: str, history: str) -> str:
+    """The text with its hidden marks for the history replaced by the history."""
+    return text.replace(_HIDDEN[HISTORY_MARKER], history)
+
+
+def places_history(text: str) -> bool:
+    """True when the text has a hidden mark for the history."""
+    return _HIDDEN[HISTORY_MARKER] in text
+
+
+def fit(
+    messages: Sequence[Message], budget_tokens: int, *, estimate: Estimate = estimate_prompt_tokens
+) -> tuple[list[Message], int]:
+    """The messages that fit, in their order, and the number dropped.
+
+    Counts from the newest and stops at the first that does not fit, so older messages cost no time. The messages that
+    always stay may exceed the budget alone. A tool result is dropped with its call. Pictures do not count.
+    """
+    if sum(TOKENS_AROUND_MESSAGE + _characters(message) for message in messages) <= budget_tokens:
+        return list(messages), 0  # no estimate exceeds one token per character
+    most_characters = _MOST_CHARACTERS_PER_TOKEN * max(budget_tokens, 0)
+
+    def cost(message: Message) -> int:
+        if _characters(message) > most_characters:
+            return max(budget_tokens, 0) + 1
+        return TOKENS_AROUND_MESSAGE + sum(map(estimate, _texts(message)))
+
+    pinned = _always_kept(messages)
+    fitted = fitting.fit(messages, budget_tokens, AdditiveCounter(cost), unit="message", pinned=pinned)
+    return fitted, len(messages) - len(fitted)
+
+
+def _always_kept(messages: Sequence[Message]) -> set[int]:
+    """Indexes of the system messages and of the last user message, or without one of the last message."""
+    kept = {index for index, message in enumerate(messages) if message.role in _SYSTEM_ROLES}
+    users = [index for index, message in enumerate(messages) if message.role == "user"]
+    return kept | set(users[-1:] or range(len(messages))[-1:])
+
+
+def _characters(message: Message) -> int:
+    return sum(map(len, _texts(message)))
+
+
+def _texts(message: Message) -> Sequence[str]:
+    return [message.text, *(call.arguments for call in message.tool_calls)]

@@ -1,4 +1,4 @@
-"""Parsing of fields in a text: `{name}`, with a path into its value, a conversion and a format.
+"""Parsing of fields in a text (`{name}`, with a path, a conversion and a format), and positions in a filled text.
 
 The grammar is that of Python's `str.format`, extended so that every text is valid: a brace that opens no field is
 literal. Doubled braces mean one, except two closing braces of which the first closes a single open brace. So JSON in
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
+from typing import NamedTuple
 
 # a name may be any key of a workflow file without other signs of the grammar
 _FIELD = re.compile(
@@ -23,6 +24,24 @@ _FIELD = re.compile(
 _STEP = re.compile(r"\.(?P<member>[^.\[]+)|\[(?P<key>[^\]]+)\]")
 _BRACE = re.compile(r"[{}]")
 _LONGEST_KEPT = 64 * 1024  # characters; longer texts are probably generated and occur once, so they are not cached
+
+
+class TextPosition(NamedTuple):
+    """The position of a variable: characters `start` to `end` are the value of `name`."""
+
+    name: str
+    start: int
+    end: int
+
+
+TextPositions = list[TextPosition]  # in the order of the text; functions that fill a text append to it
+
+
+class Filling(NamedTuple):
+    """A filled text, and the positions of its variables."""
+
+    text: str
+    places: TextPositions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,16 +1,16 @@
-"""Filling variables into texts of nodes.
+"""Filling variables into texts of nodes, from layers of values that are computed when they are first read.
 
 The author's text is read in one pass. Filled-in values are never read again, so text of a user or a model cannot act
 as a variable, a template or a brace. Filling never fails: a field that cannot be filled stays as it was written.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Generic, TypeVar
 
 import structlog
 
-from mnemoir.workflows.text.fields import Field, Member, Piece, pieces_of
-from mnemoir.workflows.text.positions import TextPosition, TextPositions
+from mnemoir.workflows.text.fields import Field, Member, Piece, TextPosition, TextPositions, pieces_of
 
 _log = structlog.get_logger(__name__)
 _MOST_CHARACTERS = 64 * 1024 * 1024
@@ -19,6 +19,10 @@ _PLAUSIBLE = re.compile(r"[^\W\d][\w-]*")
 _CONVERSIONS: Mapping[str, Callable[[object], str]] = {"r": repr, "s": str, "a": ascii}
 # exceptions of formatting plain data: a missing index, a format for another type, a number or nesting too large
 _CANNOT_SHOW = (LookupError, ValueError, TypeError, OverflowError, RecursionError)
+_MOST_NESTED = 16  # levels of variables in variables: more is a mistake, and Python's stack is limited
+_MOST_IN_ONE_VALUE = 16 * 1024 * 1024  # of one value: nested variables can multiply to a gigabyte
+
+T = TypeVar("T")
 
 
 def fill(
@@ -114,3 +118,69 @@ def _formatted(value: object, field: Field) -> str:
         return field.source
     converted = _CONVERSIONS[field.conversion](value) if field.conversion else value
     return format(converted, field.format) if field.format else str(converted)
+
+
+class Computed(Mapping[str, object], Generic[T]):
+    """A mapping of functions of one subject; a value is computed each time it is read."""
+
+    def __init__(self, table: Mapping[str, Callable[[T], object]], subject: T) -> None:
+        self._table = table
+        self._subject = subject
+
+    def __getitem__(self, name: str) -> object:
+        return self._table[name](self._subject)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._table
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._table)
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+
+class Layers(Mapping[str, object]):
+    """Several mappings as one: the first with a name gives its value, which is then cached.
+
+    Texts in the `authored` layers may name other variables; they are filled once, when they are first read. A
+    variable that is itself being filled stays in the text as written, so that a circle ends.
+    """
+
+    def __init__(self, layers: Sequence[Mapping[str, object]], authored: Sequence[Mapping[str, object]] = ()) -> None:
+        self._layers = layers
+        self._authored = authored
+        self._known: dict[str, object] = {}
+        self._being_filled: list[str] = []
+
+    def __getitem__(self, name: str) -> object:
+        if name not in self._known:
+            self._known[name] = self._work_out(name)
+        return self._known[name]
+
+    def __contains__(self, name: object) -> bool:
+        return any(name in layer for layer in self._layers)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(name for layer in self._layers for name in layer))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _work_out(self, name: str) -> object:
+        layer = next((layer for layer in self._layers if name in layer), None)
+        if layer is None or name in self._being_filled:
+            raise KeyError(name)
+        value = layer[name]
+        if isinstance(value, str) and any(layer is authored for authored in self._authored):
+            return self._filled(name, value)
+        return value
+
+    def _filled(self, name: str, text: str) -> str:
+        if len(self._being_filled) == _MOST_NESTED:
+            return text
+        self._being_filled.append(name)
+        try:
+            return fill(text, self, most_characters=_MOST_IN_ONE_VALUE)
+        finally:
+            self._being_filled.pop()

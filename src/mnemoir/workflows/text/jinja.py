@@ -13,7 +13,7 @@ from traceback import walk_tb
 from jinja2 import Template, TemplateError, TemplateSyntaxError, meta
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.workflows.text.positions import TextPosition, TextPositions
+from mnemoir.workflows.text.fields import TextPosition, TextPositions
 from mnemoir.workflows.text.sandbox import NamedText, Sandbox
 
 _LONGEST = 256 * 1024  # characters of a template

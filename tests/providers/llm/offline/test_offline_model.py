@@ -5,8 +5,8 @@ import pytest
 
 from mnemoir.core.errors import ProviderRefused
 from mnemoir.core.events import Finished, Text, Usage
-from mnemoir.core.fence import RecalledLine, put_up
 from mnemoir.core.messages import JsonSchema, ModelRequest, Sampling, text_message
+from mnemoir.core.text import RecalledLine, put_up
 from mnemoir.providers.llm.offline import OfflineModel, summarise
 
 

@@ -1,10 +1,9 @@
 """Creation of a strategy from its name in the settings."""
 
 from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
-from mnemoir.conversations.windows.strategies.simple import SimpleStrategy
-from mnemoir.conversations.windows.strategies.strategy import Strategy, StrategyName
 from mnemoir.conversations.windows.strategies.summarising import SummaryOptions
 from mnemoir.conversations.windows.strategies.summarization import SummarizationStrategy
+from mnemoir.conversations.windows.strategies.tail import SimpleStrategy, Strategy, StrategyName
 from mnemoir.core.errors import SettingsError
 
 

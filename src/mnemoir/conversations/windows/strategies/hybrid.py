@@ -6,14 +6,12 @@ from functools import partial
 
 from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
 from mnemoir.conversations.windows.importance import IMPORTANT, score_importance
-from mnemoir.conversations.windows.strategies.retained import RetainedRound, retained_rounds
-from mnemoir.conversations.windows.strategies.scoring import Score, score_new
+from mnemoir.conversations.windows.strategies.retained import RetainedRound, Score, retained_rounds, score_new
 from mnemoir.conversations.windows.strategies.shares import WindowDraft, shared
-from mnemoir.conversations.windows.strategies.strategy import StoredStrategy
 from mnemoir.conversations.windows.strategies.summarising import Extension, SummaryExtender, SummaryOptions
-from mnemoir.conversations.windows.strategies.tail import Tail, read_tail
+from mnemoir.conversations.windows.strategies.summarization import fold_before
+from mnemoir.conversations.windows.strategies.tail import StoredStrategy, Tail, read_tail
 from mnemoir.conversations.windows.strategies.transcript import made_message
-from mnemoir.conversations.windows.strategies.turns_ahead import fold_before
 from mnemoir.core.conversations import StoredMessage, Summary, messages_of
 from mnemoir.core.errors import InvalidRequest, SettingsError
 from mnemoir.ports.log import WindowRows

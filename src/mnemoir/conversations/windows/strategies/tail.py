@@ -1,15 +1,69 @@
-"""The newest part of a session, read in pages from its newest end, as far as needed to fill a budget."""
+"""The interface of strategies, the newest part of a session, and the strategy `simple`: the newest messages that fit.
 
+A session is read in pages from its newest end, as far as needed to fill a budget.
+"""
+
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, Protocol
 
 from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
 from mnemoir.conversations.windows.fitting import Unit, borders, fitting_cut
 from mnemoir.conversations.windows.validity import closed_calls
-from mnemoir.core.conversations import Message, StoredMessage, messages_of
+from mnemoir.core.conversations import ROOT, Message, StoredMessage, messages_of
 from mnemoir.ports.log import WindowRows
 
+StrategyName = Literal["simple", "summarization", "hybrid"]
 _FIRST_PAGE = 64  # messages; each further page has twice as many
+
+
+class Strategy(Protocol):
+    """A strategy that chooses windows. One object serves all sessions and threads."""
+
+    def window(self, rows: WindowRows, session_id: str, budget: int) -> list[Message]:
+        """The messages to send, oldest first, in at most `budget` tokens; empty for an unknown session.
+
+        Every tool call is followed by its results. Blocks; raises StorageUnavailable.
+        """
+
+    def drain(self, timeout_s: float | None = None) -> bool:
+        """Wait for running summaries, without limit for None; True when all have ended."""
+
+
+class StoredStrategy(ABC):
+    """A strategy whose windows consist of stored messages."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def choose(
+        self, rows: WindowRows, session_id: str, budget: int, *, summarises: bool = True
+    ) -> list[StoredMessage]:
+        """The messages of `window` as stored messages; `made` marks those that are not in the store.
+
+        Without `summarises` no model is called, and the window uses the existing summary.
+        """
+
+    def window(self, rows: WindowRows, session_id: str, budget: int) -> list[Message]:
+        """The messages to send, oldest first; see `Strategy.window`."""
+        return messages_of(self.choose(rows, session_id, budget))
+
+    def drain(self, timeout_s: float | None = None) -> bool:
+        """Wait for running summaries; True when all have ended."""
+        return True
+
+
+def stored_window(
+    strategy: Strategy, rows: WindowRows, session_id: str, budget: int, *, summarises: bool = True
+) -> list[StoredMessage]:
+    """The window as stored messages; all are marked `made` for a strategy that is not a StoredStrategy."""
+    if isinstance(strategy, StoredStrategy):
+        return strategy.choose(rows, session_id, budget, summarises=summarises)
+    return [
+        StoredMessage(id=ROOT, session_id=session_id, message=message, created_at=None, made=True)
+        for message in strategy.window(rows, session_id, budget)
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,3 +130,21 @@ def with_closed_calls(stored: Sequence[StoredMessage]) -> list[StoredMessage]:
             one = stored[at]
             closed.append(one if one.message is message else replace(one, message=message))
     return closed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimpleStrategy(StoredStrategy):
+    """The newest messages, or with unit "turn" the newest turns; empty when the newest unit is over the budget."""
+
+    counter: TokenCounter = CHARS4
+    unit: Unit = "message"
+
+    def choose(
+        self, rows: WindowRows, session_id: str, budget: int, *, summarises: bool = True
+    ) -> list[StoredMessage]:
+        """See StoredStrategy. All messages when they fit."""
+        tail = read_tail(rows, session_id, budget, self.counter, self.unit)
+        return [*tail.stored[tail.cut :]]
+
+
+_: type[Strategy] = SimpleStrategy  # checked, never run

@@ -1,1 +1,0 @@
-"""Cleaning of a model's answer before it is sent or stored."""
