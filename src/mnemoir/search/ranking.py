@@ -25,14 +25,16 @@ from mnemoir.search.cues import Addressed, Calendar, named_spans
 from mnemoir.search.index import Mask, ScopeIndex
 from mnemoir.search.indexing import sentence_vector
 from mnemoir.search.scores import (
+    Closeness,
     Signal,
     WordScores,
     above_rest,
-    cosines,
+    closeness,
     cosines_of,
     fuse,
     has_tokens,
     late_scores,
+    mixed_closeness,
     token_weights,
     with_far_ones,
     word_scores,
@@ -55,14 +57,17 @@ class Query:
     """A search query. No `embedding` means no vectors now; `codes` fetches token codes by `seq`.
 
     `as_own` is the embedding of the query as its user would ask it, for facts; None if the query says it so already.
-    With `shows_unlikely`, few facts are all found, however far from the query. `among` are the rows, by slot, that
-    may be found; the others still count for windows and statistics, so that a row's score does not depend on this
-    filter. With `related`, a row itself must share a word with the query or have a near vector.
+    `second` is the query's vector by the multilingual model, which counts `second_share`: 1 where the main model does
+    not know the language. With `shows_unlikely`, few facts are all found, however far from the query. `among` are the
+    rows, by slot, that may be found; the others still count for windows and statistics, so that a row's score does
+    not depend on this filter. With `related`, a row itself must share a word with the query or have a near vector.
     """
 
     text: str
     addressed: Addressed
     embedding: Embedding | None
+    second: FloatArray | None = None
+    second_share: float = 0.0
     asked_at: datetime
     limit: int
     threshold: float
@@ -131,8 +136,9 @@ class Stages:
 def rank(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages: Stages) -> list[Ranked]:
     """Best first, at most `limit` and those that tie with the last; ties by newer effective time."""
     with stages.run("words"):
-        words = word_scores(index, query_terms(query.addressed.bare), shown)
-    cosine = _cosines(index, query, shown, stages)
+        words = word_scores(index, query_terms(query.addressed.bare, is_english=query.second_share < 1.0), shown)
+    close = _closeness(index, query, shown, weights, stages)
+    cosine = None if close is None else close.cosine
     likely = (
         _related(words, cosine, weights)
         if query.related
@@ -145,11 +151,10 @@ def rank(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages:
     found.take("window", words.window[rows])
     _speaker(index, query, found, stages)
     _date(index, query, found, stages)
-    if cosine is None:
+    if close is None:
         stages.skip("late", "no vectors")
         return _best(index, query, likely, [(found, weights.lexical)])
-    rested = above_rest(cosine, weights.resting_cosine, weights.resting_rows)
-    found.take("vector", cosine[rows], rested[rows])
+    found.take("vector", close.cosine[rows], close.rested[rows])
     is_fact = index.is_fact[rows]
     facts, messages = found.only(np.flatnonzero(is_fact)), found.only(np.flatnonzero(~is_fact))
     facts.take("words", words.known * facts.raw["words"])
@@ -169,7 +174,7 @@ def nearest_facts(
 ) -> list[Ranked]:
     """The `k` rows most similar to `text`, by words and cosine alone."""
     words = word_scores(index, query_terms(text), shown)
-    cosine = cosines(index, sentence_vector(embedding)) if embedding else None
+    cosine = index.main.cosines(sentence_vector(embedding)) if embedding else None
     if cosine is not None and np.isnan(cosine[shown]).all():
         cosine = None
     alone = replace(words, window=np.zeros_like(words.window))
@@ -224,25 +229,32 @@ class _Found:
         return kept
 
 
-def _cosines(index: ScopeIndex, query: Query, shown: Mask, stages: Stages) -> FloatArray | None:
-    """The cosines by slot; None when there is nothing to compare.
-
-    A fact is compared with the middle of the query's two phrasings, if it has two.
-    """
-    if query.embedding is None:
+def _closeness(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages: Stages) -> Closeness | None:
+    """How near the rows are, by slot; None when there is nothing to compare."""
+    if query.embedding is None and query.second is None:
         stages.skip("vectors", "the embedding model gave no answer")
         return None
     with stages.run("vectors"):
-        asked = sentence_vector(query.embedding)
-        cosine = cosines(index, asked)
-        if query.as_own is not None:
-            middle = asked + sentence_vector(query.as_own)
-            middle /= float(np.linalg.norm(middle)) or 1.0
-            cosine = np.where(index.is_fact, cosines(index, middle), cosine)
-    if np.isnan(cosine[shown]).all():
+        nothing = np.full(len(index), np.nan, np.float32)
+        main = nothing if query.embedding is None else _cosines(index, query.embedding, query.as_own)
+        second = nothing if query.second is None else index.second.cosines(query.second)
+    if np.isfinite(second[shown]).any():
+        return mixed_closeness(index, main, second, query.second_share, weights)
+    if np.isnan(main[shown]).all():
         stages.skip("vectors", "no row has a vector of this model yet")
         return None
-    return cosine
+    return closeness(main, weights)
+
+
+def _cosines(index: ScopeIndex, embedding: Embedding, as_own: Embedding | None) -> FloatArray:
+    """The cosines of the main model by slot. A fact is compared with the middle of the query's two phrasings."""
+    asked = sentence_vector(embedding)
+    cosine = index.main.cosines(asked)
+    if as_own is None:
+        return cosine
+    middle = asked + sentence_vector(as_own)
+    middle /= float(np.linalg.norm(middle)) or 1.0
+    return np.where(index.is_fact, index.main.cosines(middle), cosine)
 
 
 def _evident(
@@ -323,6 +335,9 @@ def _late(
     """The candidates with the late score of the strongest, and the weights that fit what is known of them."""
     if query.embedding is None or not has_tokens(query.embedding) or not len(found.rows):
         stages.skip("late", "no token vectors, or no message to look at")
+        return found, weights.first
+    if query.second_share == 1.0:
+        stages.skip("late", "the model of the tokens does not know the language")
         return found, weights.first
     with stages.run("late"):
         head = found.only(_strongest(fuse(found.scaled, weights.first), max(weights.late_candidates, query.limit)))

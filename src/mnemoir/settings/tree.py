@@ -23,6 +23,7 @@ OPENAI_URL = "https://api.openai.com/v1"
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
 
 LlmProvider = Literal["auto", "openai-responses", "openai-chat", "ollama", "offline"]
+MultilingualUse = Literal["auto", "always", "off"]
 EmbeddingProvider = Literal["builtin", "openai", "ollama", "sentence-transformers"]
 StorageBackend = Literal["sqlite", "file"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -204,6 +205,7 @@ class Embedding(Section):
     """The embedding model. Without a `base_url` it has the address of the language model of the same provider."""
 
     provider: Annotated[EmbeddingProvider, BeforeValidator(_lower)] = "builtin"
+    multilingual: Annotated[MultilingualUse, BeforeValidator(_lower)] = "auto"
     model: str | None = None
     base_url: Url | None = None
     api_key: Key | None = None

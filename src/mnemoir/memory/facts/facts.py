@@ -172,7 +172,7 @@ class Facts:
         if not kept:
             return await self._nothing_found(scope, request, Usage())
         before = await self._store.last_messages(scope, CONTEXT_MESSAGES)
-        entries = await self._indexing.entries(passages(kept, before))
+        entries = await self._indexing.entries(passages(kept, before), are_messages=True)
         adds = [
             Add(memory=memory, entry=entry, reason="verbatim") for memory, entry in zip(kept, entries, strict=True)
         ]
