@@ -18,9 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemoir.core.clock import from_epoch
-from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import Embedding, FloatArray
-from mnemoir.ports.memory_store import Visible
 from mnemoir.search.cues import Addressed, Calendar, named_spans
 from mnemoir.search.index import Mask, ScopeIndex
 from mnemoir.search.indexing import sentence_vector
@@ -46,7 +44,6 @@ _DAY_S = 86400.0
 _MOST_TIES = 100
 _SAMPLED = 8  # one row of so many
 _LONGEST_DATED = 2000  # a longer text is pasted, and its dates are not those of the question
-_PLACES = {1: "agent", 2: "app", 3: "conversation"}
 
 Codes = Callable[[Sequence[int]], Mapping[int, bytes]]
 Rows = NDArray[np.int64]
@@ -95,24 +92,6 @@ class Ranked:
     effective_at: float
     signals: Mapping[str, float] = field(default_factory=dict)
     is_likely: bool = True
-
-
-def visible_rows(index: ScopeIndex, scope: Scope, visible: Visible) -> Mask:
-    """The living rows of the scope that are neither decayed nor expired, by slot."""
-    shown = scope_rows(index, scope) & (index.expires_at > visible.now.timestamp())
-    if visible.horizon is not None:
-        shown &= index.effective_at >= visible.horizon.timestamp()
-    return shown
-
-
-def scope_rows(index: ScopeIndex, scope: Scope) -> Mask:
-    """The living rows of the scope, including decayed and expired ones, by slot."""
-    shown: Mask = index.alive.copy()
-    for level, name in _PLACES.items():
-        wanted = getattr(scope, name)
-        if wanted is not None:
-            shown &= index.place(level) == index.codes.known(wanted)
-    return shown
 
 
 class Stages:

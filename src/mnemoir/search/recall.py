@@ -31,8 +31,6 @@ from mnemoir.search.ranking import (
     nearest_facts,
     newest,
     rank,
-    scope_rows,
-    visible_rows,
 )
 from mnemoir.search.residents import MOST_BYTES, Residents
 from mnemoir.search.scores import Pair, alike_pairs
@@ -40,6 +38,7 @@ from mnemoir.search.weights import Weights
 
 VECTORS_PENDING = "vectors_pending"
 _PATIENCE_S = 1.0
+_PLACES = {1: "agent", 2: "app", 3: "conversation"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +150,7 @@ class Recall:
             embeddings = [None] * len(texts)
 
         def look(view: SearchSnapshot, index: ScopeIndex, _: bool) -> list[list[Hit]]:
-            shown = visible_rows(index, scope, visible) & index.is_fact
+            shown = _visible_rows(index, scope, visible) & index.is_fact
             ranked = [
                 nearest_facts(index, text, embedding, shown, k, self._weights)
                 for text, embedding in zip(texts, embeddings, strict=True)
@@ -170,7 +169,7 @@ class Recall:
         def look(
             view: SearchSnapshot, index: ScopeIndex, _: bool
         ) -> tuple[list[Memory], list[int], FloatArray | None]:
-            slots = np.flatnonzero(visible_rows(index, scope, visible) & index.is_fact)[::-1][:most]
+            slots = np.flatnonzero(_visible_rows(index, scope, visible) & index.is_fact)[::-1][:most]
             seqs = [int(seq) for seq in index.seqs[slots]]
             has_vector = index.has_vector[slots]
             vectors = None if index.vectors is None else index.vectors[slots[has_vector]]
@@ -262,14 +261,32 @@ class _Look:
     def _shown(self, index: ScopeIndex) -> Mask:
         among = self.question.among
         if among is None or among.hidden == "without":
-            return visible_rows(index, self.scope, self.visible)
-        return scope_rows(index, self.scope)
+            return _visible_rows(index, self.scope, self.visible)
+        return _scope_rows(index, self.scope)
 
     def _among(self, view: SearchSnapshot, index: ScopeIndex) -> Mask | None:
         among = self.question.among
         if among is None or among.is_all:
             return None
         return np.isin(index.seqs, view.selected(self.scope.owner, among))
+
+
+def _visible_rows(index: ScopeIndex, scope: Scope, visible: Visible) -> Mask:
+    """The living rows of the scope that are neither decayed nor expired, by slot."""
+    shown = _scope_rows(index, scope) & (index.expires_at > visible.now.timestamp())
+    if visible.horizon is not None:
+        shown &= index.effective_at >= visible.horizon.timestamp()
+    return shown
+
+
+def _scope_rows(index: ScopeIndex, scope: Scope) -> Mask:
+    """The living rows of the scope, including decayed and expired ones, by slot."""
+    shown: Mask = index.alive.copy()
+    for level, name in _PLACES.items():
+        wanted = getattr(scope, name)
+        if wanted is not None:
+            shown &= index.place(level) == index.codes.known(wanted)
+    return shown
 
 
 def _hits(memories: Mapping[int, Memory], ranked: Sequence[Ranked], limit: int) -> list[Hit]:
