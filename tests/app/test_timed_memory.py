@@ -6,10 +6,11 @@ import pytest
 from mnemoir.app.latencies import MemoryTimes, TimedMemory
 from mnemoir.core.errors import ProviderUnavailable
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_service import ChatTurn
+from mnemoir.ports.memory_service import ChatTurn, RecallLimits
 from mnemoir.providers.memory_service import HttpMemoryService
 from tests.scripted_memory import ScriptedMemory
 
+LIMITS = RecallLimits(count=5, tokens=800, fact_tokens=400)
 MIRA = Scope(project="demo", user="mira")
 TURN = ChatTurn(user_text="I row.", answer="", said_at="2026-01-21T10:30:00.000Z")
 
@@ -25,7 +26,7 @@ async def test_searches_are_timed_and_writes_where_nobody_else_does(session, sto
     times = MemoryTimes()
     with ScriptedMemory(hits=["Rows"]) as memory:
         timed = TimedMemory(HttpMemoryService(memory.url, session), times, writes=stored_elsewhere)
-        found = await timed.search(MIRA, "row?", limit=5, credential=None)
+        found = await timed.search(MIRA, "row?", limits=LIMITS, credential=None)
         await timed.remember(MIRA, TURN, key="evt_1")
     assert [line.text for line in found.lines] == ["Rows"]
     assert (times.recall.last(1).count, times.write.last(1).count) == (1, writes)
@@ -35,7 +36,7 @@ async def test_a_search_that_failed_was_waited_for_and_a_write_that_failed_is_no
     times = MemoryTimes()
     timed = TimedMemory(HttpMemoryService("http://127.0.0.1:9/api/memories", session), times, writes=True)
     with pytest.raises(ProviderUnavailable):
-        await timed.search(MIRA, "row?", limit=5, credential=None)
+        await timed.search(MIRA, "row?", limits=LIMITS, credential=None)
     with pytest.raises(ProviderUnavailable):
         await timed.remember(MIRA, TURN, key="evt_1")
     assert (times.recall.last(1).count, times.write.last(1).count) == (1, 0)

@@ -54,6 +54,7 @@ def test_on_a_fresh_machine_only_the_missing_model_is_reported(doctor, tmp_path)
     }
     assert "OPENAI_API_KEY" in found["model"]["to_do"]
     assert "384 dimensions" in found["embedder"]["found"]
+    assert "universal-sentence-encoder-multilingual-3" in found["embedder"]["found"]
     assert not (tmp_path / "data").exists()
 
 

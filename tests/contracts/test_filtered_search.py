@@ -54,11 +54,11 @@ async def written(store, model):
 async def scores(
     store, model: HashedWords, among: ListFilter | None, *, limit: int = 100, scope: Scope = MIRA, text: str = "boat"
 ) -> dict[str, float]:
-    """By id, best first."""
+    """Of the likely hits, by id, best first."""
     visible = ALL.visible if among is None else among.visible
     question = Question(text=text, limit=limit, asked_at=NOW, among=among)
     found = await Recall(store, model).search(scope, question, visible)
-    return {hit.memory.id: hit.score for hit in found.hits}
+    return {hit.memory.id: hit.score for hit in found.hits if hit.is_likely}
 
 
 async def ids(store, wanted: ListFilter) -> list[str]:

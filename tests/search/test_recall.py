@@ -41,7 +41,8 @@ class Notebook:
         return await self.recall.search(scope, question, visible)
 
     async def ids(self, text: str, visible: Visible = SEEN, scope: Scope = MIRA, **options: object) -> list[str]:
-        return [hit.memory.id for hit in (await self.ask(text, visible, scope, **options)).hits]
+        hits = (await self.ask(text, visible, scope, **options)).hits
+        return [hit.memory.id for hit in hits if hit.is_likely]
 
 
 async def test_a_memory_that_shares_the_words_comes_first() -> None:
@@ -65,7 +66,7 @@ async def test_words_bring_in_what_has_no_vector_and_the_result_says_that_vector
     await notebook.write(fact("cat", "feeds cat"))
     notebook.store.add(MIRA, fact("tea", "drinks green tea"), IndexEntry(terms=terms_of("drinks green tea")))
     result = await notebook.ask("green tea")
-    assert [hit.memory.id for hit in result.hits] == ["tea"]
+    assert [hit.memory.id for hit in result.hits if hit.is_likely] == ["tea"]
     assert result.degraded == ("vectors_pending",)
 
 

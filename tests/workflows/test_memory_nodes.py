@@ -74,7 +74,7 @@ async def test_a_turn_that_is_no_answer_is_not_kept(desk, llm, memory, answer):
 
 
 async def test_a_project_can_switch_memory_off(desk, memory):
-    memory.limit = None
+    memory.limits = None
     await run(desk.workflows(), QUESTION)
     assert (memory.asked, memory.kept) == ([], [])
 
@@ -104,3 +104,9 @@ async def test_memory_is_searched_for_and_learns_all_that_a_person_typed(desk, m
     await run(desk.workflows(), text_message("user", text))
     assert memory.asked == [text.strip()]
     assert [turn.user_text for turn in memory.kept] == [text.strip()]
+
+
+async def test_memory_is_told_what_was_said_in_the_two_turns_before(desk, memory):
+    said = [text_message(role, f"{role} {turn}") for turn in (1, 2, 3) for role in ("user", "assistant")]
+    await run(desk.workflows(), *said, text_message("user", "Where does she live?"))
+    assert memory.before == ["user 2", "assistant 2", "user 3", "assistant 3"]

@@ -18,7 +18,7 @@ from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import RecalledLine
 from mnemoir.memory.discussions.parts import DiscussionMemory
-from mnemoir.ports.memory_service import ChatTurn, MemoryChange, RecallResult
+from mnemoir.ports.memory_service import ChatTurn, MemoryChange, RecallLimits, RecallResult
 from mnemoir.providers.llm.endpoint import Endpoint, Timeouts
 from mnemoir.providers.llm.model_servers import HttpModelServers
 from mnemoir.providers.llm.openai_chat import OpenAIChat
@@ -52,21 +52,25 @@ class ListedMemory:
     asked: list[str] = field(default_factory=list)
     kept: list[ChatTurn] = field(default_factory=list)
     unread: list[ChatTurn] = field(default_factory=list)
-    limit: int | None = 5
+    limits: RecallLimits | None = field(default_factory=lambda: RecallLimits(count=5, tokens=800, fact_tokens=400))
+    before: Sequence[str] = ()
     down: bool = False
 
-    async def search(self, scope: Scope, query: str, *, limit: int, credential: str | None) -> RecallResult:
+    async def search(
+        self, scope: Scope, query: str, *, limits: RecallLimits, credential: str | None, before: Sequence[str] = ()
+    ) -> RecallResult:
         self.asked.append(query)
+        self.before = before
         if self.down:
             raise ProviderUnavailable("The memory service could not be reached.")
-        return RecallResult(lines=self.lines[:limit])
+        return RecallResult(lines=self.lines[: limits.count])
 
     async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> list[MemoryChange]:
         self.kept.append(turn)
         return []
 
-    async def allowance(self, scope: Scope) -> int | None:
-        return self.limit
+    async def allowance(self, scope: Scope) -> RecallLimits | None:
+        return self.limits
 
     async def waiting(self, scope: Scope) -> list[ChatTurn]:
         return self.unread

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_service import ChatTurn, MemoryChange, MemoryService, RecallResult
+from mnemoir.ports.memory_service import ChatTurn, MemoryChange, MemoryService, RecallLimits, RecallResult
 
 MINUTES = 24 * 60
 _PER_DOUBLING = 4
@@ -114,11 +114,13 @@ class TimedMemory:
         self._times = times
         self._writes = writes
 
-    async def search(self, scope: Scope, query: str, *, limit: int, credential: str | None) -> RecallResult:
+    async def search(
+        self, scope: Scope, query: str, *, limits: RecallLimits, credential: str | None, before: Sequence[str] = ()
+    ) -> RecallResult:
         """See the port. Failed searches are recorded as well."""
         began = monotonic()
         try:
-            return await self._service.search(scope, query, limit=limit, credential=credential)
+            return await self._service.search(scope, query, limits=limits, credential=credential, before=before)
         finally:
             self._times.recall.note(monotonic() - began)
 

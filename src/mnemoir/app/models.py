@@ -13,6 +13,7 @@ from mnemoir.core.errors import MnemoirError, SettingsError
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.llm import ChatModel
 from mnemoir.providers.embedding.minilm_model import MiniLM
+from mnemoir.providers.embedding.multilingual_model import UniversalSentenceEncoder
 from mnemoir.providers.embedding.remote import OllamaEmbeddings, OpenAIEmbeddings
 from mnemoir.providers.http import most_of
 from mnemoir.providers.llm.border import provider_errors
@@ -91,6 +92,13 @@ def choose_embedding(settings: Settings, session: aiohttp.ClientSession) -> Embe
         settings=SettingNames(key="embedding.api_key", model="embedding.model", url="embedding.base_url"),
     )
     return (OllamaEmbeddings if chosen.provider == "ollama" else OpenAIEmbeddings)(endpoint, session)
+
+
+def choose_multilingual(settings: Settings) -> EmbeddingModel | None:
+    """The multilingual model beside the embedding model, if any; it is loaded at its first use."""
+    chosen = settings.embedding
+    is_wanted = chosen.multilingual == "always" or (chosen.multilingual == "auto" and chosen.provider == "builtin")
+    return UniversalSentenceEncoder() if is_wanted else None
 
 
 def _first_that_chats(models: list[str]) -> str | None:

@@ -21,7 +21,7 @@ from mnemoir.app.health import Checkup
 from mnemoir.app.kinds import Forgetting, Pruning, conversation_kind, discussion_kind, job_kind, run_kind
 from mnemoir.app.latencies import MemoryTimes, TimedMemory
 from mnemoir.app.message_vectors import MessageVectors, WaitingFolders
-from mnemoir.app.models import ModelInquiry, choose_embedding, choose_model
+from mnemoir.app.models import ModelInquiry, choose_embedding, choose_model, choose_multilingual
 from mnemoir.app.recording import Recorder
 from mnemoir.app.remembering import Turns
 from mnemoir.app.stock import Stock
@@ -33,18 +33,19 @@ from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background, Handler
 from mnemoir.memory.facts import Facts, FactSettings
 from mnemoir.memory.facts.kind import fact_kind
-from mnemoir.memory.reembedding import Reembedding
+from mnemoir.memory.reembedding import Reembedding, second_vectors
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.jobs import Job, JobQueue
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_kinds import MemoryKind
-from mnemoir.ports.memory_service import MemoryService
+from mnemoir.ports.memory_service import MemoryService, RecallLimits
 from mnemoir.ports.memory_store import MemoryStore, Project
 from mnemoir.ports.project_settings import ProjectFiles, ProjectSettingsStore
 from mnemoir.ports.run_store import RunStore
 from mnemoir.providers.http import new_session
 from mnemoir.providers.memory_service import HttpMemoryService
-from mnemoir.search.indexing import Indexing
+from mnemoir.search.indexing import FactEmbedding, Indexing
+from mnemoir.search.questions import Multilingual
 from mnemoir.search.recall import Recall
 from mnemoir.settings import Settings
 from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProjectSettings, clear_leftovers
@@ -97,6 +98,7 @@ class Parts:
     background: Background
     message_vectors: MessageVectors
     reembedding: Reembedding
+    second_vectors: Reembedding | None  # None without a multilingual model
     checkup: Checkup
     inquiry: ModelInquiry
     stock: Stock
@@ -110,6 +112,8 @@ class Parts:
         await self.background.start()
         self.message_vectors.start()
         self.reembedding.start()
+        if self.second_vectors is not None:
+            self.second_vectors.start()
         self.pruning.start()
 
     async def aclose(self) -> None:
@@ -137,17 +141,35 @@ async def open_parts(settings: Settings) -> Parts:
         database = own(open_database(settings.storage.data_dir / DATABASE_FILE))
         packs = PackFiles(settings.storage.data_dir / PACKS_FOLDER)
         pending = asyncio.Event()  # set when a memory without a vector was stored or found
-        store, project_settings = _storage(settings, database, packs, pending.set)
+        second_pending = asyncio.Event()  # the same for second vectors
+        store, project_settings = _storage(settings, database, packs, pending.set, second_pending.set)
+        multilingual = _multilingual(settings, store, second_pending.set)
+        if multilingual is not None:
+            own(multilingual)
         lasting = packs if isinstance(store, SqlMemoryStore) else None  # files are read anew by each process
-        recall = own(Recall(store, embedding, packs=lasting, note_pending=pending.set))
-        indexing = Indexing(embedding)
+        for_facts = FactEmbedding(embedding)
+        recall = own(
+            Recall(
+                store,
+                for_facts,
+                former=for_facts.former,
+                packs=lasting,
+                note_pending=pending.set,
+                multilingual=multilingual,
+            )
+        )
+        indexing = Indexing(for_facts, multilingual=settings.embedding.multilingual if multilingual else "off")
         facts = Facts(
             store=own(store),
             recall=recall,
             indexing=indexing,
             model=model,
             project_settings=project_settings,
-            defaults=FactSettings(decay_days=settings.memory.decay_days, touch_on_none=settings.memory.touch_on_none),
+            defaults=FactSettings(
+                decay_days=settings.memory.decay_days,
+                touch_on_none=settings.memory.touch_on_none,
+                recall_unlikely=settings.memory.recall_unlikely,
+            ),
         )
         service = _memory_service(settings, session)
         times = MemoryTimes()
@@ -157,10 +179,11 @@ async def open_parts(settings: Settings) -> Parts:
         conversations = own(open_conversations(settings, model, embedding, database, waiting))
         handlers = {remembering.KIND: remembering.rememberer(timed), ERASE: _eraser(database)}
         background = own(Background(jobs, handlers))
+        second = own(_second_vectors(multilingual, background, second_pending)) if multilingual else None
         runs = own(open_runs(settings))
         turns = Turns(background, conversations)
         memory = _chat_memory(settings, timed, turns, project_settings)
-        kept = open_discussions(embedding, indexing, own)
+        kept = open_discussions(embedding, own)
         model_servers = open_model_servers(settings, session)
         workflows, discussions = make_workflows(
             settings, served, model, memory, kept, conversations, runs, model_servers, session, own
@@ -188,7 +211,8 @@ async def open_parts(settings: Settings) -> Parts:
             memory_service=service,
             background=background,
             message_vectors=own(MessageVectors(conversations, background, waiting, model=embedding.name)),
-            reembedding=own(Reembedding(store, indexing, embedding, background, pending)),
+            reembedding=own(Reembedding(store, indexing, for_facts, background, pending)),
+            second_vectors=second,
             runs=runs,
             workflows=workflows,
             workflow_files=WorkflowFiles(served, outside(settings, served.tree if served else None)),
@@ -220,13 +244,32 @@ def points_here(settings: Settings) -> bool:
 
 
 def _storage(
-    settings: Settings, database: SqliteEngine, packs: PackFiles, note_pending: Callable[[], None]
+    settings: Settings,
+    database: SqliteEngine,
+    packs: PackFiles,
+    note_pending: Callable[[], None],
+    note_second: Callable[[], None],
 ) -> tuple[SqlMemoryStore | FileMemoryStore, ProjectSettingsStore]:
     if settings.storage.backend == "file":
         root = settings.storage.workspace_root
         clear_leftovers(root)
-        return FileMemoryStore(root, database, note_pending=note_pending), FileProjectSettings(root)
-    return SqlMemoryStore(database, packs=packs, note_pending=note_pending), SqlProjectSettings(database)
+        return FileMemoryStore(
+            root, database, note_pending=note_pending, note_second=note_second
+        ), FileProjectSettings(root)
+    store = SqlMemoryStore(database, packs=packs, note_pending=note_pending, note_second=note_second)
+    return store, SqlProjectSettings(database)
+
+
+def _multilingual(
+    settings: Settings, store: SqlMemoryStore | FileMemoryStore, note_pending: Callable[[], None]
+) -> Multilingual | None:
+    model = choose_multilingual(settings)
+    always = settings.embedding.multilingual == "always"
+    return None if model is None else Multilingual(model, store.second, note_pending, always=always)
+
+
+def _second_vectors(multilingual: Multilingual, background: Background, noted: asyncio.Event) -> Reembedding:
+    return second_vectors(multilingual.vectors, multilingual.embedding, background, noted)
 
 
 def _eraser(database: SqliteEngine) -> Handler:
@@ -260,11 +303,15 @@ def _service_key(settings: Settings) -> str | None:
 def _chat_memory(
     settings: Settings, service: MemoryService, turns: Turns, projects: ProjectSettingsStore
 ) -> ChatMemory:
-    async def allowance(scope: Scope) -> int | None:
+    async def allowance(scope: Scope) -> RecallLimits | None:
         own = await projects.load(Project(tenant=scope.tenant, project=scope.project))
         if own.memory_enabled is False:
             return None
-        limit = settings.memory.search_limit if own.search_limit is None else own.search_limit
-        return limit or _NO_OWN_LIMIT
+        count = settings.memory.search_limit if own.search_limit is None else own.search_limit
+        return RecallLimits(
+            count=count or _NO_OWN_LIMIT,
+            tokens=settings.memory.recall_tokens,
+            fact_tokens=settings.memory.recall_fact_tokens,
+        )
 
     return ChatMemory(service=service, allowance=allowance, waiting=turns.waiting, keep=turns.keep)

@@ -168,12 +168,21 @@ async def _storage_problem(parts: Parts) -> str:
     return ""
 
 
+async def vector_backlog(parts: Parts) -> tuple[int, int]:
+    """(vectors of memories that are still to be made, all that there are to be), second ones included."""
+    pending, total = await parts.store.backlog(parts.indexing.model)
+    if parts.second_vectors is None:
+        return pending, total
+    second_pending, second_total = await parts.second_vectors.backlog()
+    return pending + second_pending, total + second_total
+
+
 async def _work(parts: Parts, counts: Counts, *, is_stored: bool) -> Work:
     jobs: Sequence[JobTally] = ()
     vectors = None
     if is_stored:
         jobs = await parts.jobs.tally()
-        pending, total = await parts.store.backlog(parts.embedding.name)
+        pending, total = await vector_backlog(parts)
         vectors = Progress(done=total - pending, of=total)
     last = await parts.pruning.last_done()
     days = parts.settings.memory.auto_prune_days

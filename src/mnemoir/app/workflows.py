@@ -126,14 +126,14 @@ def forwarding_of(settings: Settings) -> Forwarding:
     )
 
 
-def open_discussions(embedding: EmbeddingModel, indexing: Indexing, own: Own) -> DiscussionMemory:
+def open_discussions(embedding: EmbeddingModel, own: Own) -> DiscussionMemory:
     """Build the stores of discussions; no file is opened yet."""
     return DiscussionMemory(
         ledger=FileChunkLedger(),
         summaries=FileRollingSummaries(),
         records=own(SqliteRecordStore()),
         files=FileDiscussionFiles(),
-        indexing=indexing,
+        indexing=Indexing(embedding),
         embedding=embedding,
     )
 

@@ -13,7 +13,7 @@ from mnemoir.app.tree import fitted
 from mnemoir.cli.connection import is_mnemoir
 from mnemoir.cli.file_checks import Check, Finding, check_conversations, check_discussions, check_tree, joined
 from mnemoir.core.errors import MnemoirError, ProviderError, SettingsError, StorageUnavailable
-from mnemoir.ports.embedding import Passage
+from mnemoir.ports.embedding import EmbeddingModel, Passage
 from mnemoir.providers.http import new_session
 from mnemoir.settings import Settings, load_settings
 
@@ -115,25 +115,31 @@ async def check_model(settings: Settings) -> Finding:
 
 
 async def check_embedder(settings: Settings) -> Finding:
-    """Check that the embedding model can embed a text."""
+    """Check that the embedding model can embed a text, and the multilingual one if it is on."""
+    from mnemoir.app.models import choose_embedding, choose_multilingual
+
     try:
-        found = await _embed_once(settings)
+        async with new_session() as session:
+            found = await _embed_once(choose_embedding(settings, session))
     except (ProviderError, SettingsError, ImportError) as exc:  # ImportError: an extra that is not installed
         to_do = "Correct the embedding settings; until then search goes by words alone."
         return Finding(check="embedder", state="fail", found=f"{settings.embedding.provider}: {exc}", to_do=to_do)
+    multilingual = choose_multilingual(settings)
+    if multilingual is not None:
+        try:
+            found = f"{found}; {await _embed_once(multilingual)}"
+        except ProviderError as exc:
+            to_do = "Install Mnemoir again; until then only English is searched by meaning."
+            return Finding(check="embedder", state="warn", found=f"{found}; {exc}", to_do=to_do)
     return Finding(check="embedder", state="ok", found=found)
 
 
-async def _embed_once(settings: Settings) -> str:
-    from mnemoir.app.models import choose_embedding
-
-    async with new_session() as session:
-        embedding = choose_embedding(settings, session)
-        try:
-            await embedding.embed([Passage(text="Is anybody there?")])
-            return f"{embedding.name}, {embedding.dimension} dimensions"
-        finally:
-            await embedding.aclose()
+async def _embed_once(embedding: EmbeddingModel) -> str:
+    try:
+        await embedding.embed([Passage(text="Is anybody there?")])
+        return f"{embedding.name}, {embedding.dimension} dimensions"
+    finally:
+        await embedding.aclose()
 
 
 async def check_port(settings: Settings) -> Finding:

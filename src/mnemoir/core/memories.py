@@ -83,6 +83,9 @@ class IndexEntry:
     is float16 of unit length; `token_ids` are uint16; `token_codes` have one bit per dimension, in rows of
     dimension / 8 bytes. `model` names the vector space; it is None, and there is no vector, while the embedding model
     cannot be reached.
+
+    `second_vector` is that of the multilingual model, `second_model` its vector space: "" while the vector is still
+    to be made, None for a text that needs none.
     """
 
     terms: bytes
@@ -90,6 +93,8 @@ class IndexEntry:
     vector: bytes | None = None
     token_ids: bytes | None = None
     token_codes: bytes | None = None
+    second_model: str | None = None
+    second_vector: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +154,11 @@ def lacks_vector(changes: Sequence[Change]) -> bool:
     return any(not isinstance(change, Remove) and change.entry.model is None for change in changes)
 
 
+def lacks_second_vector(changes: Sequence[Change]) -> bool:
+    """True when any of the changes has a text that needs a second vector."""
+    return any(not isinstance(change, Remove) and change.entry.second_model == "" for change in changes)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
     """A change that was made. For a Remove, `memory` is the removed memory."""
@@ -178,9 +188,11 @@ class HistoryEntry:
 class Hit:
     """A memory found for a query. `score` is in [0, 1]; higher is better; comparable only within one result.
 
-    `signals` holds the score of each search stage before weighting.
+    `signals` holds the score of each search stage before weighting. A hit that is not `is_likely` was found
+    only because the user has few facts.
     """
 
     memory: Memory
     score: float
     signals: Mapping[str, float] = field(default_factory=dict)
+    is_likely: bool = True

@@ -17,11 +17,12 @@ from mnemoir.core.text import content_hash
 from mnemoir.memory.background import Background
 from mnemoir.memory.noted_work import NotedWork
 from mnemoir.ports.embedding import EmbeddingModel, Passage
-from mnemoir.ports.memory_store import MemoryStore, Unembedded
-from mnemoir.search.indexing import Indexing, embedded_in_halves, may_be_the_text
+from mnemoir.ports.memory_store import SecondVectors, Unembedded, VectorBacklog
+from mnemoir.search.indexing import Indexing, embedded_in_halves, fact_passage, may_be_the_text
 
 _log = structlog.get_logger(__name__)
 KIND = "embed"
+SECOND_KIND = "embed_second"
 _BATCH = 64
 _PLAIN = Passage(text="A plain sentence.")  # if this fails, the model is at fault and not a text
 
@@ -34,17 +35,22 @@ class Reembedding:
 
     def __init__(
         self,
-        store: MemoryStore,
+        store: VectorBacklog,
         indexing: Indexing,
         embedding: EmbeddingModel,
         background: Background,
         noted: asyncio.Event,
+        *,
+        kind: str = KIND,
+        warms: bool = True,
     ) -> None:
+        """`kind` is the kind of its jobs. Without `warms` the model is loaded by the first text only."""
+        self._warms = warms
         self._store = store
         self._indexing = indexing
         self._embedding = embedding
         self._noted = noted
-        self._jobs = NotedWork(background, KIND, noted, self._is_needed, self._look_for, model=embedding.name)
+        self._jobs = NotedWork(background, kind, noted, self._is_needed, self._look_for, model=embedding.name)
         self.queue = self._jobs.queue
         self._left: set[tuple[MemoryId, bytes]] = set()  # texts that the model refuses
         self.trouble = ""  # why the last pass did not finish; quotes no texts
@@ -52,11 +58,15 @@ class Reembedding:
     def start(self) -> None:
         """Start with the texts that an earlier run left."""
         self._noted.set()
-        self._jobs.start(partial(self._try, self._embedding.warm))
+        self._jobs.start(partial(self._try, self._embedding.warm) if self._warms else None)
 
     async def aclose(self) -> None:
         """Stop at once."""
         await self._jobs.aclose()
+
+    async def backlog(self) -> tuple[int, int]:
+        """(vectors that are still to be made, all that there are to be)."""
+        return await self._store.backlog(self._embedding.name)
 
     async def look(self) -> None:
         """Embed missing texts as far as possible now; `trouble` holds the problem, if any."""
@@ -67,7 +77,7 @@ class Reembedding:
         filled = 0
         while waiting := await self._waiting():
             if not filled:
-                pending, total = await self._store.backlog(self._embedding.name)
+                pending, total = await self.backlog()
                 _log.info("embedding what has no vector yet", pending=pending, of=total, model=self._embedding.name)
             left = len(self._left)
             kept = await self._store.put_vectors(self._embedding.name, await self._embedded(waiting))
@@ -103,7 +113,9 @@ class Reembedding:
         return True
 
     async def _entries(self, waiting: Sequence[Unembedded]) -> list[IndexEntry]:
-        return await self._indexing.with_vectors([Passage(text=w.text, context=w.context) for w in waiting])
+        return await self._indexing.with_vectors(
+            [fact_passage(w.text) if w.is_fact else Passage(text=w.text, context=w.context) for w in waiting]
+        )
 
     async def _is_needed(self) -> bool:
         return bool(await self._waiting())
@@ -123,6 +135,13 @@ class Reembedding:
             self.trouble = exc.message if isinstance(exc, StorageUnavailable) else exc.code
             _log.warning("vectors cannot be made now", code=exc.code)
             _log.debug("vectors cannot be made now", error=exc.message)
+
+
+def second_vectors(
+    vectors: SecondVectors, embedding: EmbeddingModel, background: Background, noted: asyncio.Event
+) -> Reembedding:
+    """The same for the second vectors, of the multilingual model, which is not loaded before a text needs it."""
+    return Reembedding(vectors, Indexing(embedding), embedding, background, noted, kind=SECOND_KIND, warms=False)
 
 
 def _key(text: Unembedded) -> tuple[MemoryId, bytes]:

@@ -48,6 +48,10 @@ class EmbeddingModel(Protocol):
     def dimension(self) -> int | None:
         """The length of the vectors; None for a remote model before its first answer."""
 
+    @property
+    def reads_context(self) -> bool:
+        """True when the context of a passage has an effect on its embedding."""
+
     async def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
         """One embedding per passage, in the order given; [] for none. A text longer than the window is cut.
 

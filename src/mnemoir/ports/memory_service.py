@@ -17,6 +17,15 @@ class RecallResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RecallLimits:
+    """How much a prompt takes of memory: tokens in all and of facts. `count` is for servers that count memories."""
+
+    count: int
+    tokens: int
+    fact_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChatTurn:
     """One finished turn: the user's text as typed, and the answer. `said_at` is as in `core.clock`.
 
@@ -42,8 +51,13 @@ class MemoryChange:
 class MemoryService(Protocol):
     """The memory service. Both methods raise ProviderError when it cannot be reached or refuses."""
 
-    async def search(self, scope: Scope, query: str, *, limit: int, credential: str | None) -> RecallResult:
-        """At most `limit` memories relevant to `query`, best first. The caller's `credential` is sent on."""
+    async def search(
+        self, scope: Scope, query: str, *, limits: RecallLimits, credential: str | None, before: Sequence[str] = ()
+    ) -> RecallResult:
+        """The memories most relevant to `query` within the limits, oldest first, so that equal sets read the same.
+
+        `before` is what was said just before it. The caller's `credential` is sent on.
+        """
 
     async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Sequence[MemoryChange]:
         """Derive memories from a turn, and return the changes. Repeated calls with one `key` have one effect."""

@@ -105,19 +105,40 @@ class StoreCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unembedded:
-    """A stored text without a vector of the current embedding model. `context` is the text said just before it."""
+    """A stored text without a vector of the current embedding model. `context` is what was said before a message."""
 
     scope: Scope
     memory_id: MemoryId
     text: str
     context: str
+    is_fact: bool = False
 
 
 class StaleChange(Exception):
     """A target of a commit was changed or deleted after it was read; nothing was written."""
 
 
-class MemoryStore(Protocol):
+class VectorBacklog(Protocol):
+    """The texts of a store whose vectors of one kind are still to be made."""
+
+    async def without_vector(self, model: str, *, limit: int) -> list[Unembedded]:
+        """At most `limit` texts without a vector of `model`, of all scopes, oldest first."""
+
+    async def put_vectors(self, model: str, filled: Sequence[tuple[Unembedded, IndexEntry]]) -> int:
+        """Store vectors of texts that are unchanged, and return their number. Entries of other models are ignored."""
+
+    async def backlog(self, model: str) -> tuple[int, int]:
+        """(number of texts without a vector of `model`, number of all texts that need one)."""
+
+
+class SecondVectors(VectorBacklog, Protocol):
+    """Second vectors, of the multilingual model: of all facts of users who are marked, and of messages that ask."""
+
+    async def want(self, scope: Scope) -> bool:
+        """Mark the user of the scope, so that each fact needs a second vector; False for one that is marked."""
+
+
+class MemoryStore(VectorBacklog, Protocol):
     """A store of memories. All methods raise StorageUnavailable, and no exception of the back-end's own."""
 
     async def commit(
@@ -203,15 +224,6 @@ class MemoryStore(Protocol):
 
     async def users(self, project: Project, *, agent: str | None = None, app: str | None = None) -> list[Scope]:
         """The scopes of all users with memories, ordered by name; with `agent` and `app`, with memories of both."""
-
-    async def without_vector(self, model: str, *, limit: int) -> list[Unembedded]:
-        """At most `limit` texts without a vector of `model`, of all scopes, oldest first."""
-
-    async def put_vectors(self, model: str, filled: Sequence[tuple[Unembedded, IndexEntry]]) -> int:
-        """Store vectors of texts that are unchanged, and return their number. Entries of other models are ignored."""
-
-    async def backlog(self, model: str) -> tuple[int, int]:
-        """(number of texts without a vector of `model`, number of all texts)."""
 
     async def counts(self) -> StoreCounts:
         """Totals over all tenants, for the operator of the server; for files, as of their last indexing."""

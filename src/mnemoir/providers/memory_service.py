@@ -17,7 +17,7 @@ from mnemoir.core.errors import (
 )
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import RecalledLine
-from mnemoir.ports.memory_service import ChatTurn, MemoryChange, RecallResult
+from mnemoir.ports.memory_service import ChatTurn, MemoryChange, RecallLimits, RecallResult
 from mnemoir.providers.http import in_turns
 
 LocalRoutes = Callable[[str, Scope, Mapping[str, Any], str | None], Awaitable[tuple[int, Mapping[str, Any]]]]
@@ -51,16 +51,27 @@ class HttpMemoryService:
         """Call these routes in this process from now on; the URL points at this server."""
         self._local = local
 
-    async def search(self, scope: Scope, query: str, *, limit: int, credential: str | None) -> RecallResult:
+    async def search(
+        self, scope: Scope, query: str, *, limits: RecallLimits, credential: str | None, before: Sequence[str] = ()
+    ) -> RecallResult:
         """See the port. Gives up after the search timeout with ProviderTimeout."""
-        body = {"query": query, "user_id": scope.user, "limit": limit}
+        body = {
+            "query": query,
+            "user_id": scope.user,
+            "limit": limits.count,
+            "max_tokens": limits.tokens,
+            "max_fact_tokens": limits.fact_tokens,
+            "before": list(before),
+        }
         credential = credential or self._service_key
         answer = await self._post("/search", scope, body, credential=credential, timeout_s=self._search_timeout_s)
         results = answer.get("results")
         if not isinstance(results, list):
             raise ProviderInvalidOutput(f"The memory service at {self._url} answered a search without results.")
-        lines = [_line(hit) for hit in results if isinstance(hit, dict) and isinstance(hit.get("memory"), str)]
-        return RecallResult(lines=lines, degraded=", ".join(map(str, answer.get("degraded") or ())))
+        hits = [hit for hit in results if isinstance(hit, dict) and isinstance(hit.get("memory"), str)]
+        hits.sort(key=lambda hit: (str(hit.get("created_at")), str(hit.get("id"))))
+        degraded = ", ".join(map(str, answer.get("degraded") or ()))
+        return RecallResult(lines=[_line(hit) for hit in hits], degraded=degraded)
 
     async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Sequence[MemoryChange]:
         """See the port."""

@@ -62,6 +62,30 @@ _FIRST_PERSON = (
     (r"\b(?:he|she)\b", "I"),
     (r"\b(?:him|herself|himself)\b", "me"),
 )
+_BEHIND_OBJECTS = "to|in|at|on|for|from|with|by|of|about|and|or|if|when|as|up|out|back|not|most|much"
+_AS_OWN = (  # before _FIRST_PERSON, which was written for one person with a name
+    (r"\b(?:does|do) (?:she|he|they)\b", "do I"),
+    (r"\b(?:is|are) (?:she|he|they)\b", "am I"),
+    (r"\b(?:has|have) (?:she|he|they)\b", "have I"),
+    (r"\bwere they\b", "was I"),
+    (r"\b(?:she|he|they) (?:is|are)\b", "I am"),
+    (r"\b(?:she|he|they) (?:has|have)\b", "I have"),
+    (r"\bthey\b", "I"),
+    (rf"\bher(?! (?:{_BEHIND_OBJECTS})\b)(?= \w)", "my"),
+    (r"\b(?:her|them|themselves)\b", "me"),
+)
+_THIRD_PERSON = re.compile(r"\b(?:she|he|they|her|him|his|them|their|herself|himself|themselves)\b", re.IGNORECASE)
+_RELATIONS = (
+    "mother|mom|mum|father|dad|parents?|sisters?|brothers?|siblings?|wife|husband|spouse|partner|girlfriend|boyfriend"
+    "|fianc[eé]e?|daughters?|sons?|child|children|kids?|baby|babies|twins?|aunts?|uncles?|cousins?|nieces?|nephews?"
+    "|grand(?:mother|father|ma|pa|parents?|sons?|daughters?|child|children)|in-laws?|family|friends?|boss|manager"
+    "|colleagues?|coworkers?|co-workers?|neighbou?rs?|room-?mates?|flat-?mates?|teachers?|doctors?|dentists?"
+    "|therapists?|landlord|landlady|tenants?|clients?|dogs?|cats?|pets?|pupp(?:y|ies)|kittens?|horses?|rabbits?|birds?"
+)
+# A relation somebody has, or a name: a capital inside a sentence that is no month, no weekday and not "I".
+_DATED = "|".join(name.title() for name in (*_MONTHS, *_WEEKDAYS))
+_RELATED = rf"(?:my|your|our|the|an?|her|his|their) (?:{_RELATIONS})"
+_SOMEBODY = re.compile(rf"\b(?i:{_RELATED})\b|(?<=[\w,;] )(?!(?:{_DATED})\b)[A-Z][a-z]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +298,23 @@ def address(query: str, speakers: Sequence[str]) -> Addressed:
     for found, instead in _FIRST_PERSON:
         spoken = re.sub(found, instead, spoken, flags=re.IGNORECASE)
     return Addressed(names=tuple(names), spoken=" ".join(spoken.split()), bare=bare)
+
+
+def as_own(query: str, before: Sequence[str] = ()) -> str:
+    """The query as its user would ask it, if "she", "he" or "they" in it can only be the user; "" otherwise.
+
+    A program that knows its user asks "Where does she work?". Somebody else is meant where the query speaks of a
+    person before the pronoun, or what was said just `before` it does: by a name, or as a relation ("my sister").
+    """
+    pronouns = list(_THIRD_PERSON.finditer(query))
+    if not pronouns or any(_SOMEBODY.search(text) for text in before):
+        return ""
+    other = _SOMEBODY.search(query)
+    if other is not None and other.end() < pronouns[-1].start():
+        return ""
+    for found, instead in (*_AS_OWN, *_FIRST_PERSON):
+        query = re.sub(found, instead, query, flags=re.IGNORECASE)
+    return query
 
 
 def _names_of(speaker: str, lowered_query: str) -> list[str]:

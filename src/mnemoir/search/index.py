@@ -19,8 +19,9 @@ from mnemoir.ports.embedding import FloatArray
 from mnemoir.ports.search_rows import Revision, SearchRow
 from mnemoir.search.columns import NONE, Chains, Column, Key
 from mnemoir.search.frozen import Frozen
-from mnemoir.search.indexing import unpack_ids, unpack_vector
+from mnemoir.search.indexing import unpack_ids
 from mnemoir.search.terms import Postings, Slots, append_postings, post, read_terms
+from mnemoir.search.vector_rows import VectorRows
 
 _COLUMNS: Mapping[str, tuple[DTypeLike, int | None]] = {
     "seq": (np.int64, None),
@@ -29,30 +30,42 @@ _COLUMNS: Mapping[str, tuple[DTypeLike, int | None]] = {
     "times": (np.float64, 3),  # effective, said, expires
     "places": (np.int32, 5),  # speaker, agent, app, conversation, role
     "lengths": (np.int32, None),
-    "has_vector": (np.bool_, None),
     "token_ids": (np.uint16, None),  # the distinct ones of each row, one row behind the other
     "token_ends": (np.int64, None),
 }
-_CHANGED_IN_PLACE = ("alive", "has_vector")
+_CHANGED_IN_PLACE = ("alive", "has_vector", "has_second")
 
 Mask = NDArray[np.bool_]
 
 
 class ScopeIndex:
-    """All rows of one user for one vector space. Not thread-safe: its owner must hold a lock."""
+    """All rows of one user for one vector space, or two. Not thread-safe: its owner must hold a lock.
 
-    def __init__(self, model: str, dimension: int | None, frozen: Frozen | None = None) -> None:
-        """Create an empty index, or one with the contents of `frozen`."""
+    `main` has the vectors of the main embedding model, `second` those of the multilingual one, which few users have.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        dimension: int | None,
+        frozen: Frozen | None = None,
+        *,
+        former: Sequence[str] = (),
+        second_model: str = "",
+    ) -> None:
+        """Create an empty index, or one with the contents of `frozen`. Without a `second_model`, one space.
+
+        Vectors of `former` models count as those of the main one.
+        """
         arrays = frozen.arrays if frozen else {}
-        self.model = model
+        self.former = former
+        self.main = VectorRows(model, dimension, arrays.get("has_vector"), arrays.get("vectors"))
+        self.second = VectorRows(second_model, None, arrays.get("has_second"), arrays.get("second_vectors"))
         self.revision = frozen.revision if frozen else Revision(changes=-1, removals=-1)
         self.pieces: list[Postings] = list(frozen.pieces) if frozen else []
         self.codes = _Names(frozen.names if frozen else ())
         self._columns = {name: Column(*shape, arrays.get(name)) for name, shape in _COLUMNS.items()}
         self._chains = Chains(arrays.get("links"), arrays.get("joined"), frozen.chain_ends if frozen else {})
-        vectors = arrays.get("vectors")
-        width = dimension if vectors is None else vectors.shape[1]
-        self._vectors = Column(np.float32, width, vectors) if width else None
         self._token_rows: dict[int, int] = {}
         self._add_token_rows(self._columns["token_ids"].values, 1)
         self._relative_lengths: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None
@@ -82,8 +95,8 @@ class ScopeIndex:
     @property
     def nbytes(self) -> int:
         """The approximate memory use in bytes."""
-        vectors = self._vectors.nbytes if self._vectors else 0
         columns = sum(column.nbytes for column in self._columns.values())
+        vectors = self.main.nbytes + self.second.nbytes
         return columns + vectors + self._chains.nbytes + sum(piece.nbytes for piece in self.pieces)
 
     @property
@@ -133,12 +146,17 @@ class ScopeIndex:
     @property
     def vectors(self) -> FloatArray | None:
         """Unit rows by slot, zero where `has_vector` is False; None while no row has one."""
-        return self._vectors.values if self._vectors else None
+        return self.main.vectors
 
     @property
     def has_vector(self) -> Mask:
         """True for rows with a vector of this index's model, by slot."""
-        return self._columns["has_vector"].values
+        return self.main.has_vector
+
+    @property
+    def space(self) -> str:
+        """The name of the vector spaces, for stored packs."""
+        return f"{self.main.model} + {self.second.model}" if self.second.model else self.main.model
 
     def speaker_names(self) -> list[str]:
         """The speakers of living rows, longest name first."""
@@ -175,18 +193,18 @@ class ScopeIndex:
         slots = np.flatnonzero(self.alive & (self.seqs == row.seq)).tolist()
         if not slots or self.lengths[slots[0]] != len(read_terms(row.entry.terms)):
             return False
-        given, matrix = self._usable(row), self.vectors
-        if not given or matrix is None or len(given) != 2 * matrix.shape[1]:
-            return not self.has_vector[slots[0]]
-        return bool(self.has_vector[slots[0]]) and np.array_equal(matrix[slots[0]], unpack_vector(given))
+        main, second = self._stored(row)
+        return self.main.agrees_with(slots[0], main) and self.second.agrees_with(slots[0], second)
 
     def frozen(self) -> Frozen:
         """The current contents, for storing. Rows may be added meanwhile: arrays that change in place are copied."""
         arrays = {name: column.values for name, column in self._columns.items()}
+        arrays |= {"has_vector": self.main.has_vector, "has_second": self.second.has_vector}
         arrays |= {name: arrays[name].copy() for name in _CHANGED_IN_PLACE}
         arrays["links"], arrays["joined"] = self._chains.arrays()
-        if self._vectors is not None:
-            arrays["vectors"] = self._vectors.values
+        for name, rows in (("vectors", self.main), ("second_vectors", self.second)):
+            if rows.vectors is not None:
+                arrays[name] = rows.vectors
         return Frozen(
             revision=self.revision,
             arrays=arrays,
@@ -239,28 +257,17 @@ class ScopeIndex:
         columns["places"].extend([tuple(map(code, each)) for each in names])
         columns["lengths"].extend([len(text) for text in texts])
         self._chains.extend(len(rows))
-        self._append_vectors(rows)
+        stored = [self._stored(row) for row in rows]
+        self.main.extend([main for main, _ in stored])
+        self.second.extend([second for _, second in stored])
 
-    def _usable(self, row: SearchRow) -> bytes | None:
-        return row.entry.vector if row.entry.model == self.model else None
-
-    def _append_vectors(self, rows: Sequence[SearchRow]) -> None:
-        usable = [self._usable(row) for row in rows]
-        has_vector = self._columns["has_vector"]
-        first = len(has_vector)
-        has_vector.extend([False] * len(rows))
-        if self._vectors is None:
-            dimension = next((len(vector) // 2 for vector in usable if vector), None)
-            if dimension is None:
-                return
-            self._vectors = Column(np.float32, dimension)
-        width = self._vectors.width
-        missing = len(has_vector) - len(self._vectors)
-        self._vectors.extend(np.broadcast_to(np.float32(0), (missing, width)))
-        slots = [slot for slot, vector in enumerate(usable, first) if vector and len(vector) == 2 * width]
-        stored = b"".join([usable[slot - first] or b"" for slot in slots])
-        self._vectors.values[slots] = unpack_vector(stored).reshape(-1, width)
-        has_vector.values[slots] = True
+    def _stored(self, row: SearchRow) -> tuple[bytes | None, bytes | None]:
+        """The row's vectors of the two models of this index."""
+        entry = row.entry
+        return (
+            entry.vector if entry.model == self.main.model or entry.model in self.former else None,
+            entry.second_vector if entry.second_model == self.second.model else None,
+        )
 
     def _count_tokens(self, rows: Sequence[SearchRow]) -> None:
         ids = [unpack_ids(row.entry.token_ids or b"") for row in rows]
@@ -289,7 +296,8 @@ class ScopeIndex:
 
     def _kill(self, slot: int) -> None:
         self.alive[slot] = False
-        self.has_vector[slot] = False
+        self.main.kill(slot)
+        self.second.kill(slot)
         ends = self._columns["token_ends"].values
         self._add_token_rows(self._columns["token_ids"].values[ends[slot - 1] if slot else 0 : ends[slot]], -1)
 

@@ -13,7 +13,8 @@ halves, to isolate the texts that a model cannot embed.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from dataclasses import replace
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +22,16 @@ from numpy.typing import NDArray
 from mnemoir.core.errors import ProviderError, ProviderInvalidOutput
 from mnemoir.core.memories import IndexEntry
 from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
+from mnemoir.search.language import is_surely_english
 from mnemoir.search.terms import terms_of
 
+MultilingualUse = Literal["auto", "always", "off"]
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 CONTEXT_MESSAGES = 2
 STRETCH_S = 3600.0  # earlier messages belong to another conversation
+_LEAD_IN = "I. This person"  # of sixteen that were tried: hit@1 among 50 short facts is 65 without, 70 with it
+_CONTEXT_VERSION = 1  # to be raised with any change of the context of facts or messages
 _AT_ONCE = 256  # passages: the vectors of a passage's tokens take 20 KiB before they are packed
 _LITTLE = 2000  # characters: about a millisecond; one text of five million would hold the loop for 0.7 s
 
@@ -113,23 +118,75 @@ async def embedded_in_halves(
     return first + await embedded_in_halves(items[middle:], embed, is_worth_halving)
 
 
+def fact_passage(text: str) -> Passage:
+    """A fact as it is embedded: behind the word its user would begin with. "Has two cats" alone says of nobody."""
+    return Passage(text=text, context=_LEAD_IN)
+
+
+class FactEmbedding:
+    """An embedding model, under the name of the space that it makes of facts and of messages with their context.
+
+    `former` names spaces whose vectors still answer until the rows are embedded anew.
+    """
+
+    def __init__(self, model: EmbeddingModel) -> None:
+        self._model = model
+        self.former = (model.name,) if model.reads_context else ()
+
+    @property
+    def name(self) -> str:
+        """The model's name, with the version of the context if the model reads it."""
+        return f"{self._model.name}+{_CONTEXT_VERSION}" if self._model.reads_context else self._model.name
+
+    @property
+    def dimension(self) -> int | None:
+        """See the port."""
+        return self._model.dimension
+
+    @property
+    def reads_context(self) -> bool:
+        """See the port."""
+        return self._model.reads_context
+
+    async def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
+        """See the port."""
+        return await self._model.embed(passages)
+
+    async def warm(self) -> None:
+        """See the port."""
+        await self._model.warm()
+
+    async def aclose(self) -> None:
+        """See the port."""
+        await self._model.aclose()
+
+
 class Indexing:
     """Makes index entries with one embedding model."""
 
-    def __init__(self, embedding: EmbeddingModel) -> None:
+    def __init__(self, embedding: EmbeddingModel, *, multilingual: MultilingualUse = "off") -> None:
+        """With `multilingual`, entries of texts that are not surely English ask for a second vector.
+
+        With `always`, those of English facts do, too.
+        """
         self._embedding = embedding
+        self._multilingual = multilingual
 
     @property
     def model(self) -> str:
         """The vector space of the entries."""
         return self._embedding.name
 
-    async def entries(self, passages: Sequence[Passage]) -> list[IndexEntry]:
+    async def entries(self, passages: Sequence[Passage], *, are_messages: bool = False) -> list[IndexEntry]:
         """One entry per passage; with words only, and no model, when the embedding model fails."""
         try:
-            return await self.with_vectors(passages)
+            entries = await self.with_vectors(passages)
         except ProviderError:
-            return await _off_the_loop(passages, lambda: [IndexEntry(terms=terms_of(p.text)) for p in passages])
+            entries = await _off_the_loop(passages, lambda: [IndexEntry(terms=terms_of(p.text)) for p in passages])
+        if self._multilingual == "off":
+            return entries
+        pairs = list(zip(passages, entries, strict=True))
+        return [replace(entry, second_model=self._second(p.text, are_messages)) for p, entry in pairs]
 
     async def with_vectors(self, passages: Sequence[Passage]) -> list[IndexEntry]:
         """One entry per passage. Raises ProviderError when the embedding model fails."""
@@ -141,6 +198,11 @@ class Indexing:
     async def _with_vectors(self, passages: Sequence[Passage]) -> list[IndexEntry]:
         pairs, model = list(zip(passages, await self._embedding.embed(passages), strict=True)), self._embedding.name
         return await _off_the_loop(passages, lambda: [_entry(p.text, made, model) for p, made in pairs])
+
+    def _second(self, text: str, is_message: bool) -> str | None:
+        """The `second_model` of a new entry: "" asks for a second vector."""
+        is_asked = (self._multilingual == "always" and not is_message) or not is_surely_english(text)
+        return "" if is_asked else None
 
 
 async def _off_the_loop(passages: Sequence[Passage], make: Callable[[], list[IndexEntry]]) -> list[IndexEntry]:

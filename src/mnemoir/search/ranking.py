@@ -25,15 +25,18 @@ from mnemoir.search.cues import Addressed, Calendar, named_spans
 from mnemoir.search.index import Mask, ScopeIndex
 from mnemoir.search.indexing import sentence_vector
 from mnemoir.search.scores import (
+    Closeness,
     Signal,
     WordScores,
     above_rest,
-    cosines,
+    closeness,
     cosines_of,
     fuse,
     has_tokens,
     late_scores,
+    mixed_closeness,
     token_weights,
+    with_far_ones,
     word_scores,
 )
 from mnemoir.search.terms import query_terms
@@ -53,18 +56,24 @@ Rows = NDArray[np.int64]
 class Query:
     """A search query. No `embedding` means no vectors now; `codes` fetches token codes by `seq`.
 
-    `among` are the rows, by slot, that may be found; the others still count for windows and statistics, so that a
-    row's score does not depend on this filter. With `related`, a row itself must share a word with the query
-    or have a near vector.
+    `as_own` is the embedding of the query as its user would ask it, for facts; None if the query says it so already.
+    `second` is the query's vector by the multilingual model, which counts `second_share`: 1 where the main model does
+    not know the language. With `shows_unlikely`, few facts are all found, however far from the query. `among` are the
+    rows, by slot, that may be found; the others still count for windows and statistics, so that a row's score does
+    not depend on this filter. With `related`, a row itself must share a word with the query or have a near vector.
     """
 
     text: str
     addressed: Addressed
     embedding: Embedding | None
+    second: FloatArray | None = None
+    second_share: float = 0.0
     asked_at: datetime
     limit: int
     threshold: float
     codes: Codes
+    as_own: Embedding | None = None
+    shows_unlikely: bool = False
     among: Mask | None = None
     related: bool = False
 
@@ -79,12 +88,13 @@ class StageReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """A found row with the raw score of each stage."""
+    """A found row with the raw score of each stage. One that is not `likely` has nothing in common with the query."""
 
     seq: int
     score: float
     effective_at: float
     signals: Mapping[str, float] = field(default_factory=dict)
+    is_likely: bool = True
 
 
 def visible_rows(index: ScopeIndex, scope: Scope, visible: Visible) -> Mask:
@@ -126,25 +136,31 @@ class Stages:
 def rank(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages: Stages) -> list[Ranked]:
     """Best first, at most `limit` and those that tie with the last; ties by newer effective time."""
     with stages.run("words"):
-        words = word_scores(index, query_terms(query.addressed.bare), shown)
-    cosine = _cosines(index, query, shown, stages)
-    if query.related:
-        rows = _related(words, cosine, shown, weights)
-    else:
-        rows = _evident(words, cosine, shown, weights, few=query.limit)
-    if query.among is not None:
-        rows = rows[query.among[rows]]
+        words = word_scores(index, query_terms(query.addressed.bare, is_english=query.second_share < 1.0), shown)
+    close = _closeness(index, query, shown, weights, stages)
+    cosine = None if close is None else close.cosine
+    likely = (
+        _related(words, cosine, weights)
+        if query.related
+        else _evident(index, words, cosine, shown, weights, query.limit)
+    )
+    wanted = shown & (likely | _few_facts(index, query, cosine, shown, weights))
+    rows = np.flatnonzero(wanted if query.among is None else wanted & query.among)
     found = _Found(rows)
     found.take("words", words.item[rows])
     found.take("window", words.window[rows])
     _speaker(index, query, found, stages)
     _date(index, query, found, stages)
-    if cosine is None:
+    if close is None:
         stages.skip("late", "no vectors")
-        return _best(index, query, found, weights.lexical)
-    rested = above_rest(cosine, weights.resting_cosine, weights.resting_rows)
-    found.take("vector", cosine[rows], rested[rows])
-    return _late(index, query, found, weights, stages)
+        return _best(index, query, likely, [(found, weights.lexical)])
+    found.take("vector", close.cosine[rows], close.rested[rows])
+    is_fact = index.is_fact[rows]
+    facts, messages = found.only(np.flatnonzero(is_fact)), found.only(np.flatnonzero(~is_fact))
+    facts.take("words", words.known * facts.raw["words"])
+    facts.take("vector", facts.raw["vector"], with_far_ones(facts.raw["vector"], facts.scaled["vector"]))
+    compared = _late(index, query, messages, weights, stages)
+    return _best(index, query, likely, [(facts, weights.facts), compared])
 
 
 def newest(index: ScopeIndex, shown: Mask, limit: int) -> list[Ranked]:
@@ -158,10 +174,11 @@ def nearest_facts(
 ) -> list[Ranked]:
     """The `k` rows most similar to `text`, by words and cosine alone."""
     words = word_scores(index, query_terms(text), shown)
-    cosine = cosines(index, sentence_vector(embedding)) if embedding else None
+    cosine = index.main.cosines(sentence_vector(embedding)) if embedding else None
     if cosine is not None and np.isnan(cosine[shown]).all():
         cosine = None
-    found = _Found(_evident(replace(words, window=np.zeros_like(words.window)), cosine, shown, weights))
+    alone = replace(words, window=np.zeros_like(words.window))
+    found = _Found(np.flatnonzero(_evident(index, alone, cosine, shown, weights)))
     found.take("words", words.item[found.rows])
     if cosine is not None:
         rested = above_rest(cosine, weights.resting_cosine, weights.resting_rows)
@@ -212,40 +229,67 @@ class _Found:
         return kept
 
 
-def _cosines(index: ScopeIndex, query: Query, shown: Mask, stages: Stages) -> FloatArray | None:
-    """The cosines by slot; None when there is nothing to compare."""
-    if query.embedding is None:
+def _closeness(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages: Stages) -> Closeness | None:
+    """How near the rows are, by slot; None when there is nothing to compare."""
+    if query.embedding is None and query.second is None:
         stages.skip("vectors", "the embedding model gave no answer")
         return None
     with stages.run("vectors"):
-        cosine = cosines(index, sentence_vector(query.embedding))
-    if np.isnan(cosine[shown]).all():
+        nothing = np.full(len(index), np.nan, np.float32)
+        main = nothing if query.embedding is None else _cosines(index, query.embedding, query.as_own)
+        second = nothing if query.second is None else index.second.cosines(query.second)
+    if np.isfinite(second[shown]).any():
+        return mixed_closeness(index, main, second, query.second_share, weights)
+    if np.isnan(main[shown]).all():
         stages.skip("vectors", "no row has a vector of this model yet")
         return None
-    return cosine
+    return closeness(main, weights)
 
 
-def _evident(words: WordScores, cosine: FloatArray | None, shown: Mask, weights: Weights, *, few: int = 0) -> Rows:
-    """The rows relevant to the query, ascending.
+def _cosines(index: ScopeIndex, embedding: Embedding, as_own: Embedding | None) -> FloatArray:
+    """The cosines of the main model by slot. A fact is compared with the middle of the query's two phrasings."""
+    asked = sentence_vector(embedding)
+    cosine = index.main.cosines(asked)
+    if as_own is None:
+        return cosine
+    middle = asked + sentence_vector(as_own)
+    middle /= float(np.linalg.norm(middle)) or 1.0
+    return np.where(index.is_fact, index.main.cosines(middle), cosine)
+
+
+def _evident(
+    index: ScopeIndex, words: WordScores, cosine: FloatArray | None, shown: Mask, weights: Weights, few: int = 0
+) -> Mask:
+    """The rows relevant to the query.
 
     All of them are fused, not the best of each stage: a row that is middling by every stage, but said by the right
     person on the right day, would else be lost (half a point of recall). Where no word says which and all rows
-    together are `few`, one that is near brings in all: leaving out the far ones makes no room for anything, and a
-    small model is often wrong about them ("which sports?" is 0.04 from "Rows every morning").
+    together are `few`, one that is near brings in all messages: leaving out the far ones makes no room for anything.
     """
-    evident = shown & ((words.item > 0) | (words.window > 0))
+    evident: Mask = shown & ((words.item > 0) | (words.window > 0))
     if cosine is not None and bool((shown & (cosine >= weights.anchor_cosine)).any()):
         takes_all = np.count_nonzero(shown) <= few and not evident.any()
-        evident |= np.isfinite(cosine) if takes_all else cosine >= weights.least_cosine
-    return np.flatnonzero(evident & shown)
+        evident |= cosine >= weights.least_cosine
+        if takes_all:
+            evident |= np.isfinite(cosine) & ~index.is_fact  # facts have a rule of their own
+    return evident & shown
 
 
-def _related(words: WordScores, cosine: FloatArray | None, shown: Mask, weights: Weights) -> Rows:
-    """The rows relevant by themselves, without their window, ascending; those without a vector by words alone."""
-    related = words.item > 0
-    if cosine is not None:
-        related |= cosine >= weights.related_cosine
-    return np.flatnonzero(related & shown)
+def _related(words: WordScores, cosine: FloatArray | None, weights: Weights) -> Mask:
+    """The rows relevant by themselves, without their window; those without a vector by words alone."""
+    related: Mask = words.item > 0
+    return related if cosine is None else related | (cosine >= weights.related_cosine)
+
+
+def _few_facts(index: ScopeIndex, query: Query, cosine: FloatArray | None, shown: Mask, weights: Weights) -> Mask:
+    """All facts that are shown where they are few: leaving out the far ones makes no room for anything.
+
+    And a small model is often wrong about them: "which sports?" is 0.04 from "Rows every morning".
+    """
+    facts: Mask = shown & index.is_fact
+    if not query.shows_unlikely or cosine is None or np.count_nonzero(facts) > weights.few_facts:
+        return np.zeros_like(facts)
+    return facts & np.isfinite(cosine)
 
 
 def _speaker(index: ScopeIndex, query: Query, found: _Found, stages: Stages) -> None:
@@ -285,19 +329,25 @@ def _midnight(day: date) -> float:
     return datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
 
 
-def _late(index: ScopeIndex, query: Query, found: _Found, weights: Weights, stages: Stages) -> list[Ranked]:
+def _late(
+    index: ScopeIndex, query: Query, found: "_Found", weights: Weights, stages: Stages
+) -> tuple["_Found", Mapping[str, float]]:
+    """The candidates with the late score of the strongest, and the weights that fit what is known of them."""
     if query.embedding is None or not has_tokens(query.embedding) or not len(found.rows):
-        stages.skip("late", "no token vectors, or nothing to look at")
-        return _best(index, query, found, weights.first)
+        stages.skip("late", "no token vectors, or no message to look at")
+        return found, weights.first
+    if query.second_share == 1.0:
+        stages.skip("late", "the model of the tokens does not know the language")
+        return found, weights.first
     with stages.run("late"):
         head = found.only(_strongest(fuse(found.scaled, weights.first), max(weights.late_candidates, query.limit)))
         seqs = index.seqs[head.rows].tolist()
         late = late_scores(query.embedding, token_weights(index, query.embedding), query.codes(seqs), seqs)
     if np.isnan(late).all():
         stages.skip("late", "no row has token codes")
-        return _best(index, query, found, weights.first)
+        return found, weights.first
     head.take("late", late, late / weights.late_high)
-    return _best(index, query, head, weights.final)
+    return head, weights.final
 
 
 def _strongest(score: NDArray[np.float64], count: int) -> Rows:
@@ -313,15 +363,28 @@ def _strongest(score: NDArray[np.float64], count: int) -> Rows:
     return rows[np.sort(np.argpartition(-score[rows], count)[:count])]
 
 
-def _best(index: ScopeIndex, query: Query, found: _Found, weights: Mapping[str, float]) -> list[Ranked]:
-    score = fuse(found.scaled, weights)
+def _best(
+    index: ScopeIndex, query: Query, likely: Mask, kinds: Sequence[tuple["_Found", Mapping[str, float]]]
+) -> list[Ranked]:
+    """The best of all candidates at or over the threshold; each kind of rows comes with its weights."""
+    rows = np.concatenate([found.rows for found, _ in kinds])
+    score = np.concatenate([fuse(found.scaled, weights) for found, weights in kinds])
+    raw = {
+        stage: np.concatenate([found.raw.get(stage, np.full(len(found.rows), np.nan)) for found, _ in kinds])
+        for stage in dict.fromkeys(stage for found, _ in kinds for stage in found.raw)
+    }
     over = np.flatnonzero(score >= query.threshold)
-    kept = found.only(over)
-    return _first(index, kept.rows, score[over], query.limit, kept.raw)
+    kept = {stage: values[over] for stage, values in raw.items()}
+    return _first(index, rows[over], score[over], query.limit, kept, likely)
 
 
 def _first(
-    index: ScopeIndex, rows: Rows, score: NDArray[np.float64], limit: int, raw: Mapping[str, Signal] | None = None
+    index: ScopeIndex,
+    rows: Rows,
+    score: NDArray[np.float64],
+    limit: int,
+    raw: Mapping[str, Signal] | None = None,
+    likely: Mask | None = None,
 ) -> list[Ranked]:
     """The `limit` best, and those that tie with the last of them: the caller, who knows their ids, cuts."""
     effective_at = np.nan_to_num(index.effective_at[rows], posinf=0.0)
@@ -340,6 +403,7 @@ def _first(
                 for stage, values in (raw or {}).items()
                 if values[at] == values[at]
             },
+            is_likely=likely is None or bool(likely[rows[at]]),
         )
         for at in order.tolist()
     ]

@@ -6,9 +6,8 @@ is not in memory is built first, in separate snapshots; a search that would wait
 """
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import numpy as np
@@ -16,12 +15,14 @@ import numpy as np
 from mnemoir.core.errors import NotSupported, ProviderError
 from mnemoir.core.memories import Hit, Memory
 from mnemoir.core.scope import Scope
-from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
+from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray
 from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.memory_store import ListFilter, Visible
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
-from mnemoir.search.cues import Addressed, address
+from mnemoir.search.cues import Addressed, address, as_own
 from mnemoir.search.index import Mask, ScopeIndex
+from mnemoir.search.indexing import fact_passage
+from mnemoir.search.questions import EmbeddedQuestions, Multilingual, SecondQuery
 from mnemoir.search.ranking import (
     Query,
     Ranked,
@@ -38,8 +39,6 @@ from mnemoir.search.scores import Pair, alike_pairs
 from mnemoir.search.weights import Weights
 
 VECTORS_PENDING = "vectors_pending"
-_CACHED_QUERIES = 64
-_MOST_CACHED_TOKENS = 64
 _PATIENCE_S = 1.0
 
 
@@ -47,14 +46,17 @@ _PATIENCE_S = 1.0
 class Question:
     """A search request. `limit` is at least 1; hits below `threshold` (0 to 1) are left out.
 
-    With `among`, only memories that this filter lists are found, including decayed or expired ones if it lists them.
+    `before` is what was said just before it, as far as known. With `among`, only memories that this filter lists are
+    found, including decayed or expired ones if it lists them. With `shows_unlikely`, few facts are all found.
     """
 
     text: str
     limit: int = 5
     threshold: float = 0.0
     asked_at: datetime
+    before: Sequence[str] = ()
     among: ListFilter | None = None
+    shows_unlikely: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +64,8 @@ class SearchResult:
     """Hits, best first; ties by newer effective time, then id.
 
     `degraded` names what was missing: `vectors` (the embedding model gave no answer), `vectors_pending` (some
-    memories have none yet), `index_building` (not all memories are in the index yet). `stages` has the duration of
+    memories have none yet), `index_building` (not all memories are in the index yet), `language` (no model for the
+    question's language). `stages` has the duration of
     each stage, or the reason why it did not run.
     """
 
@@ -81,21 +84,33 @@ class Recall:
         *,
         weights: Weights | None = None,
         most_bytes: int = MOST_BYTES,
+        former: Sequence[str] = (),
         packs: IndexPacks | None = None,
         patience_s: float = _PATIENCE_S,
         note_pending: Callable[[], None] = lambda: None,
+        multilingual: Multilingual | None = None,
     ) -> None:
-        """`packs` keep large indexes between two runs; a search waits `patience_s` for one that is not there.
+        """Vectors of a `former` space answer until they are made anew. `packs` keep large indexes between two runs; a
+        search waits `patience_s` for one that is not there.
 
-        `note_pending` is called when a search finds memories without a vector.
+        `note_pending` is called when a search finds memories without a vector. Without `multilingual`, questions and
+        memories are treated as English.
         """
         self._rows = rows
         self._embedding = embedding
         self._weights = weights or Weights()
         self._patience_s = patience_s
         self._note_pending = note_pending
-        self._residents = Residents(embedding.name, embedding.dimension, packs=packs, most_bytes=most_bytes)
-        self._asked: OrderedDict[str, Embedding] = OrderedDict()
+        self._multilingual = multilingual
+        self._residents = Residents(
+            embedding.name,
+            embedding.dimension,
+            former=former,
+            second_model=multilingual.model if multilingual else "",
+            packs=packs,
+            most_bytes=most_bytes,
+        )
+        self._questions = EmbeddedQuestions(embedding)
 
     async def search(self, scope: Scope, question: Question, visible: Visible) -> SearchResult:
         """The memories relevant to the question; no hits when there are none.
@@ -108,13 +123,15 @@ class Recall:
         is_built = await self._residents.build(self._rows, scope, self._patience_s)
         patience_s = self._patience_s if is_built else 0.0
         addressed = address(question.text, self._residents.speaker_names(scope))
-        look = _Look(self._weights, scope, question, visible, addressed, await self._embedded(addressed.spoken))
+        look = await self._look(scope, question, visible, addressed)
         result = await self._residents.reading(self._rows, scope, look.unless_misread, patience_s)
         if not isinstance(result, SearchResult):
-            look = replace(look, addressed=result, embedding=await self._embedded(result.spoken))
+            look = await self._look(scope, question, visible, result)
             result = await self._residents.reading(self._rows, scope, look.result, patience_s)
         if VECTORS_PENDING in result.degraded:
             self._note_pending()
+            if self._multilingual is not None:
+                self._multilingual.note_pending()
         return result
 
     async def nearest(self, scope: Scope, texts: Sequence[str], visible: Visible, *, k: int) -> list[list[Hit]]:
@@ -128,7 +145,7 @@ class Recall:
             return []
         try:
             embeddings: Sequence[Embedding | None] = await self._embedding.embed(
-                [Passage(text=text) for text in texts]
+                [fact_passage(text) for text in texts]
             )
         except ProviderError:
             embeddings = [None] * len(texts)
@@ -171,20 +188,19 @@ class Recall:
         """Cancel index builds and finish writing packs."""
         await self._residents.aclose()
 
-    async def _embedded(self, text: str) -> Embedding | None:
-        """The question's embedding, from the last few if it is among them; None when the model fails."""
-        if text in self._asked:
-            self._asked.move_to_end(text)
-            return self._asked[text]
-        try:
-            [embedding] = await self._embedding.embed([Passage(text=text)])
-        except ProviderError:
-            return None
-        if embedding.token_ids is None or len(embedding.token_ids) <= _MOST_CACHED_TOKENS:
-            self._asked[text] = embedding
-            if len(self._asked) > _CACHED_QUERIES:
-                self._asked.popitem(last=False)
-        return embedding
+    async def _look(self, scope: Scope, question: Question, visible: Visible, addressed: Addressed) -> "_Look":
+        embedding, second = await self._questions.embedded(addressed.spoken), SecondQuery()
+        own = as_own(question.text, question.before) if embedding is not None else ""
+        own_embedding = await self._questions.embedded(own) if own else None
+        if self._multilingual is not None:
+            second = await self._multilingual.query(
+                scope,
+                question.text,
+                addressed.spoken,
+                is_in_use=self._residents.has_second(scope),
+                english_share=self._weights.second_share,
+            )
+        return _Look(self._weights, scope, question, visible, addressed, embedding, own_embedding, second)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +213,8 @@ class _Look:
     visible: Visible
     addressed: Addressed
     embedding: Embedding | None
+    as_own: Embedding | None
+    second: SecondQuery
 
     def unless_misread(self, view: SearchSnapshot, index: ScopeIndex, is_whole: bool) -> SearchResult | Addressed:
         """The result; or the question reworded with the speakers now known, to be embedded again."""
@@ -211,10 +229,14 @@ class _Look:
             text=question.text,
             addressed=self.addressed,
             embedding=self.embedding,
+            second=self.second.vector,
+            second_share=self.second.share,
             asked_at=question.asked_at,
             limit=question.limit,
             threshold=question.threshold,
             codes=lambda seqs: view.token_codes(owner, seqs),
+            as_own=self.as_own,
+            shows_unlikely=question.shows_unlikely,
             among=among,
         )
         stages = Stages()
@@ -225,9 +247,17 @@ class _Look:
         memories = view.memories(owner, [row.seq for row in ranked])
         return SearchResult(
             hits=_hits(memories, ranked, question.limit),
-            degraded=(*_degraded(index, found, self.embedding), *(() if is_whole else ("index_building",))),
+            degraded=(*self._degraded(index, found), *(() if is_whole else ("index_building",))),
             stages=stages.reports,
         )
+
+    def _degraded(self, index: ScopeIndex, shown: Mask) -> tuple[str, ...]:
+        if self.embedding is None:
+            return ("vectors", *self.second.degraded)
+        lacks = shown & ~index.has_vector
+        if self.second.vector is not None:
+            lacks |= shown & index.is_fact & ~index.second.has_vector
+        return (*((VECTORS_PENDING,) if bool(lacks.any()) else ()), *self.second.degraded)
 
     def _shown(self, index: ScopeIndex) -> Mask:
         among = self.question.among
@@ -246,13 +276,10 @@ def _hits(memories: Mapping[int, Memory], ranked: Sequence[Ranked], limit: int) 
     """Hits with ties ordered by id, cut to `limit`."""
     found = [(row, memories[row.seq]) for row in ranked if row.seq in memories]
     found.sort(key=lambda pair: (-pair[0].score, -pair[0].effective_at, pair[1].id))
-    return [Hit(memory=memory, score=row.score, signals=row.signals) for row, memory in found[:limit]]
-
-
-def _degraded(index: ScopeIndex, shown: Mask, embedding: Embedding | None) -> tuple[str, ...]:
-    if embedding is None:
-        return ("vectors",)
-    return (VECTORS_PENDING,) if bool((shown & ~index.has_vector).any()) else ()
+    return [
+        Hit(memory=memory, score=row.score, signals=row.signals, is_likely=row.is_likely)
+        for row, memory in found[:limit]
+    ]
 
 
 def _refuse_past(visible: Visible) -> None:

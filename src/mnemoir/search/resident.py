@@ -52,6 +52,11 @@ class Resident:
         self._packed_at = -math.inf  # on the clock of `time.monotonic`
 
     @property
+    def has_second(self) -> bool:
+        """True when the index has second vectors."""
+        return self._index.second.vectors is not None
+
+    @property
     def nbytes(self) -> int:
         """The approximate memory use in bytes."""
         return self._index.nbytes
@@ -82,9 +87,12 @@ class Resident:
 
     def read_pack(self) -> ScopeIndex | None:
         """The index from its stored pack, for `begin_with`."""
-        arrays = self._packs and self._packs.read(self.owner, self._index.model)
-        frozen = unpacked(arrays, self._index.model) if arrays else None
-        return None if frozen is None else ScopeIndex(self._index.model, None, frozen)
+        arrays = self._packs and self._packs.read(self.owner, self._index.space)
+        frozen = unpacked(arrays, self._index.space) if arrays else None
+        if frozen is None:
+            return None
+        main, second = self._index.main.model, self._index.second.model
+        return ScopeIndex(main, None, frozen, former=self._index.former, second_model=second)
 
     def begin_with(self, kept: ScopeIndex, view: IndexRows) -> None:
         """Adopt a stored index, if it is an earlier state of these rows.
@@ -161,7 +169,7 @@ class Resident:
         """A function that stores the index as of the view, to call outside it. `mark` is older than the view."""
         packs, owner = self._packs, self.owner
         with self.up_to_date(view) as index:
-            frozen, model = index.frozen(), index.model
+            frozen, model = index.frozen(), index.space
             self._packed, self._mark, self._packed_at = len(index), mark, time.monotonic()
 
         def write() -> None:

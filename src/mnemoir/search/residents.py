@@ -5,7 +5,7 @@ Of all indexes that share a budget the least recently used one is dropped first.
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Protocol, TypeVar
@@ -66,11 +66,15 @@ class Residents:
         model: str,
         dimension: int | None,
         *,
+        former: Sequence[str] = (),
+        second_model: str = "",
         packs: IndexPacks | None = None,
         most_bytes: int = MOST_BYTES,
     ) -> None:
         self._model = model
         self._dimension = dimension
+        self._former = former
+        self._second_model = second_model
         self._packs = packs
         self._budget = Budget(most_bytes)
         self._lock = threading.Lock()
@@ -83,6 +87,12 @@ class Residents:
         with self._lock:
             resident = self._residents.get(scope.owner)
         return resident.speaker_names if resident else []
+
+    def has_second(self, scope: Scope) -> bool:
+        """True when the scope's index held second vectors at its last use."""
+        with self._lock:
+            resident = self._residents.get(scope.owner)
+        return resident is not None and resident.has_second
 
     async def build(self, rows: SearchRows, scope: Scope, patience_s: float | None = None) -> bool:
         """Prepare the index of the scope's user; False when it takes over `patience_s` and continues later.
@@ -179,7 +189,7 @@ class Residents:
                     del self._residents[owner]
 
         def make() -> ScopeIndex:
-            return ScopeIndex(self._model, self._dimension)
+            return ScopeIndex(self._model, self._dimension, former=self._former, second_model=self._second_model)
 
         with self._lock:
             if owner not in self._residents:

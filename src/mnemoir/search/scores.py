@@ -24,6 +24,7 @@ from mnemoir.ports.embedding import Embedding, FloatArray
 from mnemoir.search.index import Mask, ScopeIndex
 from mnemoir.search.indexing import code_bytes, unpack_bits
 from mnemoir.search.terms import Counts, Slots, Terms, find_postings
+from mnemoir.search.weights import Weights
 
 K1 = 1.2
 B = 0.75
@@ -40,10 +41,14 @@ _CLOSEST = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordScores:
-    """BM25 by slot, as a share of what a row of mean length that holds every word once would get; 0 for no word."""
+    """BM25 by slot, as a share of what a row of mean length with every known word once would get; 0 for no word.
+
+    `known` is the share of the query, by the same weights, that are words of any row.
+    """
 
     item: Scores
     window: Scores
+    known: float
 
 
 def word_scores(index: ScopeIndex, terms: Terms, shown: Mask) -> WordScores:
@@ -62,7 +67,8 @@ def word_scores(index: ScopeIndex, terms: Terms, shown: Mask) -> WordScores:
         item[slots] += idf * _saturated(counts, item_lengths[slots])
         around, times = _spread(index, slots, counts, hidden)
         window[around] += idf * _saturated(times, window_lengths[around])
-    return WordScores(item / (ideal or 1.0), window / (ideal or 1.0))
+    unknown = max(0, min(len(terms), MOST_TERMS) - len(found)) * float(np.log((count + 0.5) / 0.5))
+    return WordScores(item / (ideal or 1.0), window / (ideal or 1.0), ideal / ((ideal + unknown) or 1.0))
 
 
 def _rarest(index: ScopeIndex, terms: Terms) -> list[tuple[Slots, Counts]]:
@@ -90,21 +96,12 @@ def _spread(index: ScopeIndex, slots: Slots, counts: Counts, hidden: Mask | None
     return around, times[around]
 
 
-def cosines(index: ScopeIndex, query: FloatArray) -> FloatArray:
-    """The cosines by slot; NaN for rows without a vector of this model."""
-    matrix = index.vectors
-    if matrix is None or matrix.shape[1] != len(query):
-        return np.full(len(index), np.nan, np.float32)
-    # einsum walks the matrix once, as fast as memory allows: 6.7 ms for 100,000 rows where BLAS's one thread takes 13
-    return np.where(index.has_vector, np.einsum("ij,j->i", matrix, query), np.float32(np.nan))
-
-
 def cosines_of(index: ScopeIndex, query: FloatArray, slots: NDArray[np.int64]) -> FloatArray:
     """Cosines of these rows, which have vectors of the query's dimension, in order. Few rows are gathered first."""
     matrix = index.vectors
     if matrix is not None and _MANY * len(slots) < len(matrix):
         return np.asarray(np.einsum("ij,j->i", matrix[slots], query), np.float32)
-    return cosines(index, query)[slots]
+    return index.main.cosines(query)[slots]
 
 
 def above_rest(cosine: FloatArray, resting: float, resting_rows: int) -> FloatArray:
@@ -116,6 +113,47 @@ def above_rest(cosine: FloatArray, resting: float, resting_rows: int) -> FloatAr
     known = cosine[np.isfinite(cosine)]
     rest = (float(known.sum()) + resting * resting_rows) / (len(known) + resting_rows)
     return np.asarray(np.clip((cosine - rest) / (1.0 - min(rest, 0.99)), 0.0, 1.0), np.float32)
+
+
+def with_far_ones(cosine: FloatArray, above: FloatArray) -> FloatArray:
+    """The result of `above_rest`, moved up by a tenth, with the cosines below it in order in that tenth."""
+    return np.asarray(np.where(above > 0, 0.1 + 0.9 * above, 0.05 * (cosine + 1.0)), np.float32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Closeness:
+    """How near each row is to the query by vectors, by slot; NaN while a row's vector is to be made.
+
+    `cosine` is compared with floors. `rested` is above the cosine of unrelated rows, in [0, 1].
+    """
+
+    cosine: FloatArray
+    rested: FloatArray
+
+
+def closeness(main: FloatArray, weights: Weights) -> Closeness:
+    """The closeness by the cosines of the main model alone."""
+    return Closeness(main, above_rest(main, weights.resting_cosine, weights.resting_rows))
+
+
+def mixed_closeness(
+    index: ScopeIndex, main: FloatArray, second: FloatArray, share: float, weights: Weights
+) -> Closeness:
+    """The closeness by the cosines of both models, of which the second one counts `share`.
+
+    Each is brought to its own rest first, as models differ in how alike they find unrelated texts. A row without a
+    second vector has the main one alone; with a share of 1 the main model does not know the query's language, and
+    then messages without a second vector, which are English, are not near.
+    """
+    rested = above_rest(second, weights.resting_second, weights.resting_rows)
+    if share == 1.0:
+        unknown = np.where(index.is_fact, np.float32(np.nan), np.float32(0))
+        is_there = np.isfinite(second)
+        return Closeness(np.where(is_there, second, unknown), np.where(is_there, rested, unknown))
+    first = closeness(main, weights)
+    both = np.where(np.isfinite(first.rested), (1 - share) * first.rested + share * rested, rested)
+    is_mixed = np.isfinite(second)
+    return Closeness(np.fmax(main, second), np.where(is_mixed, both, first.rested))
 
 
 def has_tokens(embedding: Embedding) -> bool:

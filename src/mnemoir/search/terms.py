@@ -50,6 +50,31 @@ let please tell
 """
 STOP_WORDS = frozenset(_STOPPED.split())
 
+# The same of German, French, Spanish, Italian, Portuguese, Dutch, Polish, Turkish, and of some others that have few
+# here: they tell languages apart too. "ist" and "est" are as common as "is", so one list serves all.
+_OTHER_STOPPED = """
+" der das den dem des ein eine einen einem einer eines ich du er sie wir ihr mich mir dich dir ihn ihm uns euch sich
+mein meine meinen meiner dein deine sein seine ihre ihren unser ist sind bin bist war waren hat hast habe haben wird
+werden wurde kann kannst soll muss und oder aber nicht kein keine wie wo wer wann warum welche welcher welches
+welchen auf aus bei mit nach von zu zum zur im am vom beim als auch noch nur schon sehr immer jeden jede bitte le la
+les un une de je tu il elle nous vous ils elles mon ma mes ton ta tes son sa ses notre votre leur est sont suis es
+sommes avons ont ai as et ou mais pas ne que qui quoi quel quelle quels quelles où dans sur avec pour sans chez aux
+au ce cet cette ces très plus aussi toujours chaque comme el los las una unos unas yo tú él ella nosotros ellos mi
+mis tus su sus soy eres somos está están estoy tiene tengo hay y o pero no qué quien quién cual cuál cuando cuándo
+donde dónde como cómo por para con sin en del al muy también siempre todos todas cada lo gli i uno io lui lei noi
+voi loro mio mia miei tuo tua suo sua sono sei siamo è ho hai ha hanno e non che chi cosa quale quali quando dove
+come perché di da per tra fra della dello delle degli dei nel nella sul sulla molto anche sempre ogni os um uma eu
+ele ela nós eles meu minha seu é são sou estou tem tenho não mas quem qual onde porque em na nos nas do dos com sem
+muito também het een ik jij hij zij ze wij we mijn jouw zijn haar ons onze is ben bent heeft heb hebben wordt worden
+kan moet of maar niet geen wat waar wanneer waarom hoe welke op uit bij met naar van voor om te aan ook nog altijd
+elke w z od po za się nie to jest są jestem mam jak gdzie kto kiedy dlaczego czy ale lub jego jej mój moja dla przez
+przy bardzo zawsze każdy bir ve bu şu sen biz siz onlar benim senin onun için ile değil var yok mı mu mü nerede kim
+nasıl çok daha her gibi ama jag är och inte det som på av att för med har hon han jeg og ikke af at hun minä olen on
+ei ja hän että se já jsem a že s si nem egy az és hogy în și este nu care sunt saya yang dan tidak ini itu dengan
+untuk
+"""
+OTHER_STOP_WORDS = frozenset(_OTHER_STOPPED.split())
+
 # Characters that mostly serve grammar in Chinese and Japanese, alone or side by side.
 _STOP_CHARACTERS = frozenset("的了是我你您他她它们這这那在有不也都和与吗嗎呢啊吧么麼个個之就のはがをにでとも")
 Slots = NDArray[np.int32]
@@ -63,10 +88,11 @@ def terms_of(text: str) -> bytes:
     return b"".join(map(_hashed, _compared(text)))
 
 
-def query_terms(text: str) -> Terms:
+def query_terms(text: str, *, is_english: bool = True) -> Terms:
     """The distinct content words of a query, in order; all its words when it has no other."""
     words = list(_words(text))
-    content = [word for raw, word in words if not _is_stop(raw)]
+    stop_words = STOP_WORDS if is_english else OTHER_STOP_WORDS
+    content = [word for raw, word in words if raw not in stop_words and not _STOP_CHARACTERS.issuperset(raw)]
     wanted = dict.fromkeys(content or [word for _, word in words])
     return read_terms(b"".join(_hashed(word) for word in wanted))
 
@@ -74,10 +100,6 @@ def query_terms(text: str) -> Terms:
 def read_terms(stored: bytes) -> Terms:
     """The hashes that `terms_of` encoded, as numbers."""
     return np.frombuffer(stored, dtype="<u8")
-
-
-def _is_stop(raw: str) -> bool:
-    return raw in STOP_WORDS or _STOP_CHARACTERS.issuperset(raw)
 
 
 def _words(text: str) -> Iterator[tuple[str, str]]:

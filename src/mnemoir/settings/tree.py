@@ -23,6 +23,7 @@ OPENAI_URL = "https://api.openai.com/v1"
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
 
 LlmProvider = Literal["auto", "openai-responses", "openai-chat", "ollama", "offline"]
+MultilingualUse = Literal["auto", "always", "off"]
 EmbeddingProvider = Literal["builtin", "openai", "ollama", "sentence-transformers"]
 StorageBackend = Literal["sqlite", "file"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -163,6 +164,9 @@ class Memory(MemoryConfig):
     ] = None
     touch_on_none: bool = False
     search_limit: int = Field(default=5, ge=1, le=100)
+    recall_tokens: int = Field(default=800, ge=1, le=100_000)
+    recall_fact_tokens: int = Field(default=400, ge=1, le=100_000)
+    recall_unlikely: bool = True
     search_timeout_s: Seconds = 2.0
 
 
@@ -201,6 +205,7 @@ class Embedding(Section):
     """The embedding model. Without a `base_url` it has the address of the language model of the same provider."""
 
     provider: Annotated[EmbeddingProvider, BeforeValidator(_lower)] = "builtin"
+    multilingual: Annotated[MultilingualUse, BeforeValidator(_lower)] = "auto"
     model: str | None = None
     base_url: Url | None = None
     api_key: Key | None = None

@@ -9,7 +9,7 @@ from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.scope import Scope
 from mnemoir.memory.discussions.parts import DiscussionMemory
 from mnemoir.ports.llm import ChatModel, ModelServers
-from mnemoir.ports.memory_service import ChatTurn, MemoryService
+from mnemoir.ports.memory_service import ChatTurn, MemoryService, RecallLimits
 from mnemoir.ports.node_services import ModuleRunner, OfflineWikipedia, Timestamps, UserFiles
 from mnemoir.wire.forwarding import Forwarding
 from mnemoir.workflows.discussion_files import DiscussionPlaces
@@ -21,13 +21,13 @@ from mnemoir.workflows.run import Caller
 class ChatMemory:
     """The memory of users, for the Recall and Remember nodes.
 
-    `allowance` gives the number of memories that the project of a scope allows in a prompt, None when it has switched
-    memory off. `waiting` gives the user's queued turns, of which no memories are derived yet, oldest first. `keep`
+    `allowance` gives how much of memory the project of a scope allows in a prompt, None when it has switched memory
+    off. `waiting` gives the user's queued turns, of which no memories are derived yet, oldest first. `keep`
     queues a turn, unless its stored conversation was deleted, and gives the id of its job, or "".
     """
 
     service: MemoryService
-    allowance: Callable[[Scope], Awaitable[int | None]]
+    allowance: Callable[[Scope], Awaitable[RecallLimits | None]]
     waiting: Callable[[Scope], Awaitable[Sequence[ChatTurn]]]
     keep: Callable[[Caller, ChatTurn], Awaitable[str]]
 

@@ -35,6 +35,9 @@ OF_ALL_SCOPES = WHOLE_TABLE | {
     "memories.users_of_app",
     "search.next_model",
     "search.embedded_with",
+    "search.next_second_model",
+    "search.second_backlog",
+    "search.embedded_with_second",
     "changes.drop_receipts",
 }
 NAMED_TABLE = re.compile(r"(?:FROM|JOIN|UPDATE|INTO) (\w+)(?: AS (\w+))?")

@@ -7,7 +7,7 @@ from mnemoir.memory.facts.curation import Curation, Edit
 from mnemoir.memory.facts.decay import Freshness, freshness
 from mnemoir.memory.facts.extraction import default_extraction_prompt
 from mnemoir.memory.facts.facts import Facts
-from mnemoir.memory.facts.requests import AddRequest, AddResult, FactSettings, Turn, unknown_memory
+from mnemoir.memory.facts.requests import AddRequest, AddResult, FactSettings, TokenLimits, Turn, unknown_memory
 from mnemoir.memory.facts.resemblance import Duplicates
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "FactSettings",
     "Facts",
     "Freshness",
+    "TokenLimits",
     "Turn",
     "default_extraction_prompt",
     "freshness",

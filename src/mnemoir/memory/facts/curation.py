@@ -26,9 +26,8 @@ from mnemoir.core.memories import (
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.requests import unknown_memory
-from mnemoir.ports.embedding import Passage
 from mnemoir.ports.memory_store import MemoryStore, Project, StaleChange
-from mnemoir.search.indexing import Indexing
+from mnemoir.search.indexing import Indexing, fact_passage
 
 MOST_MERGED = 100
 _BY_HAND = Provenance(reason="request")
@@ -178,7 +177,7 @@ class Curation:
                 )
 
     async def _entry(self, text: str) -> IndexEntry:
-        (entry,) = await self._indexing.entries([Passage(text=text)])
+        (entry,) = await self._indexing.entries([fact_passage(text)])
         return entry
 
 

@@ -5,6 +5,8 @@ commit, so that a conversation sent by several callers at once is remembered onc
 """
 
 import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from mnemoir.core.clock import Clock, utc_now
@@ -18,7 +20,15 @@ from mnemoir.memory.facts.curation import Curation
 from mnemoir.memory.facts.decay import visible_now
 from mnemoir.memory.facts.extraction import Exchange, extract, extraction_policy
 from mnemoir.memory.facts.remembering import Learned, Remembering
-from mnemoir.memory.facts.requests import NOTHING_FOUND, AddRequest, AddResult, FactSettings, redeemed, unknown_memory
+from mnemoir.memory.facts.requests import (
+    NOTHING_FOUND,
+    AddRequest,
+    AddResult,
+    FactSettings,
+    TokenLimits,
+    redeemed,
+    unknown_memory,
+)
 from mnemoir.memory.facts.resemblance import NEAR, Duplicates, duplicate_groups
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_store import ListFilter, MemoryStore, Project, Visible
@@ -70,12 +80,32 @@ class Facts:
             return await self._add(scope, request)
 
     async def search(
-        self, scope: Scope, text: str, *, limit: int, threshold: float = 0.0, among: ListFilter | None = None
+        self,
+        scope: Scope,
+        text: str,
+        *,
+        limit: int,
+        threshold: float = 0.0,
+        among: ListFilter | None = None,
+        before: Sequence[str] = (),
+        within: TokenLimits | None = None,
     ) -> SearchResult:
-        """Memories relevant to `text`, best first; with `among`, only those that this filter lists."""
+        """Memories relevant to `text`, best first; with `among`, only those that this filter lists.
+
+        `before` is what was said just before; `within` ends the hits by their tokens.
+        """
         visible = await self.visible(scope) if among is None else among.visible
-        question = Question(text=text, limit=limit, threshold=threshold, asked_at=visible.now, among=among)
-        return await self._recall.search(scope, question, visible)
+        question = Question(
+            text=text,
+            limit=limit,
+            threshold=threshold,
+            asked_at=visible.now,
+            before=before,
+            among=among,
+            shows_unlikely=self._defaults.recall_unlikely,
+        )
+        found = await self._recall.search(scope, question, visible)
+        return found if within is None else replace(found, hits=within.cut(found.hits))
 
     async def page(self, scope: Scope, *, limit: int, offset: int = 0, at: datetime | None = None) -> list[Memory]:
         """A page of memories, newest first; with `at`, those current at that time."""
@@ -142,7 +172,7 @@ class Facts:
         if not kept:
             return await self._nothing_found(scope, request, Usage())
         before = await self._store.last_messages(scope, CONTEXT_MESSAGES)
-        entries = await self._indexing.entries(passages(kept, before))
+        entries = await self._indexing.entries(passages(kept, before), are_messages=True)
         adds = [
             Add(memory=memory, entry=entry, reason="verbatim") for memory, entry in zip(kept, entries, strict=True)
         ]

@@ -11,7 +11,7 @@ from mnemoir.memory.facts.facts import Facts
 from mnemoir.ports.embedding import Passage
 from mnemoir.ports.memory_kinds import Amounts, MemoryKind
 from mnemoir.ports.memory_store import MemoryStore, Project, Visible
-from mnemoir.search.indexing import Indexing
+from mnemoir.search.indexing import Indexing, fact_passage
 
 FACT = "fact"
 _PAGE = 500
@@ -77,7 +77,9 @@ class FactExchange:
             for record in sorted(records, key=lambda record: record.created_at)
             if (memory := await self._fresh(owner, record)) is not None
         ]
-        entries = await self._indexing.entries([Passage(text=memory.text) for memory in fresh])
+        entries = await self._indexing.entries(
+            [fact_passage(one.text) if one.kind == "fact" else Passage(text=one.text) for one in fresh]
+        )
         adds = [
             Add(memory=memory, entry=entry, reason="import") for memory, entry in zip(fresh, entries, strict=True)
         ]

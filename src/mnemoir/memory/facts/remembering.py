@@ -37,7 +37,7 @@ from mnemoir.memory.facts.secrets import without_secret
 from mnemoir.ports.embedding import Passage
 from mnemoir.ports.memory_store import MemoryStore, StaleChange, Visible
 from mnemoir.ports.project_settings import ProjectSettings
-from mnemoir.search.indexing import Indexing
+from mnemoir.search.indexing import Indexing, fact_passage
 from mnemoir.search.recall import Recall
 
 _log = structlog.get_logger(__name__)
@@ -68,7 +68,7 @@ class Decided:
 
     def passages(self) -> list[Passage]:
         """The texts as passages to embed: a fact has no context."""
-        return [Passage(text=text) for text in self.texts()]
+        return [fact_passage(text) for text in self.texts()]
 
 
 def decided(

@@ -8,7 +8,8 @@ from typing import Any
 from mnemoir.core.errors import Conflict, NotFound
 from mnemoir.core.events import Usage
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Applied
+from mnemoir.core.memories import Applied, Hit
+from mnemoir.core.text import estimate_tokens
 from mnemoir.ports.memory_store import Receipt, RedeemedReceipt
 
 MOST_FACTS = 100  # of one add; an answer with more is a model failure
@@ -66,6 +67,30 @@ class AddResult:
     redeemed: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class TokenLimits:
+    """How many tokens the hits of a search may have in all, and how many of them facts; None means no own limit."""
+
+    tokens: int
+    fact_tokens: int | None = None
+
+    def cut(self, hits: Sequence[Hit]) -> list[Hit]:
+        """The first hits that fit, in order; facts that go beyond their own limit are left out."""
+        kept: list[Hit] = []
+        left, left_for_facts = self.tokens, self.tokens if self.fact_tokens is None else self.fact_tokens
+        for hit in hits:
+            cost = estimate_tokens(hit.memory.text)
+            is_fact = hit.memory.kind == "fact"
+            if cost > left:
+                break
+            if is_fact and cost > left_for_facts:
+                continue
+            kept.append(hit)
+            left -= cost
+            left_for_facts -= cost if is_fact else 0
+        return kept
+
+
 def _text_or_none(value: object) -> str | None:
     """The value if it is text, else None."""
     return value if isinstance(value, str) else None
@@ -83,15 +108,17 @@ def unknown_memory(memory_id: MemoryId) -> NotFound:
 class FactSettings:
     """The server's own settings; a project may set `decay_days` and `search_limit` over them.
 
-    `window_tokens` bounds the conversation shown in one model call, `answer_tokens` what the model may write.
-    `alike_floor` is the cosine from which a stored memory is worth showing to the model beside a new fact. Measured
-    with MiniLM on 60 pairs of everyday facts: pairs that settle each other have 0.21 to 0.96 ("Is married to Tom" and
-    "Is single" 0.24), pairs about different things 0.01 to 0.15, a few neighbours of a subject up to 0.3.
+    With `recall_unlikely` few facts are all found, whatever is asked. `window_tokens` bounds the conversation shown
+    in one model call, `answer_tokens` what the model may write. `alike_floor` is the cosine from which a stored
+    memory is worth showing to the model beside a new fact. Measured with MiniLM on 60 pairs of everyday facts: pairs
+    that settle each other have 0.21 to 0.96 ("Is married to Tom" and "Is single" 0.24), pairs about different things
+    0.01 to 0.15, a few neighbours of a subject up to 0.3. The context that facts are embedded with adds about 0.02.
     """
 
     decay_days: float | None = None
     touch_on_none: bool = False
     search_limit: int = 5
+    recall_unlikely: bool = True
     window_tokens: int = 8000
     answer_tokens: int = 4000
     alike_floor: float = 0.2

@@ -39,6 +39,9 @@ class Tokens:
     ids: Sequence[int]
     start: int
 
+    def __len__(self) -> int:
+        return len(self.ids)
+
     @property
     def own(self) -> Sequence[int]:
         return self.ids[self.start : -1]

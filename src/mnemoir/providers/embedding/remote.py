@@ -149,6 +149,7 @@ class RemoteEmbeddings(RemoteVectors):
     dialect: ClassVar[Dialect]
     route: ClassVar[Route]
     reads_tokens: ClassVar[bool] = False
+    reads_context: ClassVar[bool] = False
     _write_client: ClassVar[Callable[..., dict[str, Any]]]
     _read_client: ClassVar[Callable[..., EmbeddingReply]]
 

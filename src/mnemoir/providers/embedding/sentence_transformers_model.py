@@ -9,7 +9,7 @@ import importlib.util
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,8 @@ class SentenceTransformersModel:
 
     The constructor raises ProviderNotConfigured when the extra is missing.
     """
+
+    reads_context: ClassVar[bool] = False
 
     def __init__(self, model_name: str, *, device: str | None = None, cache_dir: str | Path | None = None) -> None:
         """Without `device` or `cache_dir` the library chooses them."""

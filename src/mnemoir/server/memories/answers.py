@@ -49,9 +49,13 @@ class ListedMemory(MemoryRecord):
 
 
 class Hit(MemoryRecord):
-    """A memory with its score, 0 to 1; `signals` holds each stage's own score on request."""
+    """A memory with its score, 0 to 1; `signals` holds each stage's own score on request.
+
+    `likely` is false for one that has nothing in common with the query and was found since the user has few.
+    """
 
     score: float
+    likely: NotRequired[Literal[False]]
     signals: NotRequired[dict[str, float]]
 
 
@@ -208,7 +212,14 @@ def applied_json(change: Applied) -> AppliedChange:
 
 
 def _hit_json(hit: FoundMemory, *, explain: bool) -> Hit:
-    found: Hit = {**memory_json(hit.memory), "score": hit.score, "signals": dict(hit.signals)}
+    found: Hit = {
+        **memory_json(hit.memory),
+        "score": hit.score,
+        "likely": False,
+        "signals": dict(hit.signals),
+    }
+    if hit.is_likely:
+        del found["likely"]
     if not explain:
         del found["signals"]
     return found

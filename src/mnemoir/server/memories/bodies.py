@@ -18,6 +18,9 @@ from mnemoir.server.rest import LONGEST_QUERY, Body, Instant, UserId, name_of, n
 
 MOST_MESSAGES = 1000
 MOST_SEARCHED = 100
+DEFAULT_SEARCHED = 5
+MOST_TOKENS = 100_000
+MOST_BEFORE = 20
 MOST_LISTED = 1000
 MOST_IDS = 200
 LONGEST_WORDS = 1000
@@ -66,7 +69,8 @@ def _time(text: str) -> str:
 
 
 Day = Annotated[str, AfterValidator(_day), WithJsonSchema({"type": "string", "format": "date"})]
-SearchLimit = Annotated[int, BeforeValidator(strict_whole_number(5, MOST_SEARCHED), json_schema_input_type=int)]
+_limit = strict_whole_number(DEFAULT_SEARCHED, MOST_SEARCHED)
+SearchLimit = Annotated[int, BeforeValidator(_limit, json_schema_input_type=int)]
 
 
 class MessageBody(Body):
@@ -119,13 +123,18 @@ class AddBody(Body):
 class SearchBody(Body):
     """`POST /api/memories/search`. `filters` narrows by agent, app or run; other conditions are refused.
 
-    `kind`, `since`, `until`, `source`, `q`, `id` and `hidden` mean what they mean in `GET /api/memories`; `by` is the
-    time that `since` and `until` go by.
+    With `max_tokens` the results end by tokens (`max_fact_tokens`: those of facts), and a `limit` of 5, the default,
+    bounds only where the project or the settings name a limit. `before` is what was said just before the query: it
+    decides whom "she" means. `kind`, `since`, `until`, `source`, `q`, `id` and `hidden` mean what they mean in
+    `GET /api/memories`; `by` is the time that `since` and `until` go by.
     """
 
     query: Annotated[str, AfterValidator(not_blank)]
     user_id: UserId
-    limit: SearchLimit = 5
+    limit: SearchLimit = DEFAULT_SEARCHED
+    max_tokens: Annotated[int, Field(ge=1, le=MOST_TOKENS)] | None = None
+    max_fact_tokens: Annotated[int, Field(ge=1, le=MOST_TOKENS)] | None = None
+    before: Annotated[list[str], Field(max_length=MOST_BEFORE)] | None = None
     threshold: Annotated[float, Field(ge=0, le=1)] | None = None
     filters: dict[str, Any] | None = None
     explain: bool | None = False

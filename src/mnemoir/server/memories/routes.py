@@ -14,7 +14,7 @@ from fastapi import Depends, Header, Query, Request
 from mnemoir.core.errors import InvalidRequest, MnemoirError
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.scope import Scope as Owner
-from mnemoir.memory.facts import unknown_memory
+from mnemoir.memory.facts import TokenLimits, unknown_memory
 from mnemoir.ports.memory_store import Project, Receipt
 from mnemoir.server.access import named_user, owner, project_in
 from mnemoir.server.entry import log_fault
@@ -28,7 +28,7 @@ from mnemoir.server.memories.answers import (
     history_json,
     search_json,
 )
-from mnemoir.server.memories.bodies import AddBody, SearchBody
+from mnemoir.server.memories.bodies import DEFAULT_SEARCHED, MOST_SEARCHED, AddBody, SearchBody
 from mnemoir.server.memories.later import KIND, payload_of
 from mnemoir.server.memories.lists import At, ListLimit, MemoryPage, Offset, UserQuery, page_of
 from mnemoir.server.rest import Answer, BodyOf, JsonObject, ProjectHere, Routes, Site, SiteHere, checked
@@ -142,9 +142,26 @@ async def found(site: Site, project: Project, body: SearchBody) -> SearchAnswer:
     scope = owner(project, body.user_id, **body.narrowing())
     facts = site.parts.facts
     among = body.wanted(await facts.visible(scope))
-    hits = await facts.search(scope, body.text, limit=body.limit, threshold=body.threshold or 0.0, among=among)
+    hits = await facts.search(
+        scope,
+        body.text,
+        limit=await _limit(site, project, body),
+        threshold=body.threshold or 0.0,
+        among=among,
+        before=body.before or (),
+        within=None if body.max_tokens is None else TokenLimits(body.max_tokens, body.max_fact_tokens),
+    )
     site.count("search")
     return search_json(hits, explain=body.explain is True)
+
+
+async def _limit(site: Site, project: Project, body: SearchBody) -> int:
+    """The number of hits: with `max_tokens` the default counts only if somebody saved it as theirs."""
+    if body.max_tokens is None or body.limit != DEFAULT_SEARCHED:
+        return body.limit
+    own = await site.parts.project_settings.load(project)
+    is_saved = own.search_limit is not None or "search_limit" in site.parts.settings.memory.model_fields_set
+    return body.limit if is_saved else MOST_SEARCHED
 
 
 async def _add_later(site: Site, scope: Owner, body: AddBody, receipt: Receipt | None) -> AddAnswer:

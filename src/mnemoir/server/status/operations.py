@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from mnemoir import __version__
 from mnemoir.app.parts import Parts
+from mnemoir.app.status import vector_backlog
 from mnemoir.core.errors import NotFound, StorageUnavailable
 from mnemoir.server.entry import CONTENT_TYPE
 from mnemoir.server.errors import status_of
@@ -149,7 +150,7 @@ async def ready(request: Request, site: SiteHere) -> Answer[Ready] | Answer[Unhe
     unhealthy = await _unhealthy(request, site)
     if unhealthy is not None:
         return unhealthy
-    pending, total = await site.parts.store.backlog(site.parts.embedding.name)
+    pending, total = await vector_backlog(site.parts)
     vectors: VectorBacklog = {"model": site.parts.embedding.name, "pending": pending, "of": total}
     return Answer[Ready]({**_health(site.parts), "vectors": vectors})
 

@@ -6,6 +6,7 @@ vector. A damaged file is skipped: it must not delay the others.
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import structlog
@@ -33,7 +34,9 @@ _log = structlog.get_logger(__name__)
 class Backlog:
     """Raises StorageUnavailable only when the database or the workspace as a whole fails."""
 
-    def __init__(self, root: Path, open_projects: OpenProjects, db: Engine) -> None:
+    def __init__(self, root: Path, open_projects: OpenProjects, db: Engine, *, second: bool = False) -> None:
+        """With `second`, the backlog of second vectors."""
+        self._second = second
         self._root = root
         self._open = open_projects
         self._db = db
@@ -44,13 +47,15 @@ class Backlog:
         damaged = await self._sync()
         return await self._db.read(
             None,
-            lambda sql: self._texts(sql, index_table.without_vector(sql, model, passed_over=damaged, limit=limit)),
+            lambda sql: self._texts(
+                sql, index_table.without_vector(sql, model, passed_over=damaged, limit=limit, second=self._second)
+            ),
         )
 
     async def count(self, model: str) -> tuple[int, int]:
         """(texts without a vector of the model, all texts)."""
         await self._sync()
-        return await self._db.read(None, lambda sql: index_table.backlog(sql, model))
+        return await self._db.read(None, lambda sql: index_table.backlog(sql, model, second=self._second))
 
     async def counts(self) -> StoreCounts:
         """The totals over all users."""
@@ -74,12 +79,20 @@ class Backlog:
             def put(sql: Sql) -> None:
                 number = index_table.enter(sql, name)
                 texts = [(_key(unembedded), unembedded.text, entry) for unembedded, entry in kept]
-                index_table.put(sql, number, texts)
+                (index_table.put_second if self._second else index_table.put)(sql, number, texts)
 
             if kept:
                 await self._db.write(None, put)
-                project.publish(contents.with_entries({_key(one): entry for one, entry in kept}))
+                entries = {_key(one): self._joined(contents.by_key[_key(one)], entry) for one, entry in kept}
+                project.publish(contents.with_entries(entries))
         return len(kept)
+
+    def _joined(self, row: Row, made: IndexEntry) -> IndexEntry:
+        """The row's entry with the vector that was made; the other one stays."""
+        held = row.search.entry
+        if self._second:
+            return replace(held, second_model=made.model, second_vector=made.vector)
+        return replace(made, second_model=held.second_model, second_vector=held.second_vector)
 
     async def _sync(self) -> list[Project]:
         """Sync the index with every changed file; the projects with an unreadable file."""
@@ -152,7 +165,8 @@ def _unembedded(project: Project, row: Row, context: str) -> Unembedded:
         app=memory.app,
         conversation=memory.conversation,
     )
-    return Unembedded(scope=scope, memory_id=memory.id, text=memory.text, context=context)
+    is_fact = memory.kind == "fact"
+    return Unembedded(scope=scope, memory_id=memory.id, text=memory.text, context=context, is_fact=is_fact)
 
 
 def _reads_the_same(contents: Contents, unembedded: Unembedded) -> bool:

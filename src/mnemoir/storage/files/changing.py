@@ -18,13 +18,14 @@ from mnemoir.core.memories import Applied, IndexEntry, Provenance
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Receipt
 from mnemoir.storage.files.contents import Contents, ScopeOfFile
-from mnemoir.storage.files.index_table import drop, enter, entries_of, move_stamp, put
+from mnemoir.storage.files.index_table import drop, enter, entries_of, move_stamp, put, want_second_vectors
 from mnemoir.storage.files.open_project import OpenProject
 from mnemoir.storage.files.rows import Key, key_of
 from mnemoir.storage.files.stored_file import ATTEMPTS, EditedMeanwhile
 from mnemoir.storage.planning import Effect
 from mnemoir.storage.sql.commit import add_history, already_applied, keep_receipt, removed_memory
 from mnemoir.storage.sql.engine import Engine, Sql, entered
+from mnemoir.storage.sql.second_vectors import make_multilingual
 
 T = TypeVar("T")
 _THREADS = 4  # projects that are written at the same time
@@ -138,6 +139,9 @@ class Changing:
             self._record(sql, wish, effects)
             number = enter(sql, project.project)
             _index(sql, number, effects)
+            if any(effect.entry is not None and effect.entry.second_model == "" for effect in effects):
+                make_multilingual(entered(sql, wish.scope.owner))
+            want_second_vectors(sql, number, project.project)
             move_stamp(sql, number, before.stamp, after.stamp)
 
         if effects or wish.receipt is not None:

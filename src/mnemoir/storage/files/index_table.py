@@ -49,10 +49,18 @@ def synced_stamps(sql: Sql) -> dict[Project, str | None]:
 def entries_of(sql: Sql, project: Project) -> EntryOf:
     """A function from each memory of the project to its entry, without token codes."""
     stored: dict[Key, tuple[bytes, IndexEntry]] = {}
-    for user, memory_id, hashed, terms, model, vector, token_ids in sql.rows(
+    for user, memory_id, hashed, terms, model, vector, token_ids, second_model, second_vector in sql.rows(
         _QUERIES["entries"], project=number_of(sql, project)
     ):
-        stored[user, memory_id] = (hashed, IndexEntry(terms=terms, model=model, vector=vector, token_ids=token_ids))
+        entry = IndexEntry(
+            terms=terms,
+            model=model,
+            vector=vector,
+            token_ids=token_ids,
+            second_model=second_model,
+            second_vector=second_vector,
+        )
+        stored[user, memory_id] = (hashed, entry)
 
     def entry_of(memory: Memory) -> IndexEntry:
         hashed, entry = stored.get(key_of(memory), (b"", None))
@@ -88,10 +96,33 @@ def put(sql: Sql, number: int, entries: Iterable[tuple[Key, str, IndexEntry]]) -
                 "vector": entry.vector,
                 "token_ids": entry.token_ids,
                 "token_codes": entry.token_codes,
+                "second_model": entry.second_model,
             }
             for key, text, entry in entries
         ],
     )
+
+
+def put_second(sql: Sql, number: int, entries: Iterable[tuple[Key, str, IndexEntry]]) -> None:
+    """Write the vectors of entries of the multilingual model as second ones."""
+    sql.many(
+        _QUERIES["put_second_vector"],
+        [
+            {
+                "project": number,
+                **_names(key),
+                "text_hash": text_hash(text),
+                "model": entry.model,
+                "vector": entry.vector,
+            }
+            for key, text, entry in entries
+        ],
+    )
+
+
+def want_second_vectors(sql: Sql, number: int, project: Project) -> None:
+    """Have second vectors made of all entries of the project's multilingual users."""
+    sql.run(_QUERIES["want_second_vectors"], number=number, **asdict(project))
 
 
 def drop(sql: Sql, number: int, keys: Iterable[Key]) -> None:
@@ -113,24 +144,34 @@ def sync(sql: Sql, project: Project, contents: Contents) -> None:
     drop(sql, number, [key for key in indexed if key not in rows])
     changed = [row for key, row in rows.items() if indexed.get(key) != row.text_hash]
     put(sql, number, [(row.key, row.memory.text, row.search.entry) for row in changed])
+    want_second_vectors(sql, number, project)
     sql.run(_QUERIES["set_stamp"], project=number, stamp=stamp_text(contents.stamp))
 
 
-def without_vector(sql: Sql, model: str, *, passed_over: Sequence[Project], limit: int) -> list[Wanted]:
-    """Memories without a vector of the model, oldest entry first, of all projects but `passed_over`."""
+def without_vector(
+    sql: Sql, model: str, *, passed_over: Sequence[Project], limit: int, second: bool = False
+) -> list[Wanted]:
+    """Memories without a vector of the model, oldest entry first, of all projects but `passed_over`.
+
+    With `second`, those whose second vector is to be made.
+    """
+    query = _QUERIES["without_second_vector" if second else "without_vector"]
     numbers = [number_of(sql, project) or 0 for project in passed_over]
     passed = orjson.dumps(numbers).decode()
     return [
         Wanted(project=Project(tenant=tenant, project=project), key=(user, memory_id))
         for tenant, project, user, memory_id in sql.rows(
-            _QUERIES["without_vector"], model=model, passed_over=passed, limit=limit
+            query,
+            model=model,
+            passed_over=passed,
+            limit=limit,
         )
     ]
 
 
-def backlog(sql: Sql, model: str) -> tuple[int, int]:
-    """(memories without a vector of the model, all memories)."""
-    missing, total = sql.row(_QUERIES["backlog"], model=model)
+def backlog(sql: Sql, model: str, *, second: bool = False) -> tuple[int, int]:
+    """(memories without a vector of the model, all memories); with `second`, second vectors to be made, and all."""
+    missing, total = sql.row(_QUERIES["second_backlog" if second else "backlog"], model=model)
     return int(missing), int(total)
 
 

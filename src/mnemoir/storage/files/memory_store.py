@@ -26,6 +26,7 @@ from mnemoir.core.memories import (
     Memory,
     Provenance,
     Restore,
+    lacks_second_vector,
     lacks_vector,
 )
 from mnemoir.core.scope import Scope
@@ -49,6 +50,7 @@ from mnemoir.storage.files.index_table import synced_stamps
 from mnemoir.storage.files.lists import FileSearchSnapshot, behind, meeting, owners_of, select
 from mnemoir.storage.files.open_project import OpenProjects
 from mnemoir.storage.files.rows import Row, is_shown
+from mnemoir.storage.files.second_vectors import FileSecondVectors
 from mnemoir.storage.files.workspace import project_of, projects
 from mnemoir.storage.planning import Effect, is_within, last_renewed, planned, removal
 from mnemoir.storage.sql.engine import Engine, Sql
@@ -62,7 +64,7 @@ RowsOf = Callable[[Contents, Sql, Scope, ListFilter], list[Row]]
 class FileMemoryStore:
     """One `memories.json` a project below `workspace_root`; `db` is the caller's, who closes it after this store.
 
-    `note_pending` is called when a text was stored without a vector.
+    `note_pending` is called when a text was stored without a vector, `note_second` when without a second one.
     """
 
     def __init__(
@@ -72,8 +74,10 @@ class FileMemoryStore:
         clock: Clock = utc_now,
         *,
         note_pending: Callable[[], None] = lambda: None,
+        note_second: Callable[[], None] = lambda: None,
     ) -> None:
         self._note_pending = note_pending
+        self._note_second = note_second
         self._root = workspace_root
         self._db = db
         self._clock = clock
@@ -82,6 +86,8 @@ class FileMemoryStore:
         self._changing = Changing(db, clock)
         self._backlog = Backlog(workspace_root, self._open, db)
         self._unbroken = Unbroken()
+        second = Backlog(workspace_root, self._open, db, second=True)
+        self.second = FileSecondVectors(db, second, self._unbroken)
 
     async def commit(
         self,
@@ -103,6 +109,8 @@ class FileMemoryStore:
             applied = await self._change(wish)
             if lacks_vector(changes):
                 self._note_pending()
+            if lacks_second_vector(changes):
+                self._note_second()
             return applied
         return await self._unbroken.run(self._changing.answer(self._open[project_of(scope)], wish)) if receipt else []
 

@@ -11,6 +11,7 @@ of the first.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -38,6 +39,7 @@ from mnemoir.storage.sql.rows import (
     state_as_json,
     turns_as_json,
 )
+from mnemoir.storage.sql.second_vectors import want_second_vectors
 
 _QUERIES = {**queries("memories"), **queries("changes")}
 KEPT = timedelta(hours=24)
@@ -164,7 +166,9 @@ class Commit:
         self._changes: int
         self._removals: int
         self._next_seq: int
-        self._changes, self._removals, self._next_seq = sql.row(_QUERIES["counters"])
+        self._is_multilingual: int
+        self.wants_second = False  # a text that was written needs a second vector
+        self._changes, self._removals, self._next_seq, self._is_multilingual = sql.row(_QUERIES["counters"])
 
     def apply(self, changes: Sequence[Change], provenance: Provenance, *, degrade: bool) -> list[Applied]:
         """Apply all changes, in order. Raises StaleChange and InvalidRequest with nothing written."""
@@ -234,8 +238,16 @@ class Commit:
         self._put_entry(effect)
 
     def _put_entry(self, effect: Effect) -> None:
-        if effect.entry is not None:
-            put_entry(self._sql, self._rows.seqs[effect.memory.id], effect.entry)
+        entry, seq = effect.entry, self._rows.seqs[effect.memory.id]
+        if entry is None:
+            return
+        if entry.second_model is not None and not self._is_multilingual:
+            want_second_vectors(self._sql)
+            self._is_multilingual = 1
+        if self._is_multilingual and effect.memory.kind == "fact":
+            entry = replace(entry, second_model="")
+        self.wants_second |= entry.second_model is not None
+        put_entry(self._sql, seq, entry)
 
     def _close(self, effect: Effect) -> None:
         seq = self._rows.seqs[effect.memory.id]

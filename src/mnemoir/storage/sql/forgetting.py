@@ -128,7 +128,7 @@ def _object(text: str) -> object:
 def make_nobodys(sql: Sql, scope: Scope, now: datetime) -> int:
     """Detach a user's rows; the number of current memories among them. `sql` is within the user's scope."""
     count = int(sql.value(_QUERIES["current_rows"]))
-    changes, removals, next_seq = sql.row(_QUERIES["counters"])
+    changes, removals, next_seq, _ = sql.row(_QUERIES["counters"])
     sql.run(_QUERIES["make_nobodys"], name=uuid.uuid4().hex)
     sql.run(
         _QUERIES["begin_scope"], **owner_values(scope), changes=changes, removals=removals + count, next_seq=next_seq

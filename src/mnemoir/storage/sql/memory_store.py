@@ -35,6 +35,7 @@ from mnemoir.storage.sql.engine import Engine, Sql, entered, queries
 from mnemoir.storage.sql.forgetting import erase_some, make_nobodys
 from mnemoir.storage.sql.rows import memory_of, narrowing
 from mnemoir.storage.sql.search_snapshot import SqlSearchSnapshot, backlog, put_vectors, without_vector
+from mnemoir.storage.sql.second_vectors import SqlSecondVectors
 
 T = TypeVar("T")
 _QUERIES = queries("memories")
@@ -44,7 +45,7 @@ _MOST_ROWS = 2**62  # SQLite takes any 64-bit number; a caller's may be larger
 class SqlMemoryStore:
     """`db` is the caller's, who closes it after this store. `packs` are of its rows.
 
-    `note_pending` is called when a text was stored without a vector.
+    `note_pending` is called when a text was stored without a vector, `note_second` when without a second one.
     """
 
     def __init__(
@@ -54,8 +55,11 @@ class SqlMemoryStore:
         *,
         packs: IndexPacks | None = None,
         note_pending: Callable[[], None] = lambda: None,
+        note_second: Callable[[], None] = lambda: None,
     ) -> None:
         self._db = db
+        self.second = SqlSecondVectors(db)
+        self._note_second = note_second
         self._packs = packs
         self._note_pending = note_pending
         self._clock = clock
@@ -71,21 +75,23 @@ class SqlMemoryStore:
     ) -> list[Applied]:
         """Apply all changes in one transaction. A replaced state stays as a closed memory."""
 
-        def work(sql: Sql) -> list[Applied]:
+        def work(sql: Sql) -> tuple[list[Applied], bool]:
             now = self._clock()
             within = entered(sql, scope)
             if receipt and (earlier := already_applied(within, receipt, now)) is not None:
-                return earlier
+                return earlier, False
             commit = Commit(within, scope, now)
             applied = commit.apply(changes, provenance, degrade=degrade)
             commit.finish()
             if receipt:
                 keep_receipt(within, receipt, (provenance.reason, applied), now)
-            return applied
+            return applied, commit.wants_second
 
-        applied = await self._db.write(scope, work) if changes or receipt else []
+        applied, wants_second = await self._db.write(scope, work) if changes or receipt else ([], False)
         if lacks_vector(changes):
             self._note_pending()
+        if wants_second:
+            self._note_second()
         return applied
 
     async def redeem(self, scope: Scope, key: str) -> RedeemedReceipt | None:

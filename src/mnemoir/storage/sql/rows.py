@@ -141,9 +141,9 @@ def _members(memory: Memory) -> dict[str, Any]:
 
 
 def put_entry(sql: Sql, seq: int, entry: IndexEntry) -> None:
-    """Write or replace the entry. A row without a vector belongs to the backlog."""
+    """Write or replace the entry. A row without a vector belongs to the backlog; so does an empty second one."""
     vector = {"model": entry.model, "vector": entry.vector, "token_ids": entry.token_ids}
-    sql.run(_QUERIES["put_entry"], seq=seq, terms=entry.terms, **vector)
+    sql.run(_QUERIES["put_entry"], seq=seq, terms=entry.terms, second_model=entry.second_model, **vector)
     if entry.token_codes is None:
         sql.run(_QUERIES["drop_codes"], seq=seq)
     else:

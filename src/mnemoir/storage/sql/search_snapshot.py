@@ -1,12 +1,13 @@
 """The rows for search, over one transaction, and those without a vector of the model in use.
 
 Every current memory has a row that names its vector's model, or none; so the rows of all other models are the
-backlog, and no other record of it is needed.
+backlog, and no other record of it is needed. Second vectors likewise: rows without any are those that need none.
 """
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Any
 
@@ -87,6 +88,8 @@ def _search_row(
     model: str | None,
     vector: bytes | None,
     token_ids: bytes | None,
+    second_model: str | None,
+    second_vector: bytes | None,
 ) -> SearchRow:
     return SearchRow(
         seq=seq,
@@ -98,22 +101,43 @@ def _search_row(
         effective_at=math.inf if effective_at is None else effective_at,
         said_at=math.nan if said_at is None else said_at,
         expires_at=math.inf if expires_at is None else expires_at,
-        entry=IndexEntry(terms=terms, model=model, vector=vector, token_ids=token_ids),
+        entry=IndexEntry(
+            terms=terms,
+            model=model,
+            vector=vector,
+            token_ids=token_ids,
+            second_model=second_model,
+            second_vector=second_vector,
+        ),
     )
 
 
 _: type[SearchSnapshot] = SqlSearchSnapshot  # checked, never run
 
 
-def without_vector(sql: Sql, model: str, limit: int) -> list[Unembedded]:
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """The queries of the main vectors or of the second ones; `none` stands for a vector that is to be made."""
+
+    next_model: str
+    embedded_with: str
+    backlog: str
+    none: str | None
+    put: Callable[[Sql, Sequence[tuple[int, IndexEntry]]], None]
+
+
+MAIN = Vectors("next_model", "embedded_with", "backlog", None, replace_vectors)
+
+
+def without_vector(sql: Sql, model: str, limit: int, vectors: Vectors = MAIN) -> list[Unembedded]:
     """Texts without a vector of the model, by user, oldest first, each with the messages just before it."""
     rows: list[tuple[int, int]] = []  # scope, seq
-    for other in _other_models(sql, model):
-        rows += sql.rows(_QUERIES["embedded_with"], model=other, limit=limit)
+    for other in _other_models(sql, model, vectors):
+        rows += sql.rows(_QUERIES[vectors.embedded_with], model=other, limit=limit)
     return [_unembedded(sql.within(scope_id), seq) for scope_id, seq in nsmallest(limit, rows)]
 
 
-def put_vectors(sql: Sql, model: str, filled: Filled) -> int:
+def put_vectors(sql: Sql, model: str, filled: Filled, vectors: Vectors = MAIN) -> int:
     """Store the vectors whose texts are unchanged; how many."""
     kept: dict[int, list[tuple[int, IndexEntry]]] = {}
     for unembedded, entry in filled:
@@ -121,29 +145,29 @@ def put_vectors(sql: Sql, model: str, filled: Filled) -> int:
         if row is not None and row[2] == unembedded.text and entry.model == model:
             kept.setdefault(row[1], []).append((row[0], entry))
     for number, entries in kept.items():
-        _put_of_scope(sql.within(number), entries)
+        _put_of_scope(sql.within(number), entries, vectors)
     return sum(map(len, kept.values()))
 
 
-def backlog(sql: Sql, model: str) -> tuple[int, int]:
-    """(texts without a vector of the model, all texts)."""
-    done, total = sql.row(_QUERIES["backlog"], model=model)
+def backlog(sql: Sql, model: str, vectors: Vectors = MAIN) -> tuple[int, int]:
+    """(texts without a vector of the model, all texts; of second vectors all that need one)."""
+    done, total = sql.row(_QUERIES[vectors.backlog], model=model)
     return total - done, total
 
 
-def _put_of_scope(sql: Sql, entries: Sequence[tuple[int, IndexEntry]]) -> None:
-    changes, removals, next_seq = sql.row(_QUERIES["counters"])
-    replace_vectors(sql, entries)
+def _put_of_scope(sql: Sql, entries: Sequence[tuple[int, IndexEntry]], vectors: Vectors) -> None:
+    changes, removals, next_seq, _ = sql.row(_QUERIES["counters"])
+    vectors.put(sql, entries)
     marks = [{"seq": seq, "change": changes + number} for number, (seq, _) in enumerate(entries, 1)]
     sql.many(_QUERIES["mark_changed"], marks)
     sql.run(_QUERIES["set_counters"], changes=changes + len(entries), removals=removals, next_seq=next_seq)
 
 
-def _other_models(sql: Sql, model: str) -> Iterator[str | None]:
-    """None first, for rows without any vector, then the name of every other model that rows have vectors of."""
-    yield None
+def _other_models(sql: Sql, model: str, vectors: Vectors) -> Iterator[str | None]:
+    """First what stands for no vector, then the name of every other model that rows have vectors of."""
+    yield vectors.none
     after = ""
-    while (row := sql.row(_QUERIES["next_model"], after=after)) is not None:
+    while (row := sql.row(_QUERIES[vectors.next_model], after=after)) is not None:
         after = row[0]
         if after != model:
             yield after
@@ -162,4 +186,5 @@ def _unembedded(sql: Sql, seq: int) -> Unembedded:
         memory_id=MemoryId(memory_id),
         text=text,
         context=context_of(said_at, before[::-1]),
+        is_fact=kind == "fact",
     )

@@ -15,12 +15,12 @@ Tables = Mapping[str, tuple[str, ...]]
 
 FACT_TABLES: Tables = {
     "memories": ("text", "metadata", "extra"),
-    "entries": ("terms", "vector", "token_ids"),
+    "entries": ("terms", "vector", "token_ids", "second_vector"),
     "codes": ("codes",),
     "history": ("old_text", "new_text", "state"),
     "sources": ("turns",),
     "receipts": ("applied",),
-    "file_index": ("terms", "vector", "token_ids", "token_codes"),
+    "file_index": ("terms", "vector", "token_ids", "token_codes", "second_vector"),
 }
 JOB_TABLES: Tables = {"jobs": ("payload", "result", "error")}
 CONVERSATION_TABLES: Tables = {"catalogue": (), "catalogued_conversations": ()}

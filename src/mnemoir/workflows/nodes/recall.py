@@ -20,7 +20,8 @@ from mnemoir.workflows.run import Turn, last_user_message
 from mnemoir.workflows.step import Step
 
 _log = structlog.get_logger(__name__)
-_MOST_SHOWN = 500  # characters of a queued turn
+_MOST_SHOWN = 500  # characters of a queued turn, or of one that was said before
+_MOST_BEFORE = 4  # messages: two turns
 
 
 class Recall(Node[NodeProperties]):
@@ -55,12 +56,25 @@ class Recall(Node[NodeProperties]):
 
     async def _found(self, turn: Turn) -> tuple[list[RecalledLine], str]:
         memory, caller = self.services.memory, turn.caller
-        limit = await memory.allowance(caller.scope)
-        if limit is None:
+        limits = await memory.allowance(caller.scope)
+        if limits is None:
             turn.trace.memory_skipped = turn.trace.memory_skipped or "off"
             return [], "memory is switched off for this project"
-        found = await memory.service.search(caller.scope, turn.user_text, limit=limit, credential=caller.credential)
+        found = await memory.service.search(
+            caller.scope,
+            turn.user_text,
+            limits=limits,
+            credential=caller.credential,
+            before=_before(turn.chat.request.messages),
+        )
         return [*found.lines, *_said(await memory.waiting(caller.scope), turn)], found.degraded
+
+
+def _before(messages: Sequence[Message]) -> list[str]:
+    """What was said in the turns before the user's last message, cut to what can name a person there."""
+    place = last_user_message(messages) or 0
+    said = [message.text for message in messages[:place] if message.role in ("user", "assistant")]
+    return [text[:_MOST_SHOWN] for text in said[-_MOST_BEFORE:]]
 
 
 def _said(turns: Sequence[ChatTurn], turn: Turn) -> list[RecalledLine]:

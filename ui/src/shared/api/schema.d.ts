@@ -2433,6 +2433,8 @@ export interface components {
         /**
          * Hit
          * @description A memory with its score, 0 to 1; `signals` holds each stage's own score on request.
+         *
+         *     `likely` is false for one that has nothing in common with the query and was found since the user has few.
          */
         Hit: {
             /** Id */
@@ -2467,6 +2469,11 @@ export interface components {
             replaced_by?: string;
             /** Score */
             score: number;
+            /**
+             * Likely
+             * @constant
+             */
+            likely?: false;
             /** Signals */
             signals?: {
                 [key: string]: number;
@@ -5048,8 +5055,10 @@ export interface components {
          * SearchBody
          * @description `POST /api/memories/search`. `filters` narrows by agent, app or run; other conditions are refused.
          *
-         *     `kind`, `since`, `until`, `source`, `q`, `id` and `hidden` mean what they mean in `GET /api/memories`; `by` is the
-         *     time that `since` and `until` go by.
+         *     With `max_tokens` the results end by tokens (`max_fact_tokens`: those of facts), and a `limit` of 5, the default,
+         *     bounds only where the project or the settings name a limit. `before` is what was said just before the query: it
+         *     decides whom "she" means. `kind`, `since`, `until`, `source`, `q`, `id` and `hidden` mean what they mean in
+         *     `GET /api/memories`; `by` is the time that `since` and `until` go by.
          */
         SearchBody: {
             /** Query */
@@ -5058,6 +5067,12 @@ export interface components {
             user_id: string | number;
             /** Limit */
             limit?: number;
+            /** Max Tokens */
+            max_tokens?: number | null;
+            /** Max Fact Tokens */
+            max_fact_tokens?: number | null;
+            /** Before */
+            before?: string[] | null;
             /** Threshold */
             threshold?: number | null;
             /** Filters */

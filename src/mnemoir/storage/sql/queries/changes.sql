@@ -1,6 +1,6 @@
 -- name: counters
--- A scope's revision and its last numbers; one row, by the primary key.
-SELECT changes, removals, next_seq FROM scopes WHERE id = :scope_id;
+-- A scope's revision, its last number and whether its facts have second vectors; one row, by the primary key.
+SELECT changes, removals, next_seq, is_multilingual FROM scopes WHERE id = :scope_id;
 
 -- name: set_counters
 -- Advance a scope's revision and its numbers.
@@ -18,15 +18,31 @@ VALUES
      :replaced_by, :text, :metadata, :extra);
 
 -- name: put_entry
--- Write or replace the words and the vector of a memory, or that it has none yet.
-INSERT INTO entries (scope_id, seq, terms, model, vector, token_ids)
-VALUES (:scope_id, :seq, :terms, :model, :vector, :token_ids)
+-- Write or replace the words and the vector of a memory, or that it has none yet. For another text of a memory a
+-- trigger empties its second vector.
+INSERT INTO entries (scope_id, seq, terms, model, vector, token_ids, second_model)
+VALUES (:scope_id, :seq, :terms, :model, :vector, :token_ids, :second_model)
 ON CONFLICT (scope_id, seq) DO UPDATE
-    SET terms = excluded.terms, model = excluded.model, vector = excluded.vector, token_ids = excluded.token_ids;
+    SET terms = excluded.terms, model = excluded.model, vector = excluded.vector, token_ids = excluded.token_ids,
+        second_model = coalesce(second_model, excluded.second_model);
 
 -- name: put_vector
 -- Replace the vector of a memory.
 UPDATE entries SET model = :model, vector = :vector, token_ids = :token_ids WHERE scope_id = :scope_id AND seq = :seq;
+
+-- name: want_second_vectors
+-- Give every current fact of a scope an empty second vector; by the primary key.
+UPDATE entries SET second_model = ''
+ WHERE scope_id = :scope_id AND second_model IS NULL
+   AND seq IN (SELECT seq FROM memories WHERE scope_id = :scope_id AND kind = 'fact' AND valid_to IS NULL);
+
+-- name: make_multilingual
+-- Mark a scope as one whose facts have second vectors.
+UPDATE scopes SET is_multilingual = 1 WHERE id = :scope_id;
+
+-- name: put_second_vector
+-- Write the second vector of a memory.
+UPDATE entries SET second_model = :model, second_vector = :vector WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: put_codes
 -- Write or replace the token codes of a memory.

@@ -20,7 +20,8 @@ UPDATE file_projects SET stamp = :stamp WHERE number = :project AND stamp IS :be
 
 -- name: entries
 -- All entries of a project without token codes, by the unique key.
-SELECT user, memory_id, text_hash, terms, model, vector, token_ids FROM file_index WHERE project_number = :project;
+SELECT user, memory_id, text_hash, terms, model, vector, token_ids, second_model, second_vector
+  FROM file_index WHERE project_number = :project;
 
 -- name: entry_hashes
 -- The indexed texts of a project, by the unique key.
@@ -33,12 +34,26 @@ SELECT token_codes FROM file_index
    AND token_codes IS NOT NULL;
 
 -- name: put_entry
--- Write or replace the entry of a memory.
-INSERT INTO file_index (project_number, user, memory_id, text_hash, terms, model, vector, token_ids, token_codes)
-VALUES (:project, :user, :memory_id, :text_hash, :terms, :model, :vector, :token_ids, :token_codes)
+-- Write or replace the entry of a memory. For another text a trigger empties its second vector.
+INSERT INTO file_index
+    (project_number, user, memory_id, text_hash, terms, model, vector, token_ids, token_codes, second_model)
+VALUES
+    (:project, :user, :memory_id, :text_hash, :terms, :model, :vector, :token_ids, :token_codes, :second_model)
 ON CONFLICT (project_number, user, memory_id) DO UPDATE SET
     text_hash = excluded.text_hash, terms = excluded.terms, model = excluded.model, vector = excluded.vector,
-    token_ids = excluded.token_ids, token_codes = excluded.token_codes;
+    token_ids = excluded.token_ids, token_codes = excluded.token_codes,
+    second_model = coalesce(second_model, excluded.second_model);
+
+-- name: want_second_vectors
+-- Give every entry of a project's multilingual users an empty second vector; by the unique key.
+UPDATE file_index SET second_model = ''
+ WHERE project_number = :number AND second_model IS NULL
+   AND user IN (SELECT user FROM scopes WHERE tenant = :tenant AND project = :project AND is_multilingual = 1);
+
+-- name: put_second_vector
+-- Write the second vector of a memory, if its text reads as it did; by the unique key.
+UPDATE file_index SET second_model = :model, second_vector = :vector
+ WHERE project_number = :project AND user = :user AND memory_id = :memory_id AND text_hash = :text_hash;
 
 -- name: drop_entry
 -- Delete the entry of a memory that no longer exists.
@@ -60,3 +75,16 @@ SELECT count(DISTINCT project_number), count(*), coalesce(sum(entries), 0)
 -- name: backlog
 -- How many entries have no vector of the model, and how many there are; from index file_index_by_model alone.
 SELECT count(*) FILTER (WHERE model IS NOT :model), count(*) FROM file_index INDEXED BY file_index_by_model;
+
+-- name: without_second_vector
+-- Memories whose second vector is to be made, oldest entry first, passing over some projects (a JSON array of
+-- numbers); read from index file_index_by_second_model alone.
+SELECT p.tenant, p.project, i.user, i.memory_id
+  FROM file_index AS i INDEXED BY file_index_by_second_model JOIN file_projects AS p ON p.number = i.project_number
+ WHERE i.second_model <> :model AND i.project_number NOT IN (SELECT value FROM json_each(:passed_over))
+ ORDER BY i.number LIMIT :limit;
+
+-- name: second_backlog
+-- How many second vectors are to be made, and how many there are to be; from index file_index_by_second_model alone.
+SELECT count(*) FILTER (WHERE second_model <> :model), count(*)
+  FROM file_index INDEXED BY file_index_by_second_model WHERE second_model IS NOT NULL;

@@ -6,7 +6,7 @@ SELECT changes, removals FROM scopes WHERE tenant = :tenant AND project = :proje
 -- Current rows written after a change and not after another, unsorted (the caller sorts: the blobs would go through the sorter here); by
 -- index memories_by_change.
 SELECT m.seq, m.kind, m.speaker, m.agent, m.app, m.conversation, m.effective_at, m.said_at, m.expires_at,
-       e.terms, e.model, e.vector, e.token_ids
+       e.terms, e.model, e.vector, e.token_ids, e.second_model, e.second_vector
   FROM memories AS m INDEXED BY memories_by_change
   CROSS JOIN entries AS e ON e.scope_id = m.scope_id AND e.seq = m.seq
  WHERE m.scope_id = :scope_id AND m.valid_to IS NULL AND m.change > :changes AND m.change <= :until;
@@ -14,7 +14,7 @@ SELECT m.seq, m.kind, m.speaker, m.agent, m.app, m.conversation, m.effective_at,
 -- name: rows_after
 -- Current rows with a greater number that were written after a change, in order of their number; by the primary keys.
 SELECT m.seq, m.kind, m.speaker, m.agent, m.app, m.conversation, m.effective_at, m.said_at, m.expires_at,
-       e.terms, e.model, e.vector, e.token_ids
+       e.terms, e.model, e.vector, e.token_ids, e.second_model, e.second_vector
   FROM memories AS m
   CROSS JOIN entries AS e ON e.scope_id = m.scope_id AND e.seq = m.seq
  WHERE m.scope_id = :scope_id AND m.valid_to IS NULL AND m.seq > :seq AND m.change > :changes
@@ -46,6 +46,15 @@ SELECT model FROM entries WHERE model > :after ORDER BY model LIMIT 1;
 -- Rows with a vector of one model (NULL: without any vector), by scope, the oldest first; by index entries_by_model.
 SELECT scope_id, seq FROM entries WHERE model IS :model ORDER BY scope_id, seq LIMIT :limit;
 
+-- name: next_second_model
+-- The model that follows another in name order, among all second vectors; by index entries_by_second_model.
+SELECT second_model FROM entries WHERE second_model > :after ORDER BY second_model LIMIT 1;
+
+-- name: embedded_with_second
+-- Rows with a second vector of one model ('': with one to be made), by scope, the oldest first; by index
+-- entries_by_second_model.
+SELECT scope_id, seq FROM entries WHERE second_model = :model ORDER BY scope_id, seq LIMIT :limit;
+
 -- name: to_embed
 -- The text to embed of one row, and its user; at most one row, by the primary keys.
 SELECT s.tenant, s.project, s.user, m.agent, m.app, m.conversation, m.id, m.text, m.kind, m.said_at
@@ -72,3 +81,8 @@ UPDATE memories SET change = :change WHERE scope_id = :scope_id AND seq = :seq;
 -- name: backlog
 -- How many rows have a vector of the model, and how many rows there are; from index entries_by_model alone.
 SELECT (SELECT count(*) FROM entries WHERE model = :model), (SELECT count(*) FROM entries);
+
+-- name: second_backlog
+-- How many rows have a second vector of the model, and how many need one; from index entries_by_second_model alone.
+SELECT (SELECT count(*) FROM entries WHERE second_model = :model),
+       (SELECT count(*) FROM entries WHERE second_model IS NOT NULL);

@@ -11,6 +11,7 @@ import { stagesInWords } from './stages';
 const DEGRADED: Record<string, string> = {
   vectors: 'The embedding model gave no answer, so only words were compared.',
   vectors_pending: 'Some memories have no vector yet and were found by their words alone.',
+  language: 'No model here knows the language of the question, so other languages may not have been found.',
 };
 
 /** What a search by meaning found, with why. */

@@ -1,0 +1,233 @@
+"""An embedding model inside this process, run by one thread of its own.
+
+The thread owns the tokenizer and the model and works in slices of about 20 ms. Before each slice it reads
+its inbox and continues with the request that is due first. A request is due after as many passages as it
+contains itself, so a single query overtakes the rest of an import, and a steady flow of queries still
+cannot block the import for ever. Small requests share a slice when they fit.
+
+The event loop only sends passages to the thread and receives embeddings.
+"""
+
+import asyncio
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final, Generic, Protocol, TypeVar
+
+from mnemoir.core.errors import ProviderError, ProviderUnavailable
+from mnemoir.ports.embedding import Embedding, Passage
+
+SLICE_TOKENS: Final = 256
+"""Tokens of a slice, padding included. Twice as many are 10 % faster per message, cost 12 MiB and double the wait."""
+SLICE_PASSAGES: Final = 16
+SHORT_TOKENS: Final = 32
+"""Tokens up to which padding is cheap: passages below this length share a slice, however long they are."""
+READ_AHEAD: Final = 32
+"""Number of passages of a request that are tokenized at once and sorted by length."""
+
+
+class Tokenized(Protocol):
+    """A passage in the form that the model takes."""
+
+    def __len__(self) -> int:
+        """The number of tokens, which determines the cost."""
+
+
+Tokens = TypeVar("Tokens", bound=Tokenized)
+
+
+class Encoder(Protocol[Tokens]):
+    """A model and its tokenizer, for use by one thread."""
+
+    def read(self, passage: Passage) -> Tokens:
+        """Tokenize a passage, cut to fit the model."""
+
+    def embed(self, batch: Sequence[Tokens]) -> list[Embedding]:
+        """One embedding per passage, in order. Raises ProviderInvalidOutput when a value is not finite."""
+
+
+@dataclass(slots=True, eq=False)
+class _Request(Generic[Tokens]):
+    """One call of `embed`; the thread keeps it until each passage has its embedding."""
+
+    passages: Sequence[Passage]
+    answer: asyncio.Future[list[Embedding]]
+    due: int = 0
+    unread: int = 0
+    tokenized: deque[tuple[int, Tokens]] = field(default_factory=deque)
+    done: dict[int, Embedding] = field(default_factory=dict)
+
+    @property
+    def is_open(self) -> bool:
+        return not self.answer.done()
+
+    @property
+    def has_more(self) -> bool:
+        return bool(self.tokenized) or self.unread < len(self.passages)
+
+    def read_ahead(self, encoder: Encoder[Tokens]) -> None:
+        """Tokenize the next passages when no tokenized one is left; the longest come first and set the padding."""
+        if self.tokenized:
+            return
+        chunk = range(self.unread, min(self.unread + READ_AHEAD, len(self.passages)))
+        read = [(number, encoder.read(self.passages[number])) for number in chunk]
+        self.tokenized.extend(sorted(read, key=lambda entry: -len(entry[1])))
+        self.unread = chunk.stop
+
+    def embedded(self, number: int, embedding: Embedding) -> None:
+        self.done[number] = embedding
+        if len(self.done) == len(self.passages):
+            self._settle(lambda: self.answer.set_result([self.done[n] for n in range(len(self.passages))]))
+
+    def fail(self, error: ProviderError) -> None:
+        self.tokenized.clear()
+        self.unread = len(self.passages)
+        self._settle(lambda: self.answer.set_exception(error))
+
+    def _settle(self, action: Callable[[], None]) -> None:
+        with suppress(RuntimeError):  # the caller's loop is closed: nothing waits for the result
+            self.answer.get_loop().call_soon_threadsafe(lambda: action() if self.is_open else None)
+
+
+_Entry = tuple[_Request[Tokens], int, Tokens]  # the request, the passage's number in it, its tokens
+
+
+class ThreadedModel(Generic[Tokens]):
+    """An embedding model over an encoder, which `load` makes in the thread at the first use.
+
+    A subclass names itself and its dimension.
+    """
+
+    name: str
+    dimension: int
+
+    def __init__(self, load: Callable[[], Encoder[Tokens]], *, label: str) -> None:
+        """`label` begins the error messages, such as "The built-in embedding model"."""
+        self._load = load
+        self._label = label
+        self._inbox: queue.SimpleQueue[_Request[Tokens] | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._is_closed = False
+
+    async def warm(self) -> None:
+        """Load the model, so that the first request does not wait for it."""
+        await self.embed([Passage(text="ready")])
+
+    async def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
+        """One embedding per passage, in the order given.
+
+        A cancelled call ends after the slice in progress. Raises ProviderUnavailable when the model cannot be
+        loaded or has been closed.
+        """
+        if self._is_closed:
+            raise _closed(self._label)
+        if not passages:
+            return []
+        self._start()
+        request = _Request[Tokens](tuple(passages), asyncio.get_running_loop().create_future())
+        self._inbox.put(request)
+        return await request.answer
+
+    async def aclose(self) -> None:
+        """End the thread after its slice; calls that still wait get ProviderUnavailable."""
+        self._is_closed = True
+        if self._thread is not None:
+            self._inbox.put(None)
+            await asyncio.to_thread(self._thread.join)
+
+    def _start(self) -> None:
+        if self._thread is None:
+            worker = _Worker(self._inbox, self._load, self._label)
+            self._thread = threading.Thread(
+                target=worker.run, name=f"mnemoir-{type(self).__name__.lower()}", daemon=True
+            )
+            self._thread.start()
+
+
+class _Worker(Generic[Tokens]):
+    """The loop of the model's thread; all its methods run in that thread only."""
+
+    def __init__(
+        self, inbox: queue.SimpleQueue[_Request[Tokens] | None], load: Callable[[], Encoder[Tokens]], label: str
+    ) -> None:
+        self._inbox = inbox
+        self._load = load
+        self._label = label
+        self._encoder: Encoder[Tokens] | None = None
+        self._waiting: list[_Request[Tokens]] = []
+        self._embedded = 0  # passages embedded so far: the clock of `_Request.due`
+
+    def run(self) -> None:
+        while self._collect():
+            self._work()
+        for request in self._waiting:
+            request.fail(_closed(self._label))
+
+    def _collect(self) -> bool:
+        """Read the whole inbox, waiting only when there is no other work. False when the model is being closed."""
+        while not (self._waiting and self._inbox.empty()):
+            request = self._inbox.get()
+            if request is None:
+                return False
+            request.due = self._embedded + len(request.passages)
+            self._waiting.append(request)
+        return True
+
+    def _work(self) -> None:
+        """Embed one slice. An error fails the requests of that slice only."""
+        self._waiting = [request for request in self._waiting if request.is_open and request.has_more]
+        self._waiting.sort(key=lambda request: request.due)
+        for request in self._waiting:
+            self._guarded([request], request.read_ahead)
+        chosen = _slice([request for request in self._waiting if request.tokenized])
+        self._guarded([request for request, _, _ in chosen], lambda encoder: self._embed(encoder, chosen))
+
+    def _guarded(self, requests: Sequence[_Request[Tokens]], action: Callable[[Encoder[Tokens]], None]) -> None:
+        """Call `action` with the encoder, loading it on first use; an error fails `requests`."""
+        try:
+            self._encoder = self._encoder or self._load()
+            action(self._encoder)
+        except Exception as exc:  # noqa: BLE001 - a thread that dies would leave every caller waiting
+            error = exc if isinstance(exc, ProviderError) else _broken(self._label, exc)
+            for request in requests:
+                request.fail(error)
+
+    def _embed(self, encoder: Encoder[Tokens], chosen: Sequence[_Entry[Tokens]]) -> None:
+        embeddings = encoder.embed([tokens for _, _, tokens in chosen]) if chosen else []
+        self._embedded += len(chosen)
+        for (request, number, _), embedding in zip(chosen, embeddings, strict=True):
+            request.embedded(number, embedding)
+
+
+def _slice(waiting: Sequence[_Request[Tokens]]) -> list[_Entry[Tokens]]:
+    """Take the passages to embed together: the first request's, and those of small requests that fit in the slice.
+
+    A large request never joins: a query that overtook it would have to wait for its passages as well.
+    """
+    chosen: list[_Entry[Tokens]] = []
+    longest, limit = 0, max(SHORT_TOKENS, _length(waiting[0])) if waiting else 0
+    for request in waiting:
+        if chosen and len(request.passages) > SLICE_PASSAGES:
+            break
+        while request.tokenized and _length(request) <= limit:
+            longest = max(longest, _length(request))
+            if len(chosen) == SLICE_PASSAGES or (chosen and (len(chosen) + 1) * longest > SLICE_TOKENS):
+                return chosen
+            chosen.append((request, *request.tokenized.popleft()))
+    return chosen
+
+
+def _length(request: _Request[Tokens]) -> int:
+    """Tokens of the request's next passage."""
+    return len(request.tokenized[0][1])
+
+
+def _broken(label: str, cause: Exception) -> ProviderUnavailable:
+    return ProviderUnavailable(f"{label} failed: {cause}")
+
+
+def _closed(label: str) -> ProviderUnavailable:
+    return ProviderUnavailable(f"{label} has been closed")

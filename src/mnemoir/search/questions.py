@@ -1,0 +1,112 @@
+"""Questions as vectors: by the main embedding model, and by the multilingual one where a user needs it.
+
+An English question of a user whose facts are all English loads neither the language detector nor the multilingual
+model. The first question in another language marks the user: from then on each fact gets a second vector.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import structlog
+
+from mnemoir.core.errors import ProviderError, StorageUnavailable
+from mnemoir.core.scope import Scope
+from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
+from mnemoir.ports.memory_store import SecondVectors
+from mnemoir.search.language import ENGLISH, UNSERVED, Languages
+
+LANGUAGE = "language"  # in `degraded`
+_CACHED = 64
+_MOST_CACHED_TOKENS = 64
+_log = structlog.get_logger(__name__)
+
+
+class EmbeddedQuestions:
+    """The embeddings of questions by one model; keeps those of the last few short ones."""
+
+    def __init__(self, model: EmbeddingModel) -> None:
+        self._model = model
+        self._kept: OrderedDict[str, Embedding] = OrderedDict()
+
+    async def embedded(self, text: str) -> Embedding | None:
+        """The question's embedding; None when the model fails."""
+        if text in self._kept:
+            self._kept.move_to_end(text)
+            return self._kept[text]
+        try:
+            [embedding] = await self._model.embed([Passage(text=text)])
+        except ProviderError:
+            return None
+        if embedding.token_ids is None or len(embedding.token_ids) <= _MOST_CACHED_TOKENS:
+            self._kept[text] = embedding
+            if len(self._kept) > _CACHED:
+                self._kept.popitem(last=False)
+        return embedding
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SecondQuery:
+    """A question for the multilingual model, which counts `share`; without a vector it has no say."""
+
+    vector: FloatArray | None = None
+    share: float = 0.0
+    degraded: tuple[str, ...] = ()
+
+
+class Multilingual:
+    """Decides which questions need the multilingual model, and marks the users who need second vectors."""
+
+    def __init__(
+        self,
+        model: EmbeddingModel,
+        vectors: SecondVectors,
+        note_pending: Callable[[], None] = lambda: None,
+        *,
+        always: bool = False,
+    ) -> None:
+        """`note_pending` is called when vectors are to be made. With `always`, English questions count as others."""
+        self._always = always
+        self.embedding = model
+        self.vectors = vectors
+        self._questions = EmbeddedQuestions(model)
+        self._note_pending = note_pending
+        self._languages = Languages()
+
+    @property
+    def model(self) -> str:
+        """The vector space of the second vectors."""
+        return self.embedding.name
+
+    async def query(
+        self, scope: Scope, asked: str, spoken: str, *, is_in_use: bool, english_share: float
+    ) -> SecondQuery:
+        """The query for a question as `asked`, embedded as `spoken`.
+
+        English questions need it only where `is_in_use` says that the user has second vectors.
+        """
+        language = await self._languages.of(scope, asked)
+        if language != ENGLISH or self._always:
+            await self._mark(scope)
+        elif not is_in_use:
+            return SecondQuery()
+        embedding = await self._questions.embedded(spoken)
+        if embedding is None:
+            return SecondQuery(degraded=(LANGUAGE,))
+        share = english_share if language in (ENGLISH, UNSERVED) else 1.0
+        return SecondQuery(embedding.vector, share, (LANGUAGE,) if language == UNSERVED else ())
+
+    def note_pending(self) -> None:
+        """Have the missing vectors made."""
+        self._note_pending()
+
+    async def aclose(self) -> None:
+        """Free the model."""
+        await self.embedding.aclose()
+
+    async def _mark(self, scope: Scope) -> None:
+        try:
+            if await self.vectors.want(scope):
+                self._note_pending()
+        except StorageUnavailable as exc:  # the search itself may still succeed
+            _log.warning("second vectors cannot be asked for", error=exc.message)

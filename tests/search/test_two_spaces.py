@@ -1,0 +1,78 @@
+"""An index with the vectors of two models: one ranking, each model at its own rest, and nothing lost in a pack."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from listed_rows import ListedRows, fact, message
+
+from mnemoir.core.memories import IndexEntry
+from mnemoir.core.scope import Scope
+from mnemoir.search.frozen import unpacked
+from mnemoir.search.index import ScopeIndex
+from mnemoir.search.indexing import pack_vector
+from mnemoir.search.scores import mixed_closeness
+from mnemoir.search.weights import Weights
+
+MIRA = Scope(project="p", user="mira")
+WEIGHTS = Weights()
+EAST, NORTH = np.array([1, 0], np.float32), np.array([0, 1], np.float32)
+PLAIN = IndexEntry(terms=b"", model="main", vector=pack_vector(EAST))
+BOTH = replace(PLAIN, second_model="many", second_vector=pack_vector(NORTH))
+
+
+def index_of(*stored):
+    rows, index = ListedRows(), ScopeIndex("main", 2, second_model="many")
+    for memory, entry in stored:
+        rows.add(MIRA, memory, entry)
+    index.put(rows.rows_since(MIRA, -1))
+    return index
+
+
+def close(index, share):
+    main, second = index.main.cosines(EAST), index.second.cosines(NORTH)
+    return mixed_closeness(index, main, second, share, WEIGHTS)
+
+
+def test_each_space_has_its_own_vectors():
+    index = index_of((fact("one", "one"), PLAIN), (fact("two", "two"), BOTH))
+    assert index.has_vector.tolist() == [True, True]
+    assert index.second.has_vector.tolist() == [False, True]
+    assert np.isnan(index.second.cosines(NORTH)).tolist() == [True, False]
+
+
+def test_an_english_question_mixes_both_and_keeps_the_main_one_where_the_other_is_missing():
+    index = index_of((fact("one", "one"), PLAIN), (fact("two", "two"), BOTH))
+    found = close(index, 0.6)
+    assert found.rested.tolist() == pytest.approx([1.0, 1.0])
+    assert close(index_of((fact("two", "two"), BOTH)), 0.6).cosine.tolist() == [1.0]
+
+
+def test_in_another_language_a_fact_without_a_vector_waits_and_an_english_message_is_not_near():
+    index = index_of((fact("one", "one"), PLAIN), (message("two", "two"), PLAIN), (fact("three", "three"), BOTH))
+    found = close(index, 1.0)
+    assert np.isnan(found.rested).tolist() == [True, False, False]
+    assert found.rested[1:].tolist() == pytest.approx([0.0, 1.0])
+
+
+def test_a_vector_of_another_model_counts_as_none():
+    index = index_of((fact("one", "one"), replace(BOTH, second_model="other")))
+    assert index.second.has_vector.tolist() == [False]
+
+
+def test_a_pack_keeps_both_and_is_of_no_use_for_one():
+    index = index_of((fact("one", "one"), PLAIN), (fact("two", "two"), BOTH))
+    packed = index.frozen().of_the_living().packed(index.space)
+    kept = unpacked(packed, index.space)
+    again = ScopeIndex("main", None, kept, second_model="many")
+    assert again.second.cosines(NORTH).tolist() == pytest.approx(index.second.cosines(NORTH).tolist(), nan_ok=True)
+    assert unpacked(packed, "main") is None
+
+
+def test_a_rewritten_row_loses_its_second_vector_until_there_is_a_new_one():
+    rows, index = ListedRows(), ScopeIndex("main", 2, second_model="many")
+    seq = rows.add(MIRA, fact("one", "one"), BOTH)
+    index.put(rows.rows_since(MIRA, -1))
+    rows.rewrite(MIRA, seq, fact("one", "other"), replace(PLAIN, second_model=""))
+    index.put(rows.rows_since(MIRA, 1))
+    assert index.second.has_vector[index.alive].tolist() == [False]
