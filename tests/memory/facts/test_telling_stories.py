@@ -26,7 +26,26 @@ STORIES = [
     (["I like tea.", "I like coffee."], ["Likes coffee", "Likes tea"]),
     (["I'm allergic to nuts.", "I'm allergic to milk."], ["Allergic to milk", "Allergic to nuts"]),
     (["I'm 34 years old.", "I turned 35."], ["Is 35 years old"]),
-]
+    (["I live in Leeds.", "I don't live in Leeds any more, I live in York now."], ["Lives in York"]),
+    (["Ich wohne in Graz.", "Ich wohne jetzt in Wien."], ["Ich wohne jetzt in Wien"]),
+    (["Ich bin 34 Jahre alt.", "Ich bin 35 Jahre alt."], ["Ich bin 35 Jahre alt"]),
+    (["Ich mag Oliven.", "Ich hasse Oliven."], ["Ich hasse Oliven"]),
+    (["Ich bin Vegetarier.", "Ich bin kein Vegetarier mehr."], ["Ich bin kein Vegetarier mehr"]),
+    (["J'habite à Lyon.", "Je n'habite plus à Lyon, j'habite à Lille."], ["J'habite à Lille"]),
+    (["Je suis célibataire.", "Je suis marié."], ["Je suis marié"]),
+    (["J'aime les olives.", "Je n'aime plus les olives."], ["Je n'aime plus les olives"]),
+    (["Trabajo en Telefónica.", "Ahora trabajo en Iberia."], ["Ahora trabajo en Iberia"]),
+    (["Tengo 52 años.", "Tengo 53 años."], ["Tengo 53 años"]),
+    (["Mi chiamo Paolo.", "Mi chiamo Andrea."], ["Mi chiamo Andrea"]),
+    (["Vivo a Roma.", "Non vivo più a Roma."], ["Non vivo più a Roma"]),
+    (["Moro no Porto.", "Agora moro em Braga."], ["Agora moro em Braga"]),
+    (["Gosto de azeitonas.", "Odeio azeitonas."], ["Odeio azeitonas"]),
+    (["Ik werk bij Philips.", "Ik werk nu bij Shell."], ["Ik werk nu bij Shell"]),
+    (["Ik hou van olijven.", "Ik hou niet meer van olijven."], ["Ik hou niet meer van olijven"]),
+    (["Ich habe zwei Kinder.", "Ich habe einen Hund."], ["Ich habe einen Hund", "Ich habe zwei Kinder"]),
+    (["Ich bin allergisch gegen Nüsse.", "Meine Schwester wohnt in Graz."],
+     ["Ich bin allergisch gegen Nüsse", "Meine Schwester wohnt in Graz"]),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("said", "remembered"), STORIES)
@@ -79,3 +98,27 @@ async def test_a_question_in_other_words_finds_the_fact(house, tell):
     await tell(facts, *CONVERSATION)
     result = await facts.search(MIRA, "what are my food preferences?", limit=1)
     assert [hit.memory.text for hit in result.hits] == ["Is vegetarian"]
+
+
+LONG = "The report tells how the committee met on several days and went through the budget. "
+
+
+async def test_a_fact_at_any_place_of_a_long_turn_is_remembered(house, tell, kept):
+    facts, length = house.facts(), 45_000 // len(LONG)
+    for place in range(0, length + 1, length // 10):
+        scope = Scope(project="kitchen", user=f"reader {place}")
+        await tell(facts, LONG * place + "I live in Graz. " + LONG * (length - place), scope=scope)
+        assert await kept(facts, scope) == ["Lives in Graz"]
+
+
+ECHOES = [
+    "Recalled background about the user:\n- Lives in Paris\n- I am a pilot",
+    "<memories>\n- I live in Paris\n- I am a pilot\n</memories>",
+    "You need to summarize the title of the conversation. User: I live in Paris. I am a pilot.",
+    "### Task:\nGenerate a title.\n### Chat History:\n<chat_history>\nUSER: I live in Paris.\n</chat_history>",
+]
+
+
+@pytest.mark.parametrize("text", ECHOES)
+async def test_memories_and_chats_that_a_message_repeats_are_not_remembered(house, tell, text):
+    assert (await tell(house.facts(), text)).applied == []

@@ -19,7 +19,7 @@ from mnemoir.core.text import content_hash, estimate_tokens, take_down
 from mnemoir.memory.facts.requests import AddRequest, Turn
 from mnemoir.ports.embedding import Passage
 from mnemoir.search.indexing import CONTEXT_MESSAGES, context_of
-from mnemoir.wire.app_prompts import is_task_prompt, question_in
+from mnemoir.wire.learnable import learnable
 
 _READ_ROLES = frozenset({"user", "assistant"})
 _UNSAID_ROLES = frozenset({"system", "developer"})
@@ -41,7 +41,8 @@ def analysed(turns: Sequence[Turn]) -> list[Turn]:
 def windows(turns: Sequence[Turn], most_tokens: int) -> list[list[Turn]]:
     """The turns cut into runs of at most `most_tokens`, each beginning with the last turn of the one before.
 
-    A turn over the limit is cut into pieces. The overlap is left out where it would not fit.
+    A turn over the limit is cut into pieces that overlap, so that each sentence is whole in one of them. The repeated
+    turn is left out where it would not fit.
     """
     runs: list[list[Turn]] = []
     room = 0
@@ -63,13 +64,8 @@ def digest(turns: Sequence[Turn]) -> str:
 
 
 def _typed(turn: Turn) -> Turn:
-    """The turn reduced to text typed by a person: the question of a document frame, "" for a side task's prompt."""
-    if turn.role != "user":
-        return turn
-    question = question_in(turn.text)
-    if question is not None:
-        return replace(turn, text=question)
-    return replace(turn, text="") if is_task_prompt(turn.text) else turn
+    """A user's turn reduced to text typed by a person: without document frames, side tasks and repeated memories."""
+    return replace(turn, text=learnable(turn.text)) if turn.role == "user" else turn
 
 
 def _clean(text: str) -> str:
@@ -82,13 +78,13 @@ def _size(turn: Turn) -> int:
 
 
 def _pieces(turn: Turn, most_tokens: int) -> Iterator[Turn]:
-    """The turn itself, or its text in pieces that fit, cut after a line or a sentence where there is one."""
+    """The turn itself, or its text in pieces that fit; each repeats the last characters of the one before."""
     rest = turn.text
     room = max(1, most_tokens - _TURN_TOKENS)
     while estimate_tokens(rest) > room:
         cut = _cut(rest, room)
         yield replace(turn, text=rest[:cut])
-        rest = rest[cut:]
+        rest = rest[_resumed(rest, cut) :]
     if rest.strip():
         yield replace(turn, text=rest)
 
@@ -100,11 +96,24 @@ def _cut(text: str, room: int) -> int:
         end = max(1, end // 2)
         if end == 1:
             return 1
-    best = max(text.rfind(mark, end // 2, end) + len(mark) if mark in text[end // 2 : end] else 0 for mark in _BREAKS)
-    return best or end
+    return _break_after(text, end // 2, end) or end
 
 
-_BREAKS = ("\n", ". ", "! ", "? ", "。", " ")
+def _resumed(text: str, cut: int) -> int:
+    """The index at which the piece after a cut begins: at a sentence, or a word, up to `_OVERLAP` before it."""
+    earliest = max(cut - _OVERLAP, cut // 2 + 1)
+    ends = [at + len(mark) for mark in _BREAKS if (at := text.find(mark, earliest, cut)) >= 0]
+    return min(ends, default=text.find(" ", earliest, cut) + 1 or cut)
+
+
+def _break_after(text: str, begin: int, end: int) -> int:
+    """The index behind the last end of a sentence between the two, else behind the last space; 0 without one."""
+    last = max(text.rfind(mark, begin, end) + len(mark) if mark in text[begin:end] else 0 for mark in _BREAKS)
+    return last or text.rfind(" ", begin, end) + 1
+
+
+_BREAKS = ("\n", ". ", "! ", "? ", "。")
+_OVERLAP = 800  # characters; longer than the longest clause that the offline model reads
 
 
 def messages(scope: Scope, request: AddRequest, now: datetime) -> list[Memory]:

@@ -6,7 +6,8 @@ a memory that the fact states in more detail is updated. Otherwise the fact is a
 
 For this each statement is analysed: the attribute it sets, or the liking or activity it affirms or denies. Some
 attributes hold one value at a time (a home, an employer, a diet), so a new value replaces the old one. Likings and
-activities hold many values, so only the opposite statement replaces a statement.
+activities hold many values, so only the opposite statement replaces a statement. Statements in other languages than
+English are analysed by their shapes, which name the same attributes.
 """
 
 import re
@@ -18,6 +19,7 @@ from typing import Any
 from mnemoir.core.text import content_hash, normalise
 from mnemoir.memory.facts.resemblance import contained, overlap, words_of
 from mnemoir.providers.llm.offline import vocabulary as v
+from mnemoir.providers.llm.offline.shapes import reading_of
 
 Entry = dict[str, Any]  # one row of the answer, JSON
 _OPPOSITE = 0.75  # share of common words from which a denial concerns the same subject
@@ -39,6 +41,7 @@ _ONE_VALUE: tuple[tuple[str, str], ...] = (
     ("relationship", r"(?:is |got )?(?P<v>single|married|divorced|engaged|widowed|in a relationship)\b.*"),
     ("birthday", r"birthday is (?:on )?(?P<v>.+)"),
 )
+_SINGLE = frozenset(slot for slot, _ in _ONE_VALUE)  # and each attribute of a named person or thing
 _RELATIVE = re.compile(rf"(?P<who>{v.PEOPLE}|{v.PETS}) is (?:called|named) (?P<v>.+)", re.IGNORECASE)
 _ATTRIBUTE = re.compile(rf"(?P<what>{v.ATTRIBUTES}|favou?rite .+?) (?:is|are) (?P<v>.+)", re.IGNORECASE)
 _MANY_OF_A_KIND = frozenset({"hobby", "hobbies", "diet", "goal", "dream", "major", "degree"})
@@ -69,13 +72,15 @@ _IDLE = re.compile(
 class Matter:
     """The subject of a statement: `slot` names the attribute, "" for none; `value` is its value in the statement.
 
-    `denies` is True for "no longer", "hates" and similar words; `ends` for a statement that ends every employment.
+    `denies` is True for "no longer", "hates" and similar words; `ends` for a statement that ends every employment;
+    `many` where the attribute holds many values.
     """
 
     slot: str
     value: str
     denies: bool = False
     ends: bool = False
+    many: bool = False
 
 
 @lru_cache(maxsize=2048)
@@ -100,7 +105,7 @@ def _liking(text: str) -> Matter | None:
     if match is None:
         return None
     against = bool(match["hates"]) != bool(match["denial"])
-    return Matter(slot="liking", value=match["v"], denies=against)
+    return Matter(slot="liking", value=match["v"], denies=against, many=True)
 
 
 def _attribute(text: str) -> Matter | None:
@@ -125,7 +130,18 @@ def _named_attribute(text: str) -> Matter | None:
 
 def _denied(text: str) -> Matter | None:
     match = _DENIED.fullmatch(text)
-    return Matter(slot="", value=match["v"], denies=True) if match else None
+    if match is None:
+        return None
+    attribute = _attribute(match["v"])
+    return Matter(slot=attribute.slot if attribute else "", value=match["v"], denies=True)
+
+
+def _in_another_language(text: str) -> Matter | None:
+    reading = reading_of(text)
+    if reading is None:
+        return None
+    many = reading.key not in _SINGLE and " " not in reading.key
+    return Matter(slot=reading.key, value=reading.value, denies=reading.denies, many=many)
 
 
 _SLOTS = tuple((slot, re.compile(pattern, re.IGNORECASE)) for slot, pattern in _ONE_VALUE)
@@ -136,6 +152,7 @@ _READERS: tuple[Callable[[str], Matter | None], ...] = (
     _attribute,
     _relative,
     _named_attribute,
+    _in_another_language,
 )
 
 
@@ -153,7 +170,10 @@ def decide(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def settled(facts: Sequence[str]) -> list[str]:
-    """The facts of one conversation after later ones updated or deleted earlier ones, in the order first said."""
+    """The facts of one conversation after later ones updated or deleted earlier ones, in the order first said.
+
+    "No longer lives in Leeds" is left out beside "Lives in York": the new value alone replaces the stored one.
+    """
     kept: dict[str, str] = {}
     for number, fact in enumerate(facts):
         for entry in _decide_one(fact, kept):
@@ -163,7 +183,8 @@ def settled(facts: Sequence[str]) -> list[str]:
                 kept[entry["id"]] = fact
             elif entry["event"] == "DELETE":
                 del kept[entry["id"]]
-    return list(kept.values())
+    valued = {matter.slot for matter in map(matter_of, kept.values()) if not matter.denies} & _SINGLE
+    return [fact for fact in kept.values() if not (matter_of(fact).denies and matter_of(fact).slot in valued)]
 
 
 def _decide_one(fact: str, memories: Mapping[str, str]) -> list[Entry]:
@@ -199,7 +220,7 @@ def _told(fact: str, matter: Matter, text: str) -> bool:
 
 def _other_value(matter: Matter, stored: Matter) -> bool:
     """True when both give different values to the same single-valued attribute."""
-    if matter.denies or stored.denies or not matter.slot or matter.slot != stored.slot or matter.slot == "liking":
+    if matter.denies or stored.denies or not matter.slot or matter.slot != stored.slot or matter.many:
         return False
     return words_of(matter.value).stems != words_of(stored.value).stems
 
@@ -212,8 +233,13 @@ def _opposite(fact: str, matter: Matter, text: str) -> bool:
         return matter.slot in _WORK_SLOTS and not matter.denies
     if matter.denies == stored.denies:
         return False
-    if matter.slot == stored.slot == "liking":
-        return same_value(matter.value, stored.value)
+    denied, held = (matter, stored) if matter.denies else (stored, matter)
+    if denied.slot:
+        inner = _attribute(denied.value)  # of "lives in Graz"; the value of another language has no verb
+        if denied.slot == held.slot:
+            return same_value(inner.value if inner else denied.value, held.value)
+        if held.slot or inner is None:
+            return False
     return overlap(matter.value, stored.value if stored.denies else text) >= _OPPOSITE
 
 

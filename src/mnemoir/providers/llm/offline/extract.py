@@ -1,10 +1,13 @@
 """Extraction of facts from a conversation by rule: statements of the user in the first person.
 
-A turn is split into clauses that can each hold one statement. Quotes, code, questions and hypothetical sentences are
+A turn is split into clauses that can each hold one statement. Pasted text, questions and hypothetical sentences are
 removed first, so that the rules need not handle them; contractions are written out, which halves the rules.
 
 The rules turn clauses into statements that stand alone, without naming the user: "I row every morning" becomes "Rows
 every morning". A shared subject is repeated for each verb before the rules; the wording is edited after them.
+
+A sentence without an English statement is looked up in the shapes of other languages, whose statements are kept as
+said.
 """
 
 import re
@@ -16,17 +19,12 @@ from mnemoir.core.clock import from_text
 from mnemoir.core.text import content_hash
 from mnemoir.providers.llm.offline import vocabulary as v
 from mnemoir.providers.llm.offline.decide import settled
+from mnemoir.providers.llm.offline.own_words import own_sentences
 from mnemoir.providers.llm.offline.rules import said_by
+from mnemoir.providers.llm.offline.shapes import statements_in
 from mnemoir.providers.llm.offline.wording import resolved
 
 _MOST_FACTS = 200  # `settled` compares each fact with each
-_GAP = re.compile(r"[^\S\n]+")
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
-_QUOTED_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
-_QUOTE = re.compile(r"[\"“„«](?P<inside>[^\"”“»\n]{1,2000})[\"”“»]")
-_LINK = re.compile(r"https?://\S+")
-_ASIDE = re.compile(r"\s*\([^()]*\)")
-_SENTENCE_END = re.compile(r"(?<!\b[A-Z])(?<!\bDr)(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bSt)(?<=[.!?…])\s+|\n+|;\s*")
 _IMAGINED = re.compile(
     r"\b(?:if (?:i|we|my|it|you|he|she|they)|imagine|suppose|supposing|pretend|let'?s say|hypothetically|i wish|"
     r"as if|role-?play|for example|e\.g\.|act as|you are|say i|what if|in the (?:story|novel|scene))\b",
@@ -35,7 +33,8 @@ _IMAGINED = re.compile(
 _ASKING = re.compile(
     r"^(?:what|how|why|when|where|which|who|whose|whom|can|could|would|will|should|shall|do|does|did|is|are|was|were|"
     r"am|have|has|may|might|any|got any|please(?! (?:call|remember|note|keep|bear|do not forget|don't forget|"
-    r"make a note))|tell me|give me|show me|help me|suggest|recommend|write|explain|"
+    r"make a note|always|never)|.* (?:from now on|in (?:the )?future|going forward)$)|tell me|give me|show me|"
+    r"help me|suggest|recommend|(?:write|explain)(?!.* (?:from now on|in future)$)|"
     r"let me know|let's|translate|make me|find)\b(?! i (?:was|am) (?:a|an)\b)",
     re.IGNORECASE,
 )
@@ -55,11 +54,13 @@ _LEAD = re.compile(
     r"in general|in fact|as you know|you know|just so you know|for context|for the record|for your information|"
     r"i should (?:mention|say|add)(?: that)?|i must (?:say|admit)(?: that)?|i have to (?:say|admit)(?: that)?|"
     r"i forgot to (?:say|mention)(?: that)?|it turns out(?: that)?|i just wanted to say(?: that)?|now|nowadays|"
+    r"(?:sorry,? )?(?:what )?i mean(?:t)?(?: to say)?(?: was| is)?(?: that)?|sorry|my mistake|correction|"
     r"these days|unfortunately|luckily|sadly|fortunately|then|apparently)\b[\s,!.:]*)+",
     re.IGNORECASE,
 )
 _WRITTEN_OUT = (
-    (re.compile(r"\b(?:i'm|im)\b", re.IGNORECASE), "I am"),
+    (re.compile(r"\b(from now on|going forward|in (?:the )?future),? please\b", re.IGNORECASE), r"\1"),
+    (re.compile(r"\b(?:i'm|(?-i:im|Im(?= [a-z\d])))\b", re.IGNORECASE), "I am"),  # "Im Juni" is German
     (re.compile(r"\b(?:i've|ive)\b", re.IGNORECASE), "I have"),
     (re.compile(r"\bi'll\b", re.IGNORECASE), "I will"),
     (re.compile(r"\bi'd (?=like|love|prefer|rather|be)", re.IGNORECASE), "I would "),
@@ -74,7 +75,6 @@ _WRITTEN_OUT = (
     (re.compile(r"\bI amn't\b"), "I am not"),
 )
 _LONGEST_CLAUSE = 400  # characters; no statement is longer, and the rules must stay fast on pasted text
-_MOST_CHARACTERS = 20_000  # of one turn; statements about oneself usually stand before pasted text
 _LONGEST_WORDS = 30
 _SHARED = re.compile(
     rf"(?P<subject>I|We)\s(?P<first>(?:{v.LASTING}|am|have|row|run|use|moved|{v.PAST})\b(?!\sto\s[a-z]).*?),?"
@@ -115,37 +115,30 @@ def extract(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def facts_of(text: str, today: date) -> list[str]:
     """The statements of one user turn."""
-    return [fact for clause in clauses(text) for fact in statements(clause, today)]
+    return [fact for sentence in own_sentences(text) for fact in _facts_in(sentence, today)]
 
 
-def clauses(text: str) -> Iterator[str]:
-    """The clauses of a text, contractions written out, edges trimmed; "remember that …" keeps its opening."""
-    for sentence in _sentences(text[:_MOST_CHARACTERS]):
-        if _IMAGINED.search(sentence):
-            continue
-        pieces = [trimmed(piece) for piece in _BREAK.split(_written_out(sentence))]
-        told = _before_question(pieces, sentence.endswith("?"))
-        yield from (piece for piece in told if 0 < len(piece) <= _LONGEST_CLAUSE)
+def _facts_in(sentence: str, today: date) -> list[str]:
+    english = [fact for clause in clauses(sentence) for fact in statements(clause, today)]
+    return english or statements_in(sentence)
+
+
+def clauses(sentence: str) -> Iterator[str]:
+    """The clauses of an English sentence, contractions written out, edges trimmed.
+
+    "remember that …" keeps its opening.
+    """
+    if _IMAGINED.search(sentence):
+        return
+    pieces = [trimmed(piece) for piece in _BREAK.split(_written_out(sentence))]
+    told = _before_question(pieces, sentence.endswith("?"))
+    yield from (piece for piece in told if 0 < len(piece) <= _LONGEST_CLAUSE)
 
 
 def trimmed(clause: str) -> str:
     """The clause without greeting, filler words and closing punctuation."""
     bare = _LEAD.sub("", clause.strip())
-    return bare.strip(" \t,.!?…;:*_~-–—()")
-
-
-def _sentences(text: str) -> Iterator[str]:
-    evened = _GAP.sub(" ", text.replace("’", "'"))
-    plain = _CODE.sub(" ", _QUOTED_LINE.sub(" ", evened))
-    plain = _ASIDE.sub("", _LINK.sub(" ", _QUOTE.sub(_unquoted, plain)))
-    for sentence in _SENTENCE_END.split(plain):
-        if sentence and sentence.strip():
-            yield sentence.strip()
-
-
-def _unquoted(match: re.Match[str]) -> str:
-    """The quoted text up to two words, which is a name; a space for a longer quote, which is another person's."""
-    return match["inside"] if len(match["inside"].split()) <= 2 else " "
+    return bare.strip(" \t,.!?…;:*_~-–—()\"'")
 
 
 def _written_out(sentence: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from mnemoir.providers.llm.offline import vocabulary as v
 from mnemoir.providers.llm.offline.sayings import (
     Table,
+    asked,
     became,
     being,
     dated,
@@ -24,6 +25,7 @@ from mnemoir.providers.llm.offline.sayings import (
     relative,
     table,
     third,
+    used,
 )
 from mnemoir.providers.llm.offline.wording import third_person
 
@@ -42,8 +44,9 @@ BEING = table(
     (r"my (?:full |first |real )?name is (?:actually )?(?P<name>[^,]+?)(?:,.*)?", naming),
     (r"I am (?:called|known as|named) (?P<name>.+)", naming),
     (
-        r"(?:please |you can |just |everyone |everybody |people |friends |my friends )*calls? me (?!back|later|"
-        r"crazy|when|if|a\b)(?P<x>\w[\w'-]*)",
+        r"(?:please |you can |just |everyone |everybody |people |friends |my friends |always |from now on )*"
+        r"calls? me (?!back|later|"
+        r"crazy|when|if|a\b)(?P<x>\w[\w'-]*)(?:,? (?:not|instead of|rather than|and not) [\w'-]+)?",
         "Goes by {x}",
     ),
     (r"I go by (?P<x>(?!the\b)\w[\w'/ -]*)", "Goes by {x}"),
@@ -102,21 +105,32 @@ BEING = table(
     (r"I used to (?P<x>(?!think\b|it\b|this\b).+)", "Used to {x}"),
     # I am …
     (r"I am (?P<said>.+)", being),
+    (
+        r"we are (?P<said>(?:flying|travell?ing|moving|getting married|going|visiting|leaving|having|expecting) .+)",
+        being,
+    ),
     (r"I was (?:recently |just )?diagnosed with (?P<x>.+)", "Diagnosed with {x}"),
     (r"(?:as|being) an? (?P<x>(?:" + v.DIETS + r")|nurse|teacher|doctor|developer|student|parent)", "Is {x}"),
 )
 
 
-_KEPT = re.compile(
-    r"\b(?:car|bike|bicycle|tesla|wheelchair|glasses|lenses|aid|insulin|medication|thinners|linux|windows|macos|mac|vim|"
-    r"emacs|metric.*|laptop)\b",
-    re.IGNORECASE,
+_ASKED = (
+    r"(?P<x>(?:answer|reply|respond|write|use|give|address|speak|talk|keep|explain|format|spell|convert|call|show|add|"
+    r"include|avoid|stop|do not|don't|never|always)\b.+)"
 )
 
 
-def used(match: re.Match[str]) -> Sequence[str]:
-    """The statement about a thing used or worn, when it is of a lasting kind; else ()."""
-    return third(match) if _KEPT.search(match["x"]) else ()
+# wishes for every answer; a request without a word for the time is for one answer
+_ALWAYS = r"(?:from now on|in (?:the )?future|going forward|from today on|henceforth)"
+ASKING = table(
+    (rf"{_ALWAYS},? (?:please )?(?!(?:always )?call me){_ASKED}", asked),
+    (rf"(?:please )?(?!call me){_ASKED.replace('|never|always', '')} {_ALWAYS}", asked),
+    (
+        r"(?:please )?(?P<x>(?:always|never) (?:answer|reply to|respond to|address|speak to|talk to|give|show) "
+        r"me\b.+)",
+        asked,
+    ),
+)
 
 
 # habits, and events on a named day; these rules come last, because their patterns match most
@@ -147,6 +161,10 @@ DOING = table(
         r"business|team|shop|restaurant|startup|start-up|farm|"
         r"department|blog|agency|studio|lab|club|bakery|café|cafe|bar|hotel|school|charity|gallery|bookshop|"
         r"store|salon)\b.*)",
+        third,
+    ),
+    (
+        r"I (?P<x>(?:drive|ride|own) (?:an?|two|three|our|my) (?!hard bargain|(?:lot|bit|few|little|couple)\b).+)",
         third,
     ),
     (
@@ -189,9 +207,9 @@ LIFE = table(
         r"turned|owns?|goes)\b.+)",
         relative,
     ),
-    (rf"my (?P<x>(?:{v.PEOPLE}|{v.PETS}),? [A-Z]\w+)", "{x}"),
+    (rf"my (?P<x>(?:{v.PEOPLE}|{v.PETS}),? (?-i:[A-Z])\w+)", "{x}"),
     (
-        rf"my (?P<x>(?:{v.PEOPLE}|{v.PETS})) (?P<n>[A-Z]\w+) (?P<rest>(?:is|was|has|lives|works|loves|likes|"
+        rf"my (?P<x>(?:{v.PEOPLE}|{v.PETS})) (?P<n>(?-i:[A-Z])\w+) (?P<rest>(?:is|was|has|lives|works|loves|likes|"
         r"hates|died|turns|turned|plays|started)\b.+)",
         "{x} {n} {rest}",
     ),
@@ -277,4 +295,4 @@ _REMEMBER = re.compile(
     r"(?P<said>(?!(?:to|when|how|me|what|the time|our|if|whether|about|of|where|which|this)\b).+)",
     re.IGNORECASE,
 )
-_RULES: Table = ((_REMEMBER, _remembered), *BEING, *LIFE, *DOING)
+_RULES: Table = ((_REMEMBER, _remembered), *ASKING, *BEING, *LIFE, *DOING)

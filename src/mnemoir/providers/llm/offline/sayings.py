@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from mnemoir.providers.llm.offline import vocabulary as v
-from mnemoir.providers.llm.offline.wording import has_date, is_past, skip_adverbs, third_person
+from mnemoir.providers.llm.offline.wording import has_date, is_past, names_day, skip_adverbs, third_person
 
 _NAME = re.compile(r"(?!(?:I|OK|Ok|Okay|Sorry|Not|Just|So|Very|Really|From|Here|Fine|Good|Back|In|At|On)\b)"
                    r"[A-ZÀ-ÖØ-Þ][\w'’-]+(?:\s[A-ZÀ-ÖØ-Þ][\w'’.-]*){0,2}")  # fmt: skip
@@ -230,7 +230,7 @@ def _is_event(said: str) -> bool:
 
 
 def being(match: re.Match[str]) -> Sequence[str]:
-    return self_description(match["said"], dated=has_date(match["said"]))
+    return self_description(match["said"], dated=names_day(match["said"]))
 
 
 def not_being(match: re.Match[str]) -> Sequence[str]:
@@ -279,3 +279,20 @@ def relative(match: re.Match[str]) -> Sequence[str]:
         if said
         else (f"{match['who']} {third_person(match['rest']) if match['rest'].startswith('have') else match['rest']}",)
     )
+
+
+_KEPT = re.compile(
+    r"\b(?:car|bike|bicycle|tesla|wheelchair|glasses|lenses|aid|insulin|medication|thinners|linux|windows|macos|mac|vim|"
+    r"emacs|metric.*|laptop)\b",
+    re.IGNORECASE,
+)
+
+
+def used(match: re.Match[str]) -> Sequence[str]:
+    """The statement about a thing used or worn, when it is of a lasting kind; else ()."""
+    return third(match) if _KEPT.search(match["x"]) else ()
+
+
+def asked(match: re.Match[str]) -> Sequence[str]:
+    """What the user wants of every answer."""
+    return (f"Wants the assistant to {match['x'][0].lower()}{match['x'][1:]}",)

@@ -110,9 +110,23 @@ def _third(verb: str) -> str:
     return f"{low}s"
 
 
+_MONTH = "|".join(calendar.month_name[1:])
+_CALENDAR = re.compile(
+    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})|(?:{_MONTH}) \d{{1,4}}|"
+    rf"(?:in|by|until|late|early|mid) (?:{_MONTH})|"
+    r"\d{4}-\d\d-\d\d|in \d{4}|(?:in|this|next) (?:the )?(?:spring|summer|autumn|fall|winter))\b",
+    re.IGNORECASE,
+)
+
+
 def has_date(text: str) -> bool:
     """True when `text` contains a date relative to the day it was said."""
     return _EXPRESSION.search(text) is not None
+
+
+def names_day(text: str) -> bool:
+    """True when `text` says when something happens: by a relative date, a month, a date or a season."""
+    return has_date(text) or _CALENDAR.search(text) is not None
 
 
 def resolved(text: str, today: date, *, past: bool) -> str:

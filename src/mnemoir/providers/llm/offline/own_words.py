@@ -1,0 +1,137 @@
+"""The sentences of a turn that the user wrote about themselves: without code, quotes, pasted text and jokes.
+
+The rules read first-person statements. Text that is only pasted has them, too: a sentence to translate, a transcript
+of another chat, a system prompt. It is removed before any rule sees it; in doubt it is removed, since a fact about
+another person is worse than a missed one.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from mnemoir.wire.learnable import without_blocks
+
+_GAP = re.compile(r"[^\S\n]+")
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_QUOTED_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
+_QUOTES = (
+    re.compile(r"[\"“„«»](?P<inside>[^\"“”„«»\n]{1,2000})[\"“”«»]"),
+    re.compile(r"(?<!\w)['‘‚‹](?P<inside>(?=[A-ZÀ-Þ¿¡]\S* )(?:[^'‘‚‹›\n]|(?<=\w)'(?=\w)){1,400})['›](?!\w)"),
+)
+_LINK = re.compile(r"https?://\S+")
+_ASIDE = re.compile(r"\s*\([^()]*\)")
+_TAG = re.compile(r"<(?P<name>[a-z][\w-]{0,40})(?:\s[^<>\n]{0,400})?>", re.IGNORECASE)
+_MONTHS = (
+    "jan|feb|mär|märz|apr|mai|jun|jul|aug|sep|okt|nov|dez|januar|jänner|februar|april|juni|juli|august|september|"
+    "oktober|november|dezember"
+)
+_SENTENCE_END = re.compile(
+    rf"(?!(?<=\d\.)\s+(?:{_MONTHS})\b)(?<!\b[A-Z])(?<!\bDr)(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bSt)"
+    r"(?<=[.!?…])\s+|\n+|;\s*|(?=¿)",
+    re.IGNORECASE,
+)
+_PIECE = re.compile(r".{1,1500}(?:,\s|\s|$)|\S+", re.DOTALL)  # of a sentence; the patterns must stay fast on lists
+_BEGIN = r"(?:^|(?<=[.!?]\s))"
+_POLITE = (
+    r"(?:(?:hi|hello|hey|please|pls|can you|could you|would you|bitte|kannst du|könntest du|peux-tu|pouvez-vous|"
+    r"puedes|podrías|puoi|potresti|podes?|poderia|kun je|kan je|por favor|per favore),?\s+)*"
+)
+_MATERIAL = re.compile(  # what follows the colon is a text to work on
+    rf"{_BEGIN}{_POLITE}(?!check (?:this|it) out)"
+    r"(?:translat|fix|correct|proofread|rewrit|rephras|paraphras|summari[sz]|improv|edit|check|classif|analy[sz]|"
+    r"explain|review|shorten|polish|convert|continue|complete|extract|repeat|read|transcrib|describe|write|reply to|"
+    r"respond to|comment on|debug|here is|here's|this is (?:a|the|my) (?:text|prompt|e-?mail|poem|story|letter)|"
+    r"the following|given (?:the|this)|what does|"
+    r"übersetz|korrigier|verbesser|fass|formulier|umschreib|überprüf|prüf|analysier|erklär|hier ist|schreib|"
+    r"tradui|traduc|corrig|résum|reformul|amélior|relis|voici|expliqu|vérifi|"
+    r"resum|reescrib|reescrev|mejor|analiz|explic|revis|aquí|aqui está|traduz|corrij|melhor|analis|"
+    r"correggi|riassum|riscriv|miglior|spieg|ecco|controll|vertaal|verbeter|vat |herschrijf|corrigeer|hier is)"
+    r"[^\n:]{0,160}:[ \t]*\n*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ROLES = (
+    r"user|human|assistant|ai|bot|chatgpt|gpt|claude|gemini|system|system prompt|benutzer|nutzer|assistent|"
+    r"utilisateur|assistante|usuario|asistente|utente|assistente|usu[áa]rio|gebruiker"
+)
+_ROLE_LABEL = re.compile(
+    rf"{_BEGIN}[ \t>*_#\[(-]*(?:{_ROLES})[\])*_]*\s*(?:\([^)\n]*\))?\s*:", re.IGNORECASE | re.MULTILINE
+)
+_SPEAKER = re.compile(  # a line of a chat between people: "[12:03] Anna: ..."
+    r"^(?P<time>\[?\d{1,2}[:.]\d\d(?:[:.]\d\d)?[^\S\n]?(?:[AaPp][Mm])?\]?,?[^\S\n]*-?[^\S\n]*)?"
+    r"(?P<who>[A-ZÀ-Þ][\w'.-]*(?: [A-ZÀ-Þ][\w'.-]*)?):[^\S\n].*$",
+    re.MULTILINE,
+)
+_PERSONA = re.compile(
+    r"\W*(?:system(?: prompt| message)?\W+)?(?:(?:you are|you're|act as|your name is|du bist|sie sind|"
+    r"tu es|vous êtes|eres|sei|tu sei|você é|tu és|je bent|jij bent|u bent)\b[^.!?\n]*"
+    r"\b(?:assistant|assistent|asistente|assistente|bot|chatbot|ai|ki|ia|model|modell|"
+    r"modelo|modello|modèle|agent|agente|expert|character|tutor)\b)",
+    re.IGNORECASE,
+)
+_INSTRUCTION = re.compile(
+    r"(?:^|(?<=[.!?:]\s)|(?<=\n))[-*\d.)\s]*(?:you (?:are|must|should|will|can|have|do|never|always)|"
+    r"your (?:task|role|job|goal|name|purpose|answers?)|(?:always|never|do not|don't|only) \w+|"
+    r"(?:respond|answer|reply|speak) (?:in|with|only|as|to)|be (?:concise|helpful|polite|friendly|brief)|"
+    r"user'?s?\b|the user\b)",
+    re.IGNORECASE,
+)
+_JOKE = re.compile(
+    r"\b(?:just kidding|only kidding|only joking|just joking|i'm joking|i am joking|jk|j/k|(?:nur |war )(?:ein )?"
+    r"(?:spaß|spass|scherz)|je plaisante|je rigole|es broma|era broma|es una broma|scherzo|sto scherzando|"
+    r"era uno scherzo|é brincadeira|estou a brincar|estou brincando|grapje|geintje)\b",
+    re.IGNORECASE,
+)
+_SARCASM = re.compile(
+    r"^(?:oh,? (?:sure|great|yes|yeah|wonderful|fantastic|brilliant|perfect|lovely|joy|good|nice|of course)|"
+    r"yeah,? (?:right|sure)|sure,? because|because i (?:just|so)|wow,)\b.*"
+    r"\bi (?:\w+ )?(?:love|adore|enjoy|live for)\b"
+    r"|\bi (?:just|so) (?:love|adore) (?:it when|waiting|being|standing|queu|paying|traffic|delays|bugs|crash)"
+    r"|(?<=\s)/s\b|🙄",
+    re.IGNORECASE,
+)
+
+
+def own_sentences(text: str) -> Iterator[str]:
+    """The sentences of a turn in which the user may speak of themselves, in order, without line ends."""
+    plain = _without_pasted(_GAP.sub(" ", text.replace("’", "'")))
+    for quote in _QUOTES:
+        plain = quote.sub(_unquoted, plain)
+    plain = _ASIDE.sub("", _LINK.sub(" ", plain))
+    joke = max((match.end() for match in _JOKE.finditer(plain)), default=0)
+    for sentence in _SENTENCE_END.split(plain[joke:]):
+        if sentence and sentence.strip() and not _SARCASM.search(sentence):
+            yield from (piece.strip() for piece in _PIECE.findall(sentence.strip()))
+
+
+def _without_pasted(text: str) -> str:
+    """The text without code, quoted lines, tagged blocks, transcripts, texts to work on and system prompts."""
+    text = without_blocks(_CODE.sub(" ", _QUOTED_LINE.sub(" ", text)), _TAG)
+    label = _ROLE_LABEL.search(text)
+    text = _without_dialogue(text[: label.start()] if label else text)
+    is_prompt = _PERSONA.match(text) and len(_INSTRUCTION.findall(text)) > 1
+    return "" if is_prompt else _without_material(text)
+
+
+def _without_material(text: str) -> str:
+    """The text without the paragraph that stands after "Translate this:" and similar instructions."""
+    kept, at = [], 0
+    for match in _MATERIAL.finditer(text):
+        if match.start() >= at:
+            kept.append(text[at : match.start()])
+            end = text.find("\n\n", match.end())
+            at = len(text) if end < 0 else end
+    return "".join((*kept, text[at:]))
+
+
+def _without_dialogue(text: str) -> str:
+    """The text without the lines of a chat between people: lines with a time, or with a name that occurs twice."""
+    lines = list(_SPEAKER.finditer(text))
+    named = Counter(line["who"] for line in lines)
+    if not any(line["time"] or named[line["who"]] > 1 for line in lines):
+        return text
+    return _SPEAKER.sub(" ", text)
+
+
+def _unquoted(match: re.Match[str]) -> str:
+    """The quoted text up to two words, which is a name; a space for a longer quote, which is another person's."""
+    return match["inside"] if len(match["inside"].split()) <= 2 else " "

@@ -1,0 +1,207 @@
+"""Statements about oneself in German, French, Spanish, Italian, Portuguese and Dutch, kept as said.
+
+There is no grammar: a language is a table of shapes in a file beside this module, and one matcher reads all tables.
+A clause that fits a shape is a fact in the user's own words. The key of a shape names what the clause is about, so
+that a later clause about the same closes it; the keys of attributes are those of English facts.
+
+A table has patterns over a text without accents and in any case ("ß" is "ss"):
+    `cue`       a word that every statement in the language has; a sentence without it is not examined
+    `subject`   put before a verb that shares the subject of the clause before; absent where verbs need none
+    `verbs`     the verbs that may share it
+    `starts`    the words that begin a clause of their own after a comma or a joining word (`joins`)
+    `breaks`    the words that begin a subordinate clause, which is cut off
+    `lead`      fillers at the beginning of a clause, `tail` at its end: cut off
+    `front`     a beginning that moves the subject (groups `verb`, `who`, `rest`) or only precedes it (`rest`)
+    `asking`    the beginning of a question or of a request
+    `imagined`  signs of a hypothetical or ironic sentence
+    `words`     lists of words that patterns name in braces
+    `shapes`    what is said, by key; `denials` likewise what is denied; group `v` is the value, `who` part of the key
+"""
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any
+
+LANGUAGES = ("de", "fr", "es", "it", "pt", "nl")
+_LONGEST_CLAUSE = 200  # characters
+_MOST_WORDS = 25
+_EDGES = " \t,.!?…;:*_~-–—()¡¿\"'"
+_TWO_LETTERS = str.maketrans({"ß": "ss", "œ": "oe", "Œ": "Oe", "æ": "ae", "Æ": "Ae", "’": "'"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a clause is about (`key`), what it says of it, and whether it denies it."""
+
+    key: str
+    value: str
+    denies: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Language:
+    subject: str
+    verbs: re.Pattern[str]
+    split: re.Pattern[str]
+    lead: re.Pattern[str]
+    tail: re.Pattern[str]
+    front: re.Pattern[str]
+    asking: re.Pattern[str]
+    imagined: re.Pattern[str]
+    shapes: Sequence[tuple[str, bool, re.Pattern[str]]]  # key, denial, pattern
+
+    def statements(self, sentence: str) -> list[str]:
+        """The clauses of the sentence that fit a shape."""
+        if self.imagined.search(folded(sentence)):
+            return []
+        return [clause for clause in self._clauses(sentence) if self.read(clause)]
+
+    def read(self, clause: str) -> Reading | None:
+        """What the clause says; None when it fits no shape."""
+        if len(clause) > _LONGEST_CLAUSE or len(clause.split()) > _MOST_WORDS:
+            return None
+        orders = [folded(clause), *self._without_front(folded(clause))]
+        return next((found for text in orders if (found := self._fitting(text))), None)
+
+    def _fitting(self, text: str) -> Reading | None:
+        for key, denies, pattern in self.shapes:
+            match = pattern.fullmatch(text)
+            if match:
+                groups = match.groupdict()
+                subject = f"{groups['who'].lower()} {key}" if groups.get("who") else key
+                return Reading(key=subject, value=groups.get("v") or text, denies=denies)
+        return None
+
+    def _without_front(self, text: str) -> Iterator[str]:
+        """The clause in its usual order, without the words in front and with them at its end."""
+        match = self.front.fullmatch(text)
+        if match:
+            said = match.groupdict(default="")
+            usual = " ".join(filter(None, (said.get("who"), said.get("verb"), said["rest"]))).strip()
+            yield usual
+            yield f"{usual} {said['front'].strip(' ,')}"
+
+    def _clauses(self, sentence: str) -> Iterator[str]:
+        """The clauses before the first that asks, each with its subject; none when the whole sentence asks."""
+        pieces = [self._trimmed(piece) for piece in self._pieces(sentence)]
+        asking = next((at for at, piece in enumerate(pieces) if self.asking.match(folded(piece))), None)
+        if asking is None and sentence.endswith("?"):
+            return
+        for piece in pieces[:asking]:
+            shares = self.subject and self.verbs.match(folded(piece))
+            yield f"{self.subject} {piece}" if shares else piece[:1].upper() + piece[1:]
+
+    def _pieces(self, sentence: str) -> Iterator[str]:
+        """The sentence cut at the beginnings of clauses."""
+        begin = 0
+        for cut in self.split.finditer(_aligned(sentence)):
+            yield sentence[begin : cut.start()]
+            begin = cut.end()
+        yield sentence[begin:]
+
+    def _trimmed(self, piece: str) -> str:
+        """The clause without fillers and punctuation at its edges."""
+        bare = piece.strip(_EDGES)
+        lead = self.lead.match(_aligned(bare))
+        bare = bare[lead.end() if lead else 0 :]
+        tail = self.tail.search(_aligned(bare))
+        return bare[: tail.start() if tail else len(bare)].strip(_EDGES)
+
+
+def statements_in(sentence: str) -> list[str]:
+    """The statements of a sentence in the first language that has any; [] for other languages."""
+    text = unicodedata.normalize("NFC", sentence)
+    return next((found for each in _spoken_in(text) if (found := each.statements(text))), [])
+
+
+@lru_cache(maxsize=2048)
+def reading_of(statement: str) -> Reading | None:
+    """What a stored statement says, by the first language with a shape for it; None when no shape fits."""
+    text = unicodedata.normalize("NFC", statement).strip(_EDGES)
+    return next((found for each in _spoken_in(text) if (found := each.read(text))), None)
+
+
+def _spoken_in(text: str) -> Iterator[_Language]:
+    """The languages of which the text has a cue. The others are not compiled: a language takes 0.1 s."""
+    plain = folded(text)
+    return (language(code) for code in LANGUAGES if _cue(code).search(plain))
+
+
+def folded(text: str) -> str:
+    """The text without accents; "ß", "œ" and "æ" become two letters, quote marks straight."""
+    return text if text.isascii() else "".join(map(_letters, text))
+
+
+def _aligned(text: str) -> str:
+    """The text without accents, letter for letter: "ß" is "s", so that places in both are the same."""
+    return text if text.isascii() else "".join(_letters(char)[:1] or " " for char in text)
+
+
+@lru_cache(maxsize=1024)
+def _letters(char: str) -> str:
+    decomposed = unicodedata.normalize("NFD", char.translate(_TWO_LETTERS))
+    return "".join(part for part in decomposed if not unicodedata.combining(part))
+
+
+@cache
+def _table(code: str) -> Mapping[str, Any]:
+    """The file of one language."""
+    text = (files(__package__) / f"{code}.toml").read_text(encoding="utf-8")
+    return {name: _unwrapped(value) for name, value in tomllib.loads(text).items()}
+
+
+@cache
+def _cue(code: str) -> re.Pattern[str]:
+    return re.compile(folded(rf"(?<!\w)(?:{_table(code)['cue']})(?!\w)"), re.IGNORECASE)
+
+
+@cache
+def language(code: str) -> _Language:
+    """The table of one language, compiled."""
+    table = _table(code)
+    words: dict[str, str] = table["words"]
+
+    def compiled(pattern: str) -> re.Pattern[str]:
+        return re.compile(folded(_filled(pattern, words)), re.IGNORECASE)
+
+    joined = rf"(?:,\s*|\s+)(?:{table['joins']})\s+(?=(?:{table['starts']}|{table['verbs']})(?!\w))"
+    begins = rf"(?:{table['starts']}|{table['breaks']})(?!\w)"
+    if "subject" in table:  # "…, bin 25", not "…, bin ich"
+        begins = rf"(?:{begins}|(?:{table['verbs']})(?!\w|\s(?:ich|wir|ik|wij|we)(?!\w)))"
+    split = rf"{joined}|,\s*(?={begins})|\s+[-–—]+\s+"
+    return _Language(
+        subject=table.get("subject", ""),
+        verbs=compiled(rf"(?:{table['verbs']})(?!\w)"),
+        split=compiled(split),
+        lead=compiled(rf"(?:(?:{table['lead']})(?!\w)[\s,!.:]*)+"),
+        tail=compiled(rf"(?:[,\s]+(?:{table['tail']}))+$"),
+        front=compiled(table["front"]),
+        asking=compiled(rf"(?:{table['asking']})(?!\w)"),
+        imagined=compiled(rf"(?<!\w)(?:{table['imagined']})(?!\w)"),
+        shapes=[*_shapes(table, "denials", compiled), *_shapes(table, "shapes", compiled)],
+    )
+
+
+def _unwrapped(value: Any) -> Any:
+    """The value of a table with long lists of words in one line."""
+    if isinstance(value, str):
+        return value.replace("\n", "")
+    return {name: _unwrapped(inner) for name, inner in value.items()} if isinstance(value, Mapping) else value
+
+
+def _shapes(table: Mapping[str, Any], kind: str, compiled: Any) -> Iterator[tuple[str, bool, re.Pattern[str]]]:
+    for key, patterns in table[kind].items():
+        for pattern in patterns:
+            yield key, kind == "denials", compiled(pattern)
+
+
+def _filled(pattern: str, words: dict[str, str]) -> str:
+    """The pattern with its word lists in place of their names; a list may name lists before it."""
+    for name, alternatives in reversed(words.items()):
+        pattern = pattern.replace(f"{{{name}}}", f"(?:{alternatives})")
+    return pattern
