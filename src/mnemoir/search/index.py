@@ -27,7 +27,7 @@ _COLUMNS: Mapping[str, tuple[DTypeLike, int | None]] = {
     "seq": (np.int64, None),
     "alive": (np.bool_, None),
     "is_fact": (np.bool_, None),
-    "times": (np.float64, 3),  # effective, said, expires
+    "times": (np.float64, 5),  # effective, said, expires, valid from, valid until
     "places": (np.int32, 5),  # speaker, agent, app, conversation, role
     "lengths": (np.int32, None),
     "token_ids": (np.uint16, None),  # the distinct ones of each row, one row behind the other
@@ -128,6 +128,11 @@ class ScopeIndex:
     def expires_at(self) -> NDArray[np.float64]:
         """Seconds since 1970 by slot; +inf without an expiry."""
         return self._columns["times"].values[:, 2]
+
+    def valid_at(self, at: float) -> Mask:
+        """True for rows that were valid at a time, by slot; in an index of current rows, for all."""
+        times = self._columns["times"].values
+        return np.asarray((times[:, 3] <= at) & (at < times[:, 4]))
 
     @property
     def speakers(self) -> Slots:
@@ -252,7 +257,9 @@ class ScopeIndex:
         columns["seq"].extend([row.seq for row in rows])
         columns["alive"].extend([True] * len(rows))
         columns["is_fact"].extend([not row.is_message for row in rows])
-        columns["times"].extend([(row.effective_at, row.said_at, row.expires_at) for row in rows])
+        columns["times"].extend(
+            [(row.effective_at, row.said_at, row.expires_at, row.valid_from, row.valid_until) for row in rows]
+        )
         names = [(row.speaker, row.agent, row.app, row.conversation, row.role) for row in rows]
         columns["places"].extend([tuple(map(code, each)) for each in names])
         columns["lengths"].extend([len(text) for text in texts])

@@ -23,7 +23,7 @@ from mnemoir.core.errors import ProviderError, ProviderInvalidOutput
 from mnemoir.core.memories import IndexEntry
 from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
 from mnemoir.search.language import is_surely_english
-from mnemoir.search.terms import terms_of
+from mnemoir.search.terms import TERMS_VERSION, terms_of
 
 MultilingualUse = Literal["auto", "always", "off"]
 Item = TypeVar("Item")
@@ -159,6 +159,24 @@ class FactEmbedding:
     async def aclose(self) -> None:
         """See the port."""
         await self._model.aclose()
+
+
+class NoVectors:
+    """An embedding model that makes no vectors: entries made with it hold terms alone, in the name of their rules."""
+
+    name = TERMS_VERSION
+    dimension = 0
+    reads_context = False
+
+    async def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
+        """An empty vector for each."""
+        return [Embedding(vector=np.zeros(0, np.float32))] * len(passages)
+
+    async def warm(self) -> None:
+        """Does nothing."""
+
+    async def aclose(self) -> None:
+        """Does nothing."""
 
 
 class Indexing:

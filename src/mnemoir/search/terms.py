@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Terms = NDArray[np.uint64]
+TERMS_VERSION = "terms/1"  # to be raised with any change of the terms of a text
 
 # Thai and Lao, Burmese, Khmer, Japanese kana, Han; Hangul is written with spaces and goes by words.
 _UNSPACED = re.compile(
