@@ -20,7 +20,7 @@ from mnemoir.ports.search_rows import Revision, SearchRow
 from mnemoir.search.columns import NONE, Chains, Column, Key
 from mnemoir.search.frozen import Frozen
 from mnemoir.search.indexing import unpack_ids
-from mnemoir.search.terms import Postings, Slots, append_postings, post, read_terms
+from mnemoir.search.terms import Postings, Slots, append_postings, own_terms, post, read_terms
 from mnemoir.search.vector_rows import VectorRows
 
 _COLUMNS: Mapping[str, tuple[DTypeLike, int | None]] = {
@@ -145,7 +145,7 @@ class ScopeIndex:
 
     @property
     def lengths(self) -> Slots:
-        """Terms by slot."""
+        """Words by slot."""
         return self._columns["lengths"].values
 
     @property
@@ -196,7 +196,7 @@ class ScopeIndex:
     def agrees_with(self, row: SearchRow) -> bool:
         """True when the index holds the row as given."""
         slots = np.flatnonzero(self.alive & (self.seqs == row.seq)).tolist()
-        if not slots or self.lengths[slots[0]] != len(read_terms(row.entry.terms)):
+        if not slots or self.lengths[slots[0]] != own_terms(row.entry.terms):
             return False
         main, second = self._stored(row)
         return self.main.agrees_with(slots[0], main) and self.second.agrees_with(slots[0], second)
@@ -228,7 +228,7 @@ class ScopeIndex:
         replaced = self._kill_rewritten(np.array([row.seq for row in rows], np.int64))
         first = len(self)
         texts = [read_terms(row.entry.terms) for row in rows]
-        self._append(rows, texts)
+        self._append(rows)
         self.pieces = append_postings(self.pieces, post(texts, first))
         self._count_tokens(rows)
         keys = [self._chain_key(slot) for slot in range(first, len(self))]
@@ -252,7 +252,7 @@ class ScopeIndex:
         self._relative_lengths = None
         self._speaker_names = None
 
-    def _append(self, rows: Sequence[SearchRow], texts: Sequence[NDArray[np.uint64]]) -> None:
+    def _append(self, rows: Sequence[SearchRow]) -> None:
         code, columns = self.codes.code, self._columns
         columns["seq"].extend([row.seq for row in rows])
         columns["alive"].extend([True] * len(rows))
@@ -262,7 +262,7 @@ class ScopeIndex:
         )
         names = [(row.speaker, row.agent, row.app, row.conversation, row.role) for row in rows]
         columns["places"].extend([tuple(map(code, each)) for each in names])
-        columns["lengths"].extend([len(text) for text in texts])
+        columns["lengths"].extend([own_terms(row.entry.terms) for row in rows])
         self._chains.extend(len(rows))
         stored = [self._stored(row) for row in rows]
         self.main.extend([main for main, _ in stored])

@@ -255,6 +255,7 @@ class _Look:
             embedding=self.embedding,
             second=self.second.vector,
             second_share=self.second.share,
+            language=self.second.language,
             asked_at=question.asked_at,
             limit=question.limit,
             threshold=question.threshold,

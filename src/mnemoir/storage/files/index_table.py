@@ -12,7 +12,7 @@ import orjson
 from mnemoir.core.atomic_file import Stamp
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.ports.memory_store import Project, StoreCounts
-from mnemoir.search.terms import TERMS_VERSION, terms_of
+from mnemoir.search.terms import TERMS_VERSION, terms_and_forms_of
 from mnemoir.storage.files.contents import Contents, EntryOf
 from mnemoir.storage.files.rows import Key, Row, key_of, text_hash
 from mnemoir.storage.sql.engine import Sql, queries
@@ -65,8 +65,8 @@ def entries_of(sql: Sql, project: Project) -> EntryOf:
     def entry_of(memory: Memory) -> IndexEntry:
         hashed, terms_by, entry = stored.get(key_of(memory), (b"", None, None))
         if entry is None or hashed != text_hash(memory.text):
-            return IndexEntry(terms=terms_of(memory.text))
-        return entry if terms_by == TERMS_VERSION else replace(entry, terms=terms_of(memory.text))
+            return IndexEntry(terms=terms_and_forms_of(memory.text))
+        return entry if terms_by == TERMS_VERSION else replace(entry, terms=terms_and_forms_of(memory.text))
 
     return entry_of
 
