@@ -358,9 +358,7 @@ def _best(
         stage: np.concatenate([found.raw.get(stage, np.full(len(found.rows), np.nan)) for found, _ in kinds])
         for stage in dict.fromkeys(stage for found, _ in kinds for stage in found.raw)
     }
-    over = np.flatnonzero(score >= query.threshold)
-    kept = {stage: values[over] for stage, values in raw.items()}
-    return _first(index, rows[over], score[over], query.limit, kept, likely)
+    return _first(index, rows, score, query.limit, raw, likely, threshold=query.threshold)
 
 
 def _first(
@@ -370,10 +368,14 @@ def _first(
     limit: int,
     raw: Mapping[str, Signal] | None = None,
     likely: Mask | None = None,
+    threshold: float = 0.0,
 ) -> list[Ranked]:
     """The `limit` best, and those that tie with the last of them: the caller, who knows their ids, cuts."""
     effective_at = np.nan_to_num(index.effective_at[rows], posinf=0.0)
-    order = np.lexsort((-index.seqs[rows], -effective_at, -score))
+    # Sorting all rows of a large store takes longer than ranking them.
+    least = max(threshold, np.partition(score, -limit)[-limit]) if len(rows) > limit else threshold
+    order = np.flatnonzero(score >= least)
+    order = order[np.lexsort((-index.seqs[rows[order]], -effective_at[order], -score[order]))]
     if len(order) > limit:
         last = order[limit - 1]
         ties = (score[order] == score[last]) & (effective_at[order] == effective_at[last])
