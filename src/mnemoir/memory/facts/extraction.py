@@ -28,11 +28,10 @@ from mnemoir.core.errors import ProviderInvalidOutput, ProviderTimeout
 from mnemoir.core.events import Reply, Usage
 from mnemoir.core.messages import JsonSchema, ModelRequest, Sampling, text_message
 from mnemoir.core.text import content_hash
-from mnemoir.core.thinking import without_thinking
 from mnemoir.memory.facts.conversation import digest, windows
 from mnemoir.memory.facts.requests import MOST_CHARACTERS, MOST_FACTS, FactSettings, Turn
 from mnemoir.memory.facts.secrets import holds_secret
-from mnemoir.memory.model_json import read_value
+from mnemoir.memory.model_json import read_values
 from mnemoir.ports.llm import ChatModel
 
 _log = structlog.get_logger(__name__)
@@ -106,11 +105,9 @@ def _request(question: Question, tokens: int) -> ModelRequest:
 
 
 def _read(reply: Reply, read: Callable[[Any], T | None]) -> T | None:
-    text = reply.text.lstrip()
-    if not text.startswith(("{", "```")):  # JSON answers may contain tags as data
-        text = without_thinking(text)
-    value = read_value(text)
-    return None if value is None else read(value)
+    """The last complete object of the answer that `read` takes; None when there is none."""
+    values = (read(value) for value in read_values(reply.text) if value is not None)
+    return next((found for found in values if found is not None), None)
 
 
 def strings(values: Sequence[Any]) -> list[str]:
@@ -227,9 +224,11 @@ class _Reading:
 
 
 def read_facts(value: Any) -> list[str] | None:
-    """The facts of an answer `{"facts": [...]}`; None for any other shape."""
+    """The facts of an answer `{"facts": [...]}`; None for any other shape, and for a list without a text."""
     facts = value.get("facts") if isinstance(value, Mapping) else None
-    return strings(facts) if isinstance(facts, list) else None
+    if not isinstance(facts, list):
+        return None
+    return strings(facts) or (None if facts else [])
 
 
 def admissible(found: Sequence[str], *, conversation: str) -> list[str]:
