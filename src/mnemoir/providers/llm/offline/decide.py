@@ -19,7 +19,7 @@ from typing import Any
 from mnemoir.core.text import content_hash, normalise
 from mnemoir.memory.facts.resemblance import contained, overlap, words_of
 from mnemoir.providers.llm.offline import vocabulary as v
-from mnemoir.providers.llm.offline.shapes import reading_of
+from mnemoir.memory.facts.shapes import reading_of
 
 Entry = dict[str, Any]  # one row of the answer, JSON
 _OPPOSITE = 0.75  # share of common words from which a denial concerns the same subject

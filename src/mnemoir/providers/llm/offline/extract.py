@@ -21,7 +21,7 @@ from mnemoir.providers.llm.offline import vocabulary as v
 from mnemoir.providers.llm.offline.decide import settled
 from mnemoir.providers.llm.offline.own_words import own_sentences
 from mnemoir.providers.llm.offline.rules import said_by
-from mnemoir.providers.llm.offline.shapes import statements_in
+from mnemoir.memory.facts.shapes import statements_in
 from mnemoir.providers.llm.offline.wording import resolved
 
 _MOST_FACTS = 200  # `settled` compares each fact with each
