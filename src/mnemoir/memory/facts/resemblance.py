@@ -38,6 +38,13 @@ _DENYING = frozenset(
         """,
     )
 )
+_NUMBERS = dict(
+    zip(
+        "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split(),
+        map(str, range(2, 17)),
+        strict=True,
+    )
+)
 _ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ed", "es", "s", "ly", "e")
 NEAR = 0.76
 _SAME_MEANING = 0.85  # cosine that suffices for any words; unrelated facts lie below 0.7
@@ -59,7 +66,7 @@ class Words:
 def words_of(text: str) -> Words:
     """The words of a statement; texts in scripts without spaces come as single characters."""
     found = [word.replace("’", "'") for word in _WORD.findall(normalise(text))]
-    found = [piece for word in found for piece in _split(word)]
+    found = [_NUMBERS.get(piece, piece) for word in found for piece in _split(word)]
     carrying = [word for word in found if word not in _SMALL] or found
     stems = tuple(stem(word) for word in carrying if word not in _DENYING)
     return Words(
