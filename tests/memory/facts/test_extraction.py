@@ -28,7 +28,8 @@ LENGTH = Reply(text='{"facts": ["Lives in Gr', reason="length")
 
 async def facts_from(model: ScriptedModel, *texts: str, **settings: int) -> list[str]:
     turns = [Turn(role="user", text=text) for text in texts or ("I live in Graz.",)]
-    return await extract(Exchange(model), "the policy", turns, now=NOW, settings=FactSettings(**settings))
+    found = await extract(Exchange(model), "the policy", turns, now=NOW, settings=FactSettings(**settings))
+    return [fact.text for fact in found]
 
 
 async def test_the_request_is_the_policy_the_turns_as_data_and_a_strict_schema():

@@ -152,8 +152,9 @@ class Facts:
             exchange,
             extraction_policy(project.extraction_prompt),
             turns,
-            now=request.said_at or self._clock(),
+            now=self._clock(),
             settings=self._defaults,
+            said_at=request.said_at,
         )
         if not facts:
             return await self._nothing_found(scope, request, exchange.usage)

@@ -1,0 +1,116 @@
+"""Puts the facts of an add in order of time: what was said before what is stored belongs into the past.
+
+A plan over memories does not know when its facts were said. A fact that would close a memory renewed after it was said
+becomes a past state of that memory, and the memory stays. The same holds between the facts of one add, as of an import.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from mnemoir.core.clock import from_text
+from mnemoir.core.memories import Memory
+from mnemoir.memory.facts.defences import Plan
+from mnemoir.memory.facts.matters import contradicts, is_known
+from mnemoir.memory.facts.reconciliation import Candidate, claims
+from mnemoir.memory.facts.requests import Statement
+from mnemoir.memory.facts.resemblance import contained
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class State:
+    """A text that is to be stored, and what it does to memories. `said_at` is None for now.
+
+    It is added, or takes the place of the text of `rewrites`; `removes` are closed by it. A state of the past held only
+    until the memory or the state `past_of` did.
+    """
+
+    text: str
+    said_at: datetime | None
+    rewrites: Memory | None = None
+    removes: list[Memory] = field(default_factory=list)
+    past_of: "Memory | State | None" = None
+
+    @property
+    def until(self) -> datetime | None:
+        """The end of a state of the past; None for now."""
+        if isinstance(self.past_of, Memory):
+            created = from_text(self.past_of.created_at)
+            return created if _is_before(self.said_at, created) else _renewed(self.past_of)
+        return self.past_of.said_at if self.past_of else None
+
+
+def in_time(plan: Plan, candidates: Sequence[Candidate], facts: Sequence[Statement]) -> list[State]:
+    """The texts that the plan stores, as states in order of time."""
+    memories = [candidate.memory for candidate in candidates]
+    adds = [State(text=text, said_at=_said(text, facts)) for text in plan.adds]
+    updates = [State(text=text, said_at=_said(text, facts), rewrites=memories[at]) for at, text in plan.updates]
+    for at, add in plan.removes:
+        if adds or updates:  # of one that several texts replace, the last one
+            (adds[add] if add is not None else [*adds, *updates][-1]).removes.append(memories[at])
+    states = [*adds, *updates]
+    closed = {memory.id for state in states for memory in (state.rewrites, *state.removes) if memory}
+    for state in states:
+        others = (memory for memory in memories if memory.id not in closed and contradicts(state.text, memory.text))
+        _put_behind_memories(state, others)
+    for state in states:
+        _put_behind_states(state, states)
+    return states
+
+
+def is_late(said_at: datetime | None, memory: Memory) -> bool:
+    """True when the memory was told or confirmed after `said_at`."""
+    return _is_before(said_at, _renewed(memory))
+
+
+def _put_behind_memories(state: State, others: Iterable[Memory]) -> None:
+    """Make the state a past one where it was said before a memory that it would close or that contradicts it."""
+    rewritten = state.rewrites
+    if rewritten and is_late(state.said_at, rewritten) and not _says_more(state.text, rewritten.text):
+        state.rewrites, state.past_of = None, rewritten
+    later = [memory for memory in (*state.removes, *others) if is_late(state.said_at, memory)]
+    state.removes = [memory for memory in state.removes if memory not in later]
+    if later:
+        state.past_of = state.past_of or later[0]
+
+
+def _put_behind_states(state: State, states: Sequence[State]) -> None:
+    """Make the state a past one where another one of now was said later and contradicts it; that closes what it did."""
+    newer = [
+        other
+        for other in states
+        if other.past_of is None and _is_before(state.said_at, other.said_at, unknown_is_now=True)
+        if contradicts(other.text, state.text)
+    ]
+    if state.past_of is not None or not newer:
+        return
+    first = min(newer, key=lambda other: (other.said_at is None, other.said_at))
+    state.past_of = first
+    if first.rewrites is None:
+        first.rewrites, state.rewrites = state.rewrites, None
+    first.removes += [memory for memory in (state.rewrites, *state.removes) if memory]
+    state.rewrites, state.removes = None, []
+
+
+def _says_more(text: str, stored: str) -> bool:
+    return contained(stored, text) or is_known(stored, text)
+
+
+def _said(text: str, facts: Sequence[Statement]) -> datetime | None:
+    """When the last of the facts behind the text was said."""
+    return latest_of([facts[at] for at in claims(text, [fact.text for fact in facts])])
+
+
+def latest_of(facts: Sequence[Statement]) -> datetime | None:
+    """When the last of the facts was said; None when one of them was said now, or of none."""
+    times = [fact.said_at for fact in facts]
+    known = [time for time in times if time is not None]
+    return max(known) if known and len(known) == len(times) else None
+
+
+def _renewed(memory: Memory) -> datetime | None:
+    return from_text(memory.updated_at) or from_text(memory.created_at)
+
+
+def _is_before(one: datetime | None, other: datetime | None, *, unknown_is_now: bool = False) -> bool:
+    return one is not None and (unknown_is_now if other is None else one < other)
