@@ -104,13 +104,9 @@ def planned(standing: Standing, scope: Scope, changes: Sequence[Change], now: st
     return plan.effects
 
 
-def removal(
-    memory: Memory, reason: str, *, replaced_by: MemoryId | None = None, until: str | None = None
-) -> Effect:
+def removal(memory: Memory, reason: str, *, replaced_by: MemoryId | None = None, until: str | None = None) -> Effect:
     """The effect of removing a current memory."""
-    return Effect(
-        event="DELETE", memory=memory, before=memory, reason=reason, replaced_by=replaced_by, until=until
-    )
+    return Effect(event="DELETE", memory=memory, before=memory, reason=reason, replaced_by=replaced_by, until=until)
 
 
 def _since(at: str | None, memory: Memory, *, is_new: bool) -> str | None:

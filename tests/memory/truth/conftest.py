@@ -45,6 +45,7 @@ class Life:
 
     facts: Facts
     store: SqlMemoryStore
+    indexing: Indexing
     clock: Clock
 
     async def tell(self, text: str, said_at: datetime | None = None) -> AddResult:
@@ -55,9 +56,7 @@ class Life:
         self, turns: Sequence[tuple[str, datetime | None]], said_at: datetime | None = None
     ) -> AddResult:
         """Add turns with their own times in one request; a day passes."""
-        request = AddRequest(
-            turns=[Turn(role="user", text=text, said_at=at) for text, at in turns], said_at=said_at
-        )
+        request = AddRequest(turns=[Turn(role="user", text=text, said_at=at) for text, at in turns], said_at=said_at)
         result = await self.facts.add(MIRA, request)
         self.clock.now += DAY
         return result
@@ -93,7 +92,7 @@ async def live(tmp_path: Path) -> AsyncIterator[Callable[..., Life]]:
             defaults=FactSettings(**defaults),
             clock=clock,
         )
-        return Life(facts=facts, store=store, clock=clock)
+        return Life(facts=facts, store=store, indexing=Indexing(embedding), clock=clock)
 
     yield begun
     await embedding.aclose()

@@ -25,7 +25,7 @@ TOLD = [  # said first, said later, what is current then, what was before
     ("I drink coffee.", "I drink tea, not coffee.", "Drinks tea, not coffee", "Drinks coffee"),
     ("I have two cats.", "I have three cats now.", "Has three cats", "Has two cats"),
     ("My daughter is six.", "My daughter is seven now.", "Daughter is seven", "Daughter is six"),
-    ("My daughter is six years old.", "My daughter just turned seven.", "Daughter turned seven", "Daughter is six years old"),
+    ("My son is six years old.", "My son just turned seven.", "Son turned seven", "Son is six years old"),
     ("I am 34.", "I am 35 now.", "Is 35 years old", "Is 34 years old"),
     ("I live in Graz.", "I moved to Linz.", "Lives in Linz", "Lives in Graz"),
     ("I am vegetarian.", "I eat meat again.", "Eats meat", "Is vegetarian"),
@@ -84,7 +84,13 @@ OTHER_LANGUAGES = {
     ],
 }
 PAIRS = [pair for pairs in OTHER_LANGUAGES.values() for pair in pairs]
-NEIGHBOURS = ["I row every morning.", "I have a garden.", "I speak Spanish.", "I collect stamps.", "My boss is called Ida."]
+NEIGHBOURS = [
+    "I row every morning.",
+    "I have a garden.",
+    "I speak Spanish.",
+    "I collect stamps.",
+    "My boss is called Ida.",
+]
 
 
 @pytest.mark.parametrize(("first", "later", "current", "before"), TOLD)

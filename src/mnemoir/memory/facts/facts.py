@@ -15,6 +15,7 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.memories import Add, HistoryEntry, Memory, Provenance
 from mnemoir.core.scope import Scope
+from mnemoir.memory.facts.conflicts import conflicts
 from mnemoir.memory.facts.conversation import analysed, messages, passages
 from mnemoir.memory.facts.curation import Curation
 from mnemoir.memory.facts.decay import visible_now
@@ -182,9 +183,13 @@ class Facts:
         return AddResult(applied=applied, facts_found=True, usage=Usage())
 
     async def duplicates(self, scope: Scope) -> tuple[list[Duplicates], int]:
-        """Groups of possible duplicates, and the number of facts compared: the newest ones, up to 10,000."""
+        """Groups of possible duplicates, then of facts that contradict each other, and the number of facts compared.
+
+        The newest facts are compared, up to 10,000.
+        """
         memories, pairs = await self._recall.alike(scope, await self.visible(scope), floor=NEAR, most=MOST_COMPARED)
-        return await asyncio.to_thread(duplicate_groups, memories, pairs), len(memories)
+        alike = await asyncio.to_thread(duplicate_groups, memories, pairs)
+        return [*alike, *await asyncio.to_thread(conflicts, memories, alike)], len(memories)
 
     async def visible(self, scope: Scope, *, at: datetime | None = None) -> Visible:
         """The visibility rules for reads of the scope now; with `at`, for that time."""

@@ -114,12 +114,18 @@ def is_opposite(fact: str, stored: str) -> bool:
 
 
 def contradicts(fact: str, stored: str) -> bool:
-    """True when both cannot hold at a time: two values of an attribute that has one, or a statement and its denial."""
+    """True when both cannot hold: two values of an attribute with one at a time, or a statement and its denial."""
     return is_opposite(fact, stored) or any(
         _differ(said, held) and not _same_value(said, held)
         for said in matters_of(fact)
         for held in matters_of(stored)
     )
+
+
+def has_one_value(statement: str) -> bool:
+    """True when the statement gives a value to an attribute that has one at a time."""
+    matter = matter_of(statement)
+    return bool(matter.slot) and not matter.many and not matter.denies
 
 
 def claims_of(statement: str) -> list[str]:

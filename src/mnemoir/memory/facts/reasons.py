@@ -1,7 +1,7 @@
 """Reasons for which a new fact may close what a memory tells, checked by rule: a model's word is not enough.
 
-A fact closes a claim that cannot hold beside it, or whose text it repeats. Shared words are no reason: "Works as a nurse
-in Graz" closes neither "Lives in Graz" nor "Has a dog in Graz".
+A fact closes a claim that cannot hold beside it, or whose text it repeats. Shared words are no reason: "Works as a
+nurse in Graz" closes neither "Lives in Graz" nor "Has a dog in Graz".
 """
 
 from collections.abc import Sequence

@@ -99,15 +99,11 @@ def _past_state(
     successor = by.rewrites or adds[by].memory if isinstance(by, State) else by
     assert successor is not None  # a past state has one
     fact = _fact(state.text, scope, request, state.said_at or now)
-    return Add(
-        memory=replace(fact, valid_to=to_text(state.until or now), replaced_by=successor.id), entry=entry
-    )
+    return Add(memory=replace(fact, valid_to=to_text(state.until or now), replaced_by=successor.id), entry=entry)
 
 
 def _update(memory: Memory, text: str, entry: IndexEntry, reason: str, said_at: datetime | None) -> Update:
-    return Update(
-        target=memory.id, expected=memory.text, text=text, entry=entry, reason=reason, at=_text(said_at)
-    )
+    return Update(target=memory.id, expected=memory.text, text=text, entry=entry, reason=reason, at=_text(said_at))
 
 
 def _renewal(

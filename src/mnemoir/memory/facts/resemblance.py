@@ -38,13 +38,16 @@ _DENYING = frozenset(
         """,
     )
 )
-_NUMBERS = dict(
-    zip(
-        "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split(),
-        map(str, range(2, 17)),
-        strict=True,
+_NUMBERS = {  # as digits
+    word: str(number)
+    for number, word in enumerate(
+        re.findall(
+            r"\S+",
+            "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen",
+        ),
+        start=2,
     )
-)
+}
 _ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ed", "es", "s", "ly", "e")
 NEAR = 0.76
 _SAME_MEANING = 0.85  # cosine that suffices for any words; unrelated facts lie below 0.7

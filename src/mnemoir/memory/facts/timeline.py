@@ -1,17 +1,18 @@
 """Puts the facts of an add in order of time: what was said before what is stored belongs into the past.
 
-A plan over memories does not know when its facts were said. A fact that would close a memory renewed after it was said
-becomes a past state of that memory, and the memory stays. The same holds between the facts of one add, as of an import.
+A plan over memories does not know when its facts were said. A fact that would close a memory renewed after it was
+said becomes a past state of that memory, and the memory stays. The same holds between the facts of one add.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from mnemoir.core.clock import from_text
 from mnemoir.core.memories import Memory
 from mnemoir.memory.facts.defences import Plan
-from mnemoir.memory.facts.matters import contradicts, is_known
+from mnemoir.memory.facts.matters import contradicts, has_one_value, is_known, matter_of
 from mnemoir.memory.facts.reconciliation import Candidate, claims
 from mnemoir.memory.facts.requests import Statement
 from mnemoir.memory.facts.resemblance import contained
@@ -21,7 +22,7 @@ from mnemoir.memory.facts.resemblance import contained
 class State:
     """A text that is to be stored, and what it does to memories. `said_at` is None for now.
 
-    It is added, or takes the place of the text of `rewrites`; `removes` are closed by it. A state of the past held only
+    It is added, or takes the place of the text of `rewrites`; `removes` are closed by it. A state of the past held
     until the memory or the state `past_of` did.
     """
 
@@ -63,6 +64,31 @@ def is_late(said_at: datetime | None, memory: Memory) -> bool:
     return _is_before(said_at, _renewed(memory))
 
 
+def behind_newer(fresh: Sequence[Memory], stored: Sequence[Memory]) -> list[Memory]:
+    """The memories to import, oldest first; one that a newer fact contradicts held until that was said.
+
+    Only values of attributes that have one are compared, each with the others of its attribute.
+    """
+    rivals: dict[str, list[Memory]] = defaultdict(list)
+    for memory in (*stored, *fresh):
+        if memory.kind == "fact" and memory.valid_to is None and has_one_value(memory.text):
+            rivals[matter_of(memory.text).slot].append(memory)
+    return [_behind_newer(memory, rivals[matter_of(memory.text).slot]) for memory in fresh]
+
+
+def _behind_newer(memory: Memory, rivals: Sequence[Memory]) -> Memory:
+    told = _renewed(memory)
+    newer = [
+        other
+        for other in rivals
+        if memory in rivals and is_late(told, other) and contradicts(other.text, memory.text)
+    ]
+    if not newer:
+        return memory
+    first = min(newer, key=lambda other: other.created_at)
+    return replace(memory, valid_to=first.created_at, replaced_by=first.id)
+
+
 def _put_behind_memories(state: State, others: Iterable[Memory]) -> None:
     """Make the state a past one where it was said before a memory that it would close or that contradicts it."""
     rewritten = state.rewrites
@@ -75,7 +101,7 @@ def _put_behind_memories(state: State, others: Iterable[Memory]) -> None:
 
 
 def _put_behind_states(state: State, states: Sequence[State]) -> None:
-    """Make the state a past one where another one of now was said later and contradicts it; that closes what it did."""
+    """Make the state a past one where a state said later contradicts it; that one closes what it did."""
     newer = [
         other
         for other in states

@@ -2,8 +2,8 @@
 
 For each fact the memories are checked in this order: a memory that states the fact already makes it a no-op; a memory
 with another value of the same attribute is updated; a memory that states the opposite is deleted and the fact added;
-a memory that the fact states in more detail is updated. Otherwise the fact is added. What a statement is about is told
-by its wording (`memory.facts.matters`).
+a memory that the fact states in more detail is updated. Otherwise the fact is added. The wording tells what a
+statement is about (`memory.facts.matters`).
 """
 
 from collections.abc import Collection, Mapping, Sequence

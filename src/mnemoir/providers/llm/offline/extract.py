@@ -17,11 +17,11 @@ from typing import Any
 
 from mnemoir.core.clock import from_text
 from mnemoir.core.text import content_hash
+from mnemoir.memory.facts.shapes import statements_in
 from mnemoir.providers.llm.offline import vocabulary as v
 from mnemoir.providers.llm.offline.decide import settled
 from mnemoir.providers.llm.offline.own_words import own_sentences
 from mnemoir.providers.llm.offline.rules import said_by
-from mnemoir.memory.facts.shapes import statements_in
 from mnemoir.providers.llm.offline.wording import resolved
 
 _MOST_FACTS = 200  # `settled` compares each fact with each
@@ -83,8 +83,9 @@ _SHARED = re.compile(
     re.IGNORECASE,
 )
 _TAIL = re.compile(
-    r"(?:,?\s+(?:too|as well|by the way|btw|though|actually|you know|lol|haha|right now|at the moment|currently|again|"
-    r"to be honest|at least|I think|please|thanks|thank you|now|then|already|so far|of course|and so on|etc))+$",
+    r"(?:,?\s+(?:too|as well|by the way|btw|though|actually|you know|lol|haha|right now|at the moment|currently|"
+    r"again|to be honest|at least|I think|please|thanks|thank you|now|then|already|so far|of course|"
+    r"and so on|etc))+$",
     re.IGNORECASE,
 )
 _AHEAD = re.compile(r"\b(?:will|am|are|is|going to|have|next|want|wants|hope|plan)\b", re.IGNORECASE)

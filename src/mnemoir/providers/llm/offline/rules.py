@@ -220,7 +220,8 @@ LIFE = table(
     (rf"my (?P<x>(?:{v.PEOPLE}|{v.PETS}),? (?-i:[A-Z])\w+)", "{x}"),
     (
         rf"(?:my|our) (?P<x>(?:{v.PEOPLE}|{v.PETS})) (?P<n>(?-i:[A-Z])\w+) (?:just |now )?"
-        r"(?P<rest>(?:is|was|has|lives|works|loves|likes|hates|died|turns|turned|plays|started|gave birth)\b.+|died|passed away)",
+        r"(?P<rest>(?:is|was|has|lives|works|loves|likes|hates|died|turns|turned|plays|started|gave birth)\b.+|"
+        r"died|passed away)",
         "{x} {n} {rest}",
     ),
     # I have …
