@@ -25,8 +25,7 @@ def plan(fact: str, stored: Sequence[str], event: str) -> Plan:
         for n, each in enumerate(stored)
     ]
     proposals = [
-        Proposal(event=event, at=n, text=text or (fact if event == "UPDATE" else each))
-        for n, each in enumerate(stored)
+        Proposal(event=event, at=n, text=(fact if event == "UPDATE" else each)) for n, each in enumerate(stored)
     ]
     added = [Proposal(event="ADD", at=None, text=fact)] if event == "DELETE" else []
     return defend([fact], candidates, [*proposals, *added], total=100)
@@ -84,6 +83,7 @@ def test_another_value_a_denial_and_a_repeated_text_are_reasons(fact, stored):
     [
         ("Drives a Tesla", "Drives a Volvo"),
         ("Trains for a triathlon", "Trains for a marathon"),
+        ("Studies law in Graz", "Studies physics in Graz"),
         ("Lebt in Linz", "Lebt in Graz"),
         ("Arbeitet bei Bosch", "Arbeitet bei Siemens"),
         ("大阪に住んでいる", "東京に住んでいる"),

@@ -90,7 +90,8 @@ def is_known(fact: str, stored: str) -> bool:
     if len(matters_of(fact)) > 1 or (said.denies, said.ends) != (held.denies, held.ends):
         return False
     if not said.slot:
-        return not held.slot and _begins_alike(fact, stored) and contained(fact, stored)
+        is_contained = has_same_subject(fact, stored) and contained(fact, stored)
+        return not held.slot and _begins_alike(fact, stored) and is_contained
     if said.slot != held.slot or not words_of(fact).numbers <= words_of(stored).numbers:
         return False
     if not (words_of(said.more).known <= words_of(stored).known and _stems(said) <= _stems(held)):
@@ -134,14 +135,18 @@ def claims_of(statement: str) -> list[str]:
 
 
 def may_replace(text: str, claim: str) -> bool:
-    """True when a new state of the same thing may drop the claim: both begin with a verb that holds one value.
+    """True when a new state of the same thing may drop the claim: both begin with a verb with one value at a time.
 
     Statements in scripts that no table reads are taken as the model took them.
     """
     if not any(char.isascii() and char.isalpha() for char in claim):
         return True
-    first, second = _verb(text), _verb(claim)
-    return first == second and first not in _beside()
+    return _verb(text) == _verb(claim) and _verb(claim) in _at_a_time()
+
+
+def has_same_subject(one: str, other: str) -> bool:
+    """True when both are about the user, or about the same person or animal."""
+    return _subject(one) == _subject(other)
 
 
 def statements_like(fact: str) -> Sequence[str]:
@@ -284,10 +289,21 @@ def _compiled() -> Iterator[tuple[str, str, re.Pattern[str]]]:
                 yield kind, slot, re.compile(pattern, re.IGNORECASE)
 
 
+def _subject(statement: str) -> str:
+    match = _whose().match(statement)
+    return match[0].lower() if match else ""
+
+
+@cache
+def _whose() -> re.Pattern[str]:
+    words = predicate_words()
+    return re.compile(rf"(?:{words['people']}|{words['pets']})(?:'s)?\b", re.IGNORECASE)
+
+
 def _verb(statement: str) -> str:
     return stem(normalise(statement).partition(" ")[0])
 
 
 @cache
-def _beside() -> frozenset[str]:
-    return frozenset(stem(word) for word in _table()["beside"]["words"].split())
+def _at_a_time() -> frozenset[str]:
+    return frozenset(stem(word) for word in _table()["at_a_time"]["words"].split())

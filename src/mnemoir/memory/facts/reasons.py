@@ -6,7 +6,14 @@ nurse in Graz" closes neither "Lives in Graz" nor "Has a dog in Graz".
 
 from collections.abc import Sequence
 
-from mnemoir.memory.facts.matters import claims_of, contradicts, is_known, is_other_value, may_replace
+from mnemoir.memory.facts.matters import (
+    claims_of,
+    contradicts,
+    has_same_subject,
+    is_known,
+    is_other_value,
+    may_replace,
+)
 from mnemoir.memory.facts.resemblance import contained, words_of
 
 _FEWEST_WORDS = 2  # of a text that counts as repeated
@@ -34,9 +41,10 @@ def kept_whole(stored: str, text: str, facts: Sequence[str]) -> str | None:
 
 
 def _is_kept(claim: str, text: str) -> bool:
-    return contained(claim, text) or any(is_known(claim, each) for each in claims_of(text))
+    is_told = contained(claim, text) and has_same_subject(claim, text)
+    return is_told or any(is_known(claim, each) for each in claims_of(text))
 
 
 def _repeats(fact: str, stored: str) -> bool:
     words = words_of(stored).known
-    return len(words) >= _FEWEST_WORDS and words <= words_of(fact).known
+    return len(words) >= _FEWEST_WORDS and words <= words_of(fact).known and has_same_subject(fact, stored)

@@ -19,7 +19,7 @@ from mnemoir.core.memories import Hit, Memory
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.decay import hidden
 from mnemoir.memory.facts.extraction import CHANGES, CutOff, Exchange, Question, reconciliation_policy
-from mnemoir.memory.facts.matters import contradicts, is_known, is_same, matter_of
+from mnemoir.memory.facts.matters import contradicts, has_same_subject, is_known, is_same, matter_of
 from mnemoir.memory.facts.resemblance import contained, opposed, overlap, same_statement, tells, words_of
 from mnemoir.ports.memory_store import Visible
 
@@ -219,7 +219,8 @@ def uncovered(facts: Sequence[str], by: Collection[int]) -> list[int]:
 def _says_else(fact: str, stored: str) -> bool:
     """True when the memory cannot tell the fact: it has another value, denies it, or only names its words."""
     said, held = matter_of(fact), matter_of(stored)
-    if said.slot and said.slot == held.slot and not is_known(fact, stored):
+    is_other = bool(said.slot) and said.slot == held.slot and not is_known(fact, stored)
+    if is_other or not has_same_subject(fact, stored):
         return True
     if overlap(fact, stored) < _SAME_MATTER:
         return False
