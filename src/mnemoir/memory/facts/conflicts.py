@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from mnemoir.core.memories import Memory
-from mnemoir.memory.facts.matters import contradicts, matters_of
+from mnemoir.memory.facts.matters import contradicts, has_one_value, matters_of
 from mnemoir.memory.facts.resemblance import Duplicates, overlap, words_of
 
 _MOST_OF_A_KIND = 30  # facts of one attribute, or with one word, that are compared
@@ -14,7 +14,8 @@ _MOST_OF_A_KIND = 30  # facts of one attribute, or with one word, that are compa
 def conflicts(memories: Sequence[Memory], offered: Sequence[Duplicates]) -> list[Duplicates]:
     """The groups among facts, newest first, without those that are offered together already.
 
-    Each member contradicts the first one, the newest; `likeness` is the share of words that they have in common.
+    Each member contradicts the first one, the newest; `likeness` is the share of words that they have in common. A
+    pair that differs in a count or a denial often tells of different things, and is not offered.
     """
     together = [{memory.id for memory in group.memories} for group in offered]
     around: dict[int, dict[int, float]] = defaultdict(dict)
@@ -29,6 +30,7 @@ def conflicts(memories: Sequence[Memory], offered: Sequence[Duplicates]) -> list
     return [
         Duplicates(memories=[memories[place] for place in (first, *others)], likeness=list(others.values()))
         for first, others in around.items()
+        if len(others) > 1 or all(has_one_value(memories[place].text) for place in (first, *others))
     ]
 
 

@@ -31,6 +31,7 @@ from mnemoir.memory.facts.requests import (
     unknown_memory,
 )
 from mnemoir.memory.facts.resemblance import NEAR, Duplicates, duplicate_groups
+from mnemoir.memory.facts.wordings import each_once, wordings_of_one
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_store import ListFilter, MemoryStore, Project, Visible
 from mnemoir.ports.project_settings import ProjectSettings, ProjectSettingsStore
@@ -38,6 +39,7 @@ from mnemoir.search.indexing import CONTEXT_MESSAGES, Indexing
 from mnemoir.search.recall import Question, Recall, SearchResult
 
 MOST_COMPARED = 10_000
+_MOST_WORDINGS = 200  # hits that are looked at for others
 
 
 class Facts:
@@ -93,7 +95,8 @@ class Facts:
     ) -> SearchResult:
         """Memories relevant to `text`, best first; with `among`, only those that this filter lists.
 
-        `before` is what was said just before; `within` ends the hits by their tokens.
+        `before` is what was said just before; `within` ends the hits by their tokens. Of facts that say the same in
+        other words the fullest is given.
         """
         visible = await self.visible(scope) if among is None else among.visible
         question = Question(
@@ -106,7 +109,12 @@ class Facts:
             shows_unlikely=self._defaults.recall_unlikely,
         )
         found = await self._recall.search(scope, question, visible)
-        return found if within is None else replace(found, hits=within.cut(found.hits))
+        hits = each_once(found.hits)
+        while len(hits) < limit and len(found.hits) == question.limit < _MOST_WORDINGS:
+            question = replace(question, limit=2 * question.limit)  # others take the places of those left out
+            found = await self._recall.search(scope, question, visible)
+            hits = each_once(found.hits)[:limit]
+        return replace(found, hits=hits if within is None else within.cut(hits))
 
     async def page(self, scope: Scope, *, limit: int, offset: int = 0, at: datetime | None = None) -> list[Memory]:
         """A page of memories, newest first; with `at`, those current at that time."""
@@ -188,8 +196,12 @@ class Facts:
         The newest facts are compared, up to 10,000.
         """
         memories, pairs = await self._recall.alike(scope, await self.visible(scope), floor=NEAR, most=MOST_COMPARED)
-        alike = await asyncio.to_thread(duplicate_groups, memories, pairs)
-        return [*alike, *await asyncio.to_thread(conflicts, memories, alike)], len(memories)
+
+        def grouped() -> list[Duplicates]:
+            alike = duplicate_groups(memories, [*pairs, *wordings_of_one(memories)])
+            return [*alike, *conflicts(memories, alike)]
+
+        return await asyncio.to_thread(grouped), len(memories)
 
     async def visible(self, scope: Scope, *, at: datetime | None = None) -> Visible:
         """The visibility rules for reads of the scope now; with `at`, for that time."""

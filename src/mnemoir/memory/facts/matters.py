@@ -40,6 +40,7 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _PREPOSITION = re.compile(r"\s(?:on|in|at|with|for|to|of|by|from|during|about|since|over|than)\s", re.IGNORECASE)
+_COUNT = "number of "
 _WORK = frozenset({"employer", "job"})
 
 
@@ -124,9 +125,12 @@ def contradicts(fact: str, stored: str) -> bool:
 
 
 def has_one_value(statement: str) -> bool:
-    """True when the statement gives a value to an attribute that has one at a time."""
+    """True when the statement gives a value, other than a count, to an attribute that has one at a time.
+
+    Two counts of a kind often tell of different things, as two denials do.
+    """
     matter = matter_of(statement)
-    return bool(matter.slot) and not matter.many and not matter.denies
+    return bool(matter.slot) and not matter.many and not matter.denies and not matter.slot.startswith(_COUNT)
 
 
 def claims_of(statement: str) -> list[str]:
@@ -151,7 +155,7 @@ def has_same_subject(one: str, other: str) -> bool:
 
 def statements_like(fact: str) -> Sequence[str]:
     """Statements of the slots of a fact that may have no word in common with it."""
-    found = (_table()["alike"].get(matter.slot, ()) for matter in matters_of(fact))
+    found = (predicate_table()["alike"].get(matter.slot, ()) for matter in matters_of(fact))
     return [text for texts in found for text in texts if content_hash(text) != content_hash(fact)]
 
 
@@ -197,7 +201,7 @@ def _in_another_language(text: str) -> Matter | None:
     reading = reading_of(text)
     if reading is None:
         return None
-    many = reading.key not in _table()["one"] and " " not in reading.key
+    many = reading.key not in predicate_table()["one"] and " " not in reading.key
     return Matter(slot=reading.key, value=reading.value, denies=reading.denies, many=many)
 
 
@@ -257,7 +261,8 @@ def _begins_alike(one: str, other: str) -> bool:
 
 
 @cache
-def _table() -> Mapping[str, Any]:
+def predicate_table() -> Mapping[str, Any]:
+    """The table of predicates."""
     text = (files(__package__) / "predicates.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
@@ -266,7 +271,7 @@ def _table() -> Mapping[str, Any]:
 def predicate_words() -> Mapping[str, str]:
     """The lists of words of the table, as patterns, each with the lists it names; the longest words come first."""
     lists: dict[str, str] = {}
-    for name, text in _table()["words"].items():
+    for name, text in predicate_table()["words"].items():
         words = text.replace("\n", "")
         for inner, pattern in lists.items():
             words = words.replace(f"{{{inner}}}", pattern)
@@ -282,7 +287,7 @@ def _patterns() -> Sequence[tuple[str, str, re.Pattern[str]]]:
 
 def _compiled() -> Iterator[tuple[str, str, re.Pattern[str]]]:
     for kind in ("ends", "denials", "one", "many"):
-        for slot, patterns in _table()[kind].items():
+        for slot, patterns in predicate_table()[kind].items():
             for pattern in patterns:
                 for name, words in predicate_words().items():
                     pattern = pattern.replace(f"{{{name}}}", f"(?:{words})")
@@ -306,4 +311,4 @@ def _verb(statement: str) -> str:
 
 @cache
 def _at_a_time() -> frozenset[str]:
-    return frozenset(stem(word) for word in _table()["at_a_time"]["words"].split())
+    return frozenset(stem(word) for word in predicate_table()["at_a_time"]["words"].split())
