@@ -15,6 +15,7 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.memories import Add, HistoryEntry, Memory, Provenance
 from mnemoir.core.scope import Scope
+from mnemoir.memory.facts.confidence import judged
 from mnemoir.memory.facts.conflicts import conflicts
 from mnemoir.memory.facts.conversation import analysed, messages, passages
 from mnemoir.memory.facts.curation import Curation
@@ -167,6 +168,7 @@ class Facts:
         )
         if not facts:
             return await self._nothing_found(scope, request, exchange.usage)
+        facts = await asyncio.to_thread(judged, facts, turns)
         learned = Learned(scope=scope, request=request, turns=turns, facts=facts, exchange=exchange, project=project)
         async with self._same_user.hold(scope.owner):
             applied = await self._remembering.take(learned, self._model.name)

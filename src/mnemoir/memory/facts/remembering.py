@@ -42,6 +42,7 @@ from mnemoir.search.indexing import Indexing, fact_passage
 from mnemoir.search.recall import Recall
 
 _log = structlog.get_logger(__name__)
+_UNSURE = "unsure"  # the reason of a fact that may come from code, a quote or irony
 _NEAREST = 10  # memories looked at beside each new fact
 
 
@@ -69,9 +70,11 @@ def changes(
     rewrites: list[Change] = []
     for state, entry in of_state:
         if state.rewrites:
-            rewrites.append(_update(state.rewrites, state.text, entry, "reconciled", state.said_at))
+            reason = "reconciled" if state.is_sure else _UNSURE
+            rewrites.append(_update(state.rewrites, state.text, entry, reason, state.said_at))
         elif state.past_of is None:
-            adds[state] = Add(memory=_fact(state.text, scope, request, state.said_at or now), entry=entry)
+            fact = _fact(state.text, scope, request, state.said_at or now)
+            adds[state] = Add(memory=fact, entry=entry, reason="extracted" if state.is_sure else _UNSURE)
     rewrites += [_update(memory, memory.text, next(rest), "mentioned_again", at) for memory, at in decision.touched]
     renewals: list[Change] = []
     for memory, at in decision.renewed:

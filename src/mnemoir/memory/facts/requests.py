@@ -35,10 +35,11 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A fact in words, and when it was said; None for now."""
+    """A fact in words, when it was said (None for now), and whether the user said it in own words."""
 
     text: str
     said_at: datetime | None = None
+    is_sure: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,7 @@ class State:
     said_at: datetime | None
     rewrites: Memory | None = None
     removes: list[Memory] = field(default_factory=list)
+    is_sure: bool = True
     past_of: "Memory | State | None" = None
 
     @property
@@ -44,8 +45,8 @@ class State:
 def in_time(plan: Plan, candidates: Sequence[Candidate], facts: Sequence[Statement]) -> list[State]:
     """The texts that the plan stores, as states in order of time."""
     memories = [candidate.memory for candidate in candidates]
-    adds = [State(text=text, said_at=_said(text, facts)) for text in plan.adds]
-    updates = [State(text=text, said_at=_said(text, facts), rewrites=memories[at]) for at, text in plan.updates]
+    adds = [_state(text, facts) for text in plan.adds]
+    updates = [_state(text, facts, memories[at]) for at, text in plan.updates]
     for at, add in plan.removes:
         if adds or updates:  # of one that several texts replace, the last one
             (adds[add] if add is not None else [*adds, *updates][-1]).removes.append(memories[at])
@@ -122,9 +123,11 @@ def _says_more(text: str, stored: str) -> bool:
     return contained(stored, text) or is_known(stored, text)
 
 
-def _said(text: str, facts: Sequence[Statement]) -> datetime | None:
-    """When the last of the facts behind the text was said."""
-    return latest_of([facts[at] for at in claims(text, [fact.text for fact in facts])])
+def _state(text: str, facts: Sequence[Statement], rewrites: Memory | None = None) -> State:
+    """The text as a state from when the last of the facts behind it was said."""
+    behind = [facts[at] for at in claims(text, [fact.text for fact in facts])]
+    is_sure = all(fact.is_sure for fact in behind)
+    return State(text=text, said_at=latest_of(behind), rewrites=rewrites, is_sure=is_sure)
 
 
 def latest_of(facts: Sequence[Statement]) -> datetime | None:
