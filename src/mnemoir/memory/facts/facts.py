@@ -97,7 +97,7 @@ class Facts:
         """Memories relevant to `text`, best first; with `among`, only those that this filter lists.
 
         `before` is what was said just before; `within` ends the hits by their tokens. Of facts that say the same in
-        other words the fullest is given.
+        other words the fullest is given, unless `among` asks for certain ones.
         """
         visible = await self.visible(scope) if among is None else among.visible
         question = Question(
@@ -110,8 +110,8 @@ class Facts:
             shows_unlikely=self._defaults.recall_unlikely,
         )
         found = await self._recall.search(scope, question, visible)
-        hits = each_once(found.hits)
-        while len(hits) < limit and len(found.hits) == question.limit < _MOST_WORDINGS:
+        hits = list(found.hits) if among else each_once(found.hits)
+        while not among and len(hits) < limit and len(found.hits) == question.limit < _MOST_WORDINGS:
             question = replace(question, limit=2 * question.limit)  # others take the places of those left out
             found = await self._recall.search(scope, question, visible)
             hits = each_once(found.hits)[:limit]

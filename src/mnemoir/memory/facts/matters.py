@@ -7,14 +7,12 @@ attributes. Both the offline model and the checks of any model's decisions go by
 """
 
 import re
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from importlib.resources import files
-from typing import Any
 
 from mnemoir.core.text import content_hash, normalise
+from mnemoir.memory.facts.predicates import person_pattern, predicate_patterns, predicate_table
 from mnemoir.memory.facts.resemblance import contained, overlap, stem, words_of
 from mnemoir.memory.facts.shapes import reading_of
 
@@ -149,8 +147,8 @@ def may_replace(text: str, claim: str) -> bool:
 
 
 def has_same_subject(one: str, other: str) -> bool:
-    """True when both are about the user, or about the same person or animal."""
-    return _subject(one) == _subject(other)
+    """True when both are about the user, or about the same person or animal, and both or neither in the past."""
+    return (_subject(one), _is_past(one)) == (_subject(other), _is_past(other))
 
 
 def statements_like(fact: str) -> Sequence[str]:
@@ -164,7 +162,7 @@ def _read(text: str) -> Matter:
 
 
 def _from_table(text: str) -> Matter | None:
-    for kind, slot, pattern in _patterns():
+    for kind, slot, pattern in predicate_patterns():
         match = pattern.fullmatch(text)
         if match:
             said = match.groupdict(default="")
@@ -260,49 +258,14 @@ def _begins_alike(one: str, other: str) -> bool:
     return words_of(one).stems[:1] == words_of(other).stems[:1]
 
 
-@cache
-def predicate_table() -> Mapping[str, Any]:
-    """The table of predicates."""
-    text = (files(__package__) / "predicates.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
-
-
-@cache
-def predicate_words() -> Mapping[str, str]:
-    """The lists of words of the table, as patterns, each with the lists it names; the longest words come first."""
-    lists: dict[str, str] = {}
-    for name, text in predicate_table()["words"].items():
-        words = text.replace("\n", "")
-        for inner, pattern in lists.items():
-            words = words.replace(f"{{{inner}}}", pattern)
-        lists[name] = words if "(" in words else "|".join(sorted(words.split("|"), key=len, reverse=True))
-    return lists
-
-
-@cache
-def _patterns() -> Sequence[tuple[str, str, re.Pattern[str]]]:
-    """Kind, slot and pattern of each row of the table."""
-    return list(_compiled())
-
-
-def _compiled() -> Iterator[tuple[str, str, re.Pattern[str]]]:
-    for kind in ("ends", "denials", "one", "many"):
-        for slot, patterns in predicate_table()[kind].items():
-            for pattern in patterns:
-                for name, words in predicate_words().items():
-                    pattern = pattern.replace(f"{{{name}}}", f"(?:{words})")
-                yield kind, slot, re.compile(pattern, re.IGNORECASE)
-
-
 def _subject(statement: str) -> str:
-    match = _whose().match(statement)
+    match = person_pattern().match(statement)
     return match[0].lower() if match else ""
 
 
-@cache
-def _whose() -> re.Pattern[str]:
-    words = predicate_words()
-    return re.compile(rf"(?:{words['people']}|{words['pets']})(?:'s)?\b", re.IGNORECASE)
+def _is_past(statement: str) -> bool:
+    """True for "Rowed a boat", also for "Is retired": a participle counts alike with and without its "is"."""
+    return normalise(statement).removeprefix("is ").partition(" ")[0].endswith("ed")
 
 
 def _verb(statement: str) -> str:

@@ -219,8 +219,9 @@ def uncovered(facts: Sequence[str], by: Collection[int]) -> list[int]:
 def _says_else(fact: str, stored: str) -> bool:
     """True when the memory cannot tell the fact: it has another value, denies it, or only names its words."""
     said, held = matter_of(fact), matter_of(stored)
-    is_other = bool(said.slot) and said.slot == held.slot and not is_known(fact, stored)
-    if is_other or not has_same_subject(fact, stored):
+    if is_known(fact, stored):
+        return False
+    if (said.slot and said.slot == held.slot) or not has_same_subject(fact, stored):
         return True
     if overlap(fact, stored) < _SAME_MATTER:
         return False

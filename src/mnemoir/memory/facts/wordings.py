@@ -12,7 +12,8 @@ from functools import cache, lru_cache
 
 from mnemoir.core.memories import Hit, Memory
 from mnemoir.core.text import content_hash, normalise
-from mnemoir.memory.facts.matters import has_same_subject, is_known, is_same, predicate_table
+from mnemoir.memory.facts.matters import has_same_subject, is_known, is_same
+from mnemoir.memory.facts.predicates import predicate_table
 from mnemoir.memory.facts.resemblance import CERTAIN, words_of
 from mnemoir.search.scores import Pair
 
