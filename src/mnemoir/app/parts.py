@@ -1,7 +1,7 @@
 """Opens all running parts from the settings in one place, and closes them in the reverse order."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -143,7 +143,8 @@ async def open_parts(settings: Settings) -> Parts:
         pending = asyncio.Event()  # set when a memory without a vector was stored or found
         second_pending = asyncio.Event()  # the same for second vectors
         store, project_settings = _storage(settings, database, packs, pending.set, second_pending.set)
-        multilingual = _multilingual(settings, store, second_pending.set)
+        second_model = choose_multilingual(settings)
+        multilingual = _multilingual(settings, second_model, store.second.want, second_pending.set)
         if multilingual is not None:
             own(multilingual)
         lasting = packs if isinstance(store, SqlMemoryStore) else None  # files are read anew by each process
@@ -176,10 +177,11 @@ async def open_parts(settings: Settings) -> Parts:
         timed = TimedMemory(service, times, writes=not points_here(settings))
         jobs = SqlJobQueue(database)
         waiting = WaitingFolders()
-        conversations = own(open_conversations(settings, model, embedding, database, waiting))
+        of_messages = _multilingual(settings, second_model)
+        conversations = own(open_conversations(settings, model, embedding, of_messages, database, waiting))
         handlers = {remembering.KIND: remembering.rememberer(timed), ERASE: _eraser(database)}
         background = own(Background(jobs, handlers))
-        second = own(_second_vectors(multilingual, background, second_pending)) if multilingual else None
+        second = None if second_model is None else own(_second(store, second_model, background, second_pending))
         runs = own(open_runs(settings))
         turns = Turns(background, conversations)
         memory = _chat_memory(settings, timed, turns, project_settings)
@@ -261,20 +263,22 @@ def _storage(
 
 
 def _multilingual(
-    settings: Settings, store: SqlMemoryStore | FileMemoryStore, note_pending: Callable[[], None]
+    settings: Settings,
+    model: EmbeddingModel | None,
+    want: Callable[[Scope], Awaitable[bool]] | None = None,
+    note_pending: Callable[[], None] = lambda: None,
 ) -> Multilingual | None:
-    model = choose_multilingual(settings)
+    if model is None:
+        return None
     always = settings.embedding.multilingual == "always"
     patience_s = settings.memory.search_timeout_s / 2  # so a chat gets its memories, even while the model loads
-    return (
-        None
-        if model is None
-        else Multilingual(model, store.second, note_pending, always=always, patience_s=patience_s)
-    )
+    return Multilingual(model, want, note_pending, always=always, patience_s=patience_s)
 
 
-def _second_vectors(multilingual: Multilingual, background: Background, noted: asyncio.Event) -> Reembedding:
-    return second_vectors(multilingual.vectors, multilingual.embedding, background, noted)
+def _second(
+    store: SqlMemoryStore | FileMemoryStore, model: EmbeddingModel, background: Background, noted: asyncio.Event
+) -> Reembedding:
+    return second_vectors(store.second, model, background, noted)
 
 
 def _eraser(database: SqliteEngine) -> Handler:

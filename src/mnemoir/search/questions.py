@@ -6,7 +6,7 @@ model. The first question in another language marks the user: from then on each 
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 import structlog
@@ -14,7 +14,6 @@ import structlog
 from mnemoir.core.errors import ProviderError, StorageUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
-from mnemoir.ports.memory_store import SecondVectors
 from mnemoir.search.language import ENGLISH, UNSERVED, Languages
 
 LANGUAGE = "language"  # in `degraded`
@@ -55,19 +54,24 @@ class SecondQuery:
     degraded: tuple[str, ...] = ()
 
 
+NO_SECOND = SecondQuery()
+
+
 class Multilingual:
     """Decides which questions need the multilingual model, and marks the users who need second vectors."""
 
     def __init__(
         self,
         model: EmbeddingModel,
-        vectors: SecondVectors,
+        want: Callable[[Scope], Awaitable[bool]] | None = None,
         note_pending: Callable[[], None] = lambda: None,
         *,
         always: bool = False,
         patience_s: float | None = None,
     ) -> None:
-        """`note_pending` is called when vectors are to be made. With `always`, English questions count as others.
+        """`want` marks a user; without it nobody is marked. `note_pending` is called when vectors are to be made.
+
+        With `always`, English questions count as others.
 
         A search waits for detector and model `patience_s` seconds at most, without end when it is None. Both load
         at their first use; they continue to load for the searches behind one that did not wait.
@@ -75,7 +79,7 @@ class Multilingual:
         self._always = always
         self._patience_s = patience_s
         self.embedding = model
-        self.vectors = vectors
+        self._want = want
         self._questions = EmbeddedQuestions(model)
         self._note_pending = note_pending
         self._languages = Languages()
@@ -99,7 +103,7 @@ class Multilingual:
             if language != ENGLISH or self._always:
                 await self._mark(scope)
             elif not is_in_use:
-                return SecondQuery()
+                return NO_SECOND
             async with asyncio.timeout_at(deadline):
                 embedding = await self._questions.embedded(spoken)
         except TimeoutError:
@@ -118,8 +122,10 @@ class Multilingual:
         await self.embedding.aclose()
 
     async def _mark(self, scope: Scope) -> None:
+        if self._want is None:
+            return
         try:
-            if await self.vectors.want(scope):
+            if await self._want(scope):
                 self._note_pending()
         except StorageUnavailable as exc:  # the search itself may still succeed
             _log.warning("second vectors cannot be asked for", error=exc.message)

@@ -134,12 +134,14 @@ def rank(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages:
         stages.skip("late", "no vectors")
         return _best(index, query, likely, [(found, weights.lexical)])
     found.take("vector", close.cosine[rows], close.rested[rows])
-    is_fact = index.is_fact[rows]
-    facts, messages = found.only(np.flatnonzero(is_fact)), found.only(np.flatnonzero(~is_fact))
+    is_fact, has_second = index.is_fact[rows], index.second.has_vector[rows]
+    facts = found.only(np.flatnonzero(is_fact))
+    foreign = found.only(np.flatnonzero(~is_fact & has_second))
+    messages = found.only(np.flatnonzero(~is_fact & ~has_second))
     facts.take("words", words.known * facts.raw["words"])
     facts.take("vector", facts.raw["vector"], with_far_ones(facts.raw["vector"], facts.scaled["vector"]))
     compared = _late(index, query, messages, weights, stages)
-    return _best(index, query, likely, [(facts, weights.facts), compared])
+    return _best(index, query, likely, [(facts, weights.facts), (foreign, weights.first), compared])
 
 
 def newest(index: ScopeIndex, shown: Mask, limit: int) -> list[Ranked]:

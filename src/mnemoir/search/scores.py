@@ -142,8 +142,8 @@ def mixed_closeness(
     """The closeness by the cosines of both models, of which the second one counts `share`.
 
     Each is brought to its own rest first, as models differ in how alike they find unrelated texts. A row without a
-    second vector has the main one alone; with a share of 1 the main model does not know the query's language, and
-    then messages without a second vector, which are English, are not near.
+    second vector has the main one alone. A message that has one is not English: there it counts alone. With a share
+    of 1 the main model does not know the query's language, and then messages without a second vector are not near.
     """
     rested = above_rest(second, weights.resting_second, weights.resting_rows)
     if share == 1.0:
@@ -152,8 +152,11 @@ def mixed_closeness(
         return Closeness(np.where(is_there, second, unknown), np.where(is_there, rested, unknown))
     first = closeness(main, weights)
     both = np.where(np.isfinite(first.rested), (1 - share) * first.rested + share * rested, rested)
-    is_mixed = np.isfinite(second)
-    return Closeness(np.fmax(main, second), np.where(is_mixed, both, first.rested))
+    is_mixed, is_foreign = np.isfinite(second), np.isfinite(second) & ~index.is_fact
+    return Closeness(
+        np.where(is_foreign, second, np.fmax(main, second)),
+        np.where(is_foreign, rested, np.where(is_mixed, both, first.rested)),
+    )
 
 
 def has_tokens(embedding: Embedding) -> bool:
