@@ -19,7 +19,8 @@ from mnemoir.memory.facts.shapes import reading_of
 _OPPOSITE = 0.75  # share of common words from which a denial concerns the same subject
 _TIME = re.compile(r"\s(?:since|for the last|, moved from)\b.*$|,\s.*$", re.IGNORECASE)
 _DENIED = re.compile(
-    r"(?:no longer|not|never|doesn't|does not|don't|isn't|is not|is no longer|stopped|quit|gave up|given up|cannot|"
+    r"(?:no longer|(?:it )?turn(?:s|ed) out not to be|has no|not|never|"
+    r"doesn't|does not|don't|isn't|is not|is no longer|stopped|quit|gave up|given up|cannot|"
     r"can't|used to) (?:really |being )?(?P<v>.+)",
     re.IGNORECASE,
 )
@@ -31,7 +32,7 @@ _CONTRASTS = tuple(
     )
 )
 _OWNED = re.compile(r"(?:has|owns|got|adopted|bought) (?:an?|one|the)\b(?P<what>.+)", re.IGNORECASE)
-_NAMED = re.compile(r"\b(?:called|named) (\w+)", re.IGNORECASE)
+_NAMED = re.compile(r"\b(?:called|named|name is) (\w+)", re.IGNORECASE)
 _CLAUSE = re.compile(
     r";\s*|(?:,?\s+and\s+|,\s+)(?=(?:lives|works|is|has|likes|loves|enjoys|plays|speaks|owns|drives|studies|prefers|"
     r"hates|wants|teaches|drinks|eats)\s)",
@@ -146,9 +147,14 @@ def may_replace(text: str, claim: str) -> bool:
     return _verb(text) == _verb(claim) and _verb(claim) in _at_a_time()
 
 
+def has_same_person(one: str, other: str) -> bool:
+    """True when both are about the user, or about the same person or animal."""
+    return _subject(one) == _subject(other)
+
+
 def has_same_subject(one: str, other: str) -> bool:
-    """True when both are about the user, or about the same person or animal, and both or neither in the past."""
-    return (_subject(one), _is_past(one)) == (_subject(other), _is_past(other))
+    """True when both are about the same person, and both or neither in the past."""
+    return has_same_person(one, other) and _is_past(one) == _is_past(other)
 
 
 def statements_like(fact: str) -> Sequence[str]:
@@ -168,7 +174,7 @@ def _from_table(text: str) -> Matter | None:
             said = match.groupdict(default="")
             value = _TIME.sub("", said.get("v", text))
             return Matter(
-                slot=slot.replace("who", said.get("who", "").lower().replace("favorite", "favourite")),
+                slot=slot.replace("who", _key(said.get("who", ""))),
                 value=value,
                 more=said.get("more", "") + said.get("v", text)[len(value) :],
                 denies=kind in ("denials", "ends"),
@@ -176,6 +182,10 @@ def _from_table(text: str) -> Matter | None:
                 many=kind in ("many", "denials"),
             )
     return None
+
+
+def _key(who: str) -> str:
+    return who.lower().replace("favorite", "favourite").removesuffix("s")
 
 
 def _denied(text: str) -> Matter | None:
@@ -219,7 +229,9 @@ def _opposed(said: Matter, held: Matter, fact: str, stored: str) -> bool:
     if said.denies == held.denies:
         return False
     denied, affirmed, text = (said, held, stored) if said.denies else (held, said, fact)
-    if denied.slot or affirmed.slot:
+    if affirmed.slot and not denied.slot:
+        return 1 < len(_stems(denied)) == len(_stems(denied) & words_of(text).known)
+    if denied.slot:
         return denied.slot == affirmed.slot and _same_value(denied, affirmed)
     return overlap(denied.value, text) >= _OPPOSITE
 
@@ -264,8 +276,7 @@ def _subject(statement: str) -> str:
 
 
 def _is_past(statement: str) -> bool:
-    """True for "Rowed a boat", also for "Is retired": a participle counts alike with and without its "is"."""
-    return normalise(statement).removeprefix("is ").partition(" ")[0].endswith("ed")
+    return normalise(statement).partition(" ")[0].endswith("ed")
 
 
 def _verb(statement: str) -> str:

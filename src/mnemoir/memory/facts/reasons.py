@@ -4,11 +4,13 @@ A fact closes a claim that cannot hold beside it, or whose text it repeats. Shar
 nurse in Graz" closes neither "Lives in Graz" nor "Has a dog in Graz".
 """
 
+import re
 from collections.abc import Sequence
 
 from mnemoir.memory.facts.matters import (
     claims_of,
     contradicts,
+    has_same_person,
     has_same_subject,
     is_known,
     is_other_value,
@@ -16,6 +18,7 @@ from mnemoir.memory.facts.matters import (
 )
 from mnemoir.memory.facts.resemblance import contained, words_of
 
+_PLAN = re.compile(r"^(?:plans|wants|hopes|intends|aims|is planning|is going|would like) (?:to|on) ", re.IGNORECASE)
 _FEWEST_WORDS = 2  # of a text that counts as repeated
 
 
@@ -46,5 +49,6 @@ def _is_kept(claim: str, text: str) -> bool:
 
 
 def _repeats(fact: str, stored: str) -> bool:
-    words = words_of(stored).known
-    return len(words) >= _FEWEST_WORDS and words <= words_of(fact).known and has_same_subject(fact, stored)
+    """True when the fact has all words of the memory, or all of a plan that it tells of: "Moved to Rome"."""
+    words = words_of(_PLAN.sub("", stored)).known
+    return len(words) >= _FEWEST_WORDS and words <= words_of(fact).known and has_same_person(fact, stored)

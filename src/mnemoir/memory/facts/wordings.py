@@ -45,7 +45,7 @@ def each_once(hits: Sequence[Hit]) -> list[Hit]:
     kept: list[Hit] = []
     for hit in hits:
         text = hit.memory.text
-        rivals = [at for at, other in enumerate(kept) if hit.memory.kind == other.memory.kind == "fact"]
+        rivals = [at for at, other in enumerate(kept) if _are_comparable(hit.memory, other.memory)]
         if any(says_same(kept[at].memory.text, text) or is_known(text, kept[at].memory.text) for at in rivals):
             continue
         shorter = next((at for at in rivals if is_known(kept[at].memory.text, text)), None)
@@ -54,6 +54,11 @@ def each_once(hits: Sequence[Hit]) -> list[Hit]:
         else:
             kept[shorter] = replace(hit, score=kept[shorter].score, signals=kept[shorter].signals)
     return kept
+
+
+def _are_comparable(one: Memory, other: Memory) -> bool:
+    """True for two facts with a word in common; most of what is found has none."""
+    return one.kind == other.kind == "fact" and not words_of(one.text).known.isdisjoint(words_of(other.text).known)
 
 
 @lru_cache(maxsize=4096)
