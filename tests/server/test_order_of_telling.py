@@ -65,6 +65,12 @@ async def test_an_older_message_is_answered_as_an_add_that_held_until_the_newer_
     )
     assert answer["message"] == "Added 1 memories successfully"
     assert (await told(server), await told(server, "2024-06-01")) == (["Lives in Graz"], ["Lives in Wels"])
+    body = {"user_id": "mira", "query": "Where does she live?"}
+    found = [await server.post(f"{MEMORIES}/search{at}", body) for at in ("", "?at=2024-06-01")]
+    assert [[memory["memory"] for memory in page["results"]] for page in found] == [
+        ["Lives in Graz"],
+        ["Lives in Wels"],
+    ]
     details = await server.get(f"{MEMORIES}/{change['id']}/details?user_id=mira")
     assert details["memory"]["valid_to"] == change["valid_to"]
 

@@ -33,7 +33,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background, Handler
 from mnemoir.memory.facts import Facts, FactSettings
 from mnemoir.memory.facts.kind import fact_kind
-from mnemoir.memory.reembedding import Reembedding, second_vectors
+from mnemoir.memory.reembedding import Reembedding, second_vectors, terms_renewal
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.jobs import Job, JobQueue
 from mnemoir.ports.llm import ChatModel
@@ -99,6 +99,7 @@ class Parts:
     message_vectors: MessageVectors
     reembedding: Reembedding
     second_vectors: Reembedding | None  # None without a multilingual model
+    terms: Reembedding | None  # None for files, whose terms are made anew when they are read
     checkup: Checkup
     inquiry: ModelInquiry
     stock: Stock
@@ -111,9 +112,9 @@ class Parts:
         """Start the background work."""
         await self.background.start()
         self.message_vectors.start()
-        self.reembedding.start()
-        if self.second_vectors is not None:
-            self.second_vectors.start()
+        for filling in (self.reembedding, self.second_vectors, self.terms):
+            if filling is not None:
+                filling.start()
         self.pruning.start()
 
     async def aclose(self) -> None:
@@ -147,16 +148,17 @@ async def open_parts(settings: Settings) -> Parts:
         multilingual = _multilingual(settings, second_model, store.second.want, second_pending.set)
         if multilingual is not None:
             own(multilingual)
-        lasting = packs if isinstance(store, SqlMemoryStore) else None  # files are read anew by each process
+        in_database = store if isinstance(store, SqlMemoryStore) else None
         for_facts = FactEmbedding(embedding)
         recall = own(
             Recall(
                 store,
                 for_facts,
                 former=for_facts.former,
-                packs=lasting,
+                packs=packs if in_database else None,  # files are read anew by each process
                 note_pending=pending.set,
                 multilingual=multilingual,
+                of_all_times=in_database.of_all_times if in_database else None,
             )
         )
         indexing = Indexing(for_facts, multilingual=settings.embedding.multilingual if multilingual else "off")
@@ -215,6 +217,7 @@ async def open_parts(settings: Settings) -> Parts:
             message_vectors=own(MessageVectors(conversations, background, waiting, model=embedding.name)),
             reembedding=own(Reembedding(store, indexing, for_facts, background, pending)),
             second_vectors=second,
+            terms=own(terms_renewal(in_database.terms, background)) if in_database else None,
             runs=runs,
             workflows=workflows,
             workflow_files=WorkflowFiles(served, outside(settings, served.tree if served else None)),

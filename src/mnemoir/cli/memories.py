@@ -18,6 +18,7 @@ asks = asking(commands, projects=True)
 
 Text = Annotated[str, typer.Argument(help="What was said, in the user's own words; - reads standard input.")]
 Query = Annotated[str, typer.Argument(help="What to look for.")]
+At = Annotated[str | None, typer.Option(help="ISO 8601 time; show what was current then instead of now.")]
 MemoryId = Annotated[str, typer.Argument(help="Id of the memory, as list and search print it.")]
 
 
@@ -45,9 +46,11 @@ def search(
     query: Query,
     user: User = "user",
     limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1, max=100)] = 5,
+    at: At = None,
 ) -> None:
     """Find memories by meaning and words, best first."""
-    answer = session.ask("POST", "/api/memories/search", body={"query": query, "user_id": user, "limit": limit})
+    body = {"query": query, "user_id": user, "limit": limit}
+    answer = session.ask("POST", "/api/memories/search", body=body, query={"at": at})
     _print_results(session, answer)
 
 
@@ -57,9 +60,10 @@ def list_memories(
     user: User = "user",
     limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1, max=1000)] = 100,
     offset: Annotated[int, typer.Option(help="Number of the newest to skip.", min=0)] = 0,
+    at: At = None,
 ) -> None:
     """Print one user's memories, newest first."""
-    query = {"user_id": user, "limit": limit, "offset": offset}
+    query = {"user_id": user, "limit": limit, "offset": offset, "at": at}
     _print_results(session, session.ask("GET", "/api/memories", query=query))
 
 

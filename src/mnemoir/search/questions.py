@@ -14,7 +14,7 @@ import structlog
 from mnemoir.core.errors import ProviderError, StorageUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
-from mnemoir.search.language import ENGLISH, UNSERVED, Languages
+from mnemoir.search.language import ENGLISH, UNKNOWN, UNSERVED, Languages
 
 LANGUAGE = "language"  # in `degraded`
 _CACHED = 64
@@ -52,6 +52,7 @@ class SecondQuery:
     vector: FloatArray | None = None
     share: float = 0.0
     degraded: tuple[str, ...] = ()
+    language: str = ENGLISH
 
 
 NO_SECOND = SecondQuery()
@@ -97,6 +98,7 @@ class Multilingual:
         English questions need it only where `is_in_use` says that the user has second vectors.
         """
         deadline = None if self._patience_s is None else asyncio.get_running_loop().time() + self._patience_s
+        language = UNKNOWN
         try:
             async with asyncio.timeout_at(deadline):
                 language = await self._languages.of(scope, asked)
@@ -107,11 +109,11 @@ class Multilingual:
             async with asyncio.timeout_at(deadline):
                 embedding = await self._questions.embedded(spoken)
         except TimeoutError:
-            return SecondQuery(degraded=(LANGUAGE,))
+            embedding = None
         if embedding is None:
-            return SecondQuery(degraded=(LANGUAGE,))
+            return SecondQuery(degraded=(LANGUAGE,), language=language)
         share = english_share if language in (ENGLISH, UNSERVED) else 1.0
-        return SecondQuery(embedding.vector, share, (LANGUAGE,) if language == UNSERVED else ())
+        return SecondQuery(embedding.vector, share, (LANGUAGE,) if language == UNSERVED else (), language)
 
     def note_pending(self) -> None:
         """Have the missing vectors made."""

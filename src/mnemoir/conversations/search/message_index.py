@@ -204,6 +204,7 @@ class MessageIndex:
             embedding=asked.embedding,
             second=asked.second.vector,
             second_share=asked.second.share,
+            language=asked.second.language,
             asked_at=asked.at,
             limit=limit,
             threshold=0.0,

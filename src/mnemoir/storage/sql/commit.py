@@ -1,9 +1,9 @@
 """One commit: it writes the effects of its changes to all tables inside the caller's transaction, with their history
 and the receipt of the request.
 
-A current memory has a row in `memories` and in `entries` and an event in `history`. A memory that is no longer
-current is closed, not deleted: it stays in `memories` for queries of the past and leaves the other tables. Both
-backends of memories keep history and receipts in these tables.
+A memory has a row in `memories` and in `entries` and an event in `history`. A memory that is no longer current is
+closed, not deleted: it stays in `memories` and `entries` for lists and searches of the past. Both backends keep
+history and receipts in these tables.
 
 A receipt is the idempotency key of a commit with its outcome, kept for 24 hours and written in the same
 transaction. As a scope has one writer at a time, the second of two requests with one key always finds the receipt
@@ -29,7 +29,7 @@ from mnemoir.storage.sql.rows import (
     applied_as_json,
     applied_of,
     as_json,
-    drop_entry,
+    copy_entry,
     history_of,
     memory_of,
     memory_values,
@@ -208,7 +208,7 @@ class Commit:
         count = int(self._sql.value(_QUERIES["current_of_scope"], **self._within))
         self._run("delete_all", **self._within)
         erase_traces(self._sql, self._scope)
-        self._removals += count
+        self._removals += count or 1  # there may have been closed ones
         return count
 
     def forget(self, session: str) -> int:
@@ -218,6 +218,7 @@ class Commit:
         for memory in found:
             self._delete(memory)
         drop_words(self._sql, session, derived)
+        self._removals += bool(derived.kept)  # which lose their closed states
         return sum(memory.valid_to is None for memory in found)
 
     def finish(self) -> None:
@@ -231,10 +232,9 @@ class Commit:
         else:
             self._rows.seqs[memory.id] = seq = self._new_seq()
             self._run("add_memory", **memory_values(memory, self._scope), seq=seq, change=self._next_change())
-        if memory.valid_to is None:
-            self._put_entry(effect)
-        else:
-            of_it = {"successor": memory.replaced_by, "id": memory.id}
+        self._put_entry(effect)
+        if memory.valid_to is not None:
+            of_it = {"successor": memory.replaced_by, "id": memory.id, "change": self._next_change()}
             self._run("end_in_past", **of_it, **_time(memory.created_at))
 
     def _update(self, effect: Effect) -> None:
@@ -244,8 +244,10 @@ class Commit:
         if memory.text == before.text:
             self._run("renew_memory", seq=seq, change=self._next_change(), **now)
         else:
-            copy: dict[str, Value] = {"copy_id": new_memory_id(), "copy_seq": self._new_seq()}
+            copy_seq = self._new_seq()
+            copy: dict[str, Value] = {"copy_id": new_memory_id(), "copy_seq": copy_seq, "change": self._next_change()}
             self._run("keep_closed_copy", seq=seq, **copy, **now)
+            copy_entry(self._sql, seq, copy_seq)
             text: dict[str, Value] = {
                 "text": memory.text,
                 "content_hash": self._scope.hash(content_hash(memory.text)),
@@ -270,14 +272,13 @@ class Commit:
 
     def _close(self, effect: Effect) -> None:
         seq = self._rows.seqs[effect.memory.id]
-        self._run("close_memory", seq=seq, successor=effect.replaced_by, **_time(effect.until or self._now_text))
-        drop_entry(self._sql, seq)
+        until = _time(effect.until or self._now_text)
+        self._run("close_memory", seq=seq, successor=effect.replaced_by, change=self._next_change(), **until)
         self._removals += 1
 
     def _delete(self, memory: Memory) -> None:
         self._run("delete_with_past", seq=self._rows.seqs[memory.id], **self._within)
-        if memory.valid_to is None:
-            self._removals += 1
+        self._removals += 1
 
     def _new_seq(self) -> int:
         self._next_seq += 1

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Applied, Change, HistoryEntry, IndexEntry, Memory, Provenance, lacks_vector
+from mnemoir.core.memories import Applied, Change, HistoryEntry, Memory, Provenance, lacks_vector
 from mnemoir.core.scope import Scope
 from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.memory_store import (
@@ -18,11 +18,11 @@ from mnemoir.ports.memory_store import (
     Receipt,
     RedeemedReceipt,
     StoreCounts,
-    Unembedded,
     Visible,
 )
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.storage.sql import lists
+from mnemoir.storage.sql.backlogs import MAIN, TERMS, SqlBacklog
 from mnemoir.storage.sql.commit import (
     Commit,
     already_applied,
@@ -34,7 +34,7 @@ from mnemoir.storage.sql.commit import (
 from mnemoir.storage.sql.engine import Engine, Sql, entered, queries
 from mnemoir.storage.sql.forgetting import erase_some, make_nobodys
 from mnemoir.storage.sql.rows import memory_of, narrowing
-from mnemoir.storage.sql.search_snapshot import SqlSearchSnapshot, backlog, put_vectors, without_vector
+from mnemoir.storage.sql.search_snapshot import SqlSearchSnapshot
 from mnemoir.storage.sql.second_vectors import SqlSecondVectors
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ _QUERIES = queries("memories")
 _MOST_ROWS = 2**62  # SQLite takes any 64-bit number; a caller's may be larger
 
 
-class SqlMemoryStore:
+class SqlMemoryStore(SqlBacklog):
     """`db` is the caller's, who closes it after this store. `packs` are of its rows.
 
     `note_pending` is called when a text was stored without a vector, `note_second` when without a second one.
@@ -57,8 +57,10 @@ class SqlMemoryStore:
         note_pending: Callable[[], None] = lambda: None,
         note_second: Callable[[], None] = lambda: None,
     ) -> None:
-        self._db = db
+        super().__init__(db, MAIN)
         self.second = SqlSecondVectors(db)
+        self.terms = SqlBacklog(db, TERMS)
+        self.of_all_times = _RowsOfAllTimes(db)
         self._note_second = note_second
         self._packs = packs
         self._note_pending = note_pending
@@ -195,18 +197,6 @@ class SqlMemoryStore:
         rows = await self._rows(query, which)
         return [_owner(project, user) for (user,) in rows]
 
-    async def without_vector(self, model: str, *, limit: int) -> list[Unembedded]:
-        """Texts without a vector of `model`, of all scopes, oldest first."""
-        return await self._db.read(None, lambda sql: without_vector(sql, model, limit))
-
-    async def put_vectors(self, model: str, filled: Sequence[tuple[Unembedded, IndexEntry]]) -> int:
-        """Store vectors of texts that have not changed since; how many were stored."""
-        return await self._db.write(None, lambda sql: put_vectors(sql, model, filled))
-
-    async def backlog(self, model: str) -> tuple[int, int]:
-        """(texts without a vector of `model`, all texts)."""
-        return await self._db.read(None, lambda sql: backlog(sql, model))
-
     async def counts(self) -> StoreCounts:
         """The totals over all users."""
         ((projects, users, memories),) = await self._rows("counts_of_all", {})
@@ -264,6 +254,17 @@ class SqlMemoryStore:
         return await self._db.read(None, lambda sql: sql.rows(_QUERIES[query], **values))
 
 
+class _RowsOfAllTimes:
+    """Search rows with the closed ones."""
+
+    def __init__(self, db: Engine) -> None:
+        self._db = db
+
+    async def reading(self, work: Callable[[SearchSnapshot], T]) -> T:
+        """Run `work` in a reader thread over one snapshot."""
+        return await self._db.read(None, lambda sql: work(SqlSearchSnapshot(sql, of_all_times=True)))
+
+
 def _owner(project: Project, user: str) -> Scope:
     return Scope(tenant=project.tenant, project=project.project, user=user)
 
@@ -275,3 +276,4 @@ def _visible_values(visible: Visible) -> dict[str, float | None]:
 
 _: type[MemoryStore] = SqlMemoryStore  # checked, never run
 _rows: type[SearchRows] = SqlMemoryStore
+__: type[SearchRows] = _RowsOfAllTimes
