@@ -83,6 +83,25 @@ OTHER_LANGUAGES = {
         ("Ik hou van kaas.", "Ik hou niet meer van kaas."),
     ],
 }
+WRITTEN_BY_A_MODEL = [
+    ("Lebt in Graz", "Lebt jetzt in Linz"),
+    ("Habite à Lyon", "Habite à Nice"),
+    ("Vive en Madrid", "Vive ahora en Sevilla"),
+    ("Abita a Roma", "Abita a Milano"),
+    ("Mora em Lisboa", "Mora em Faro"),
+    ("Woont in Utrecht", "Woont in Gent"),
+    ("Arbeitet bei Siemens", "Arbeitet bei Bosch"),
+    ("Travaille comme infirmière", "Travaille comme professeur"),
+    ("Se llama Ana", "Se llama Eva"),
+    ("Ha 34 anni", "Ha 35 anni"),
+    ("É solteira", "É casada"),
+    ("Is vrijgezel", "Is getrouwd"),
+    ("Mag Käse", "Mag keinen Käse mehr"),
+    ("Aime le fromage", "N'aime plus le fromage"),
+    ("Le gusta el queso", "Ya no le gusta el queso"),
+    ("Gosta de queijo", "Não gosta mais de queijo"),
+    ("Houdt van kaas", "Haat kaas"),
+]
 PAIRS = [pair for pairs in OTHER_LANGUAGES.values() for pair in pairs]
 NEIGHBOURS = [
     "I row every morning.",
@@ -102,7 +121,9 @@ async def test_without_a_model_a_new_state_takes_the_place_of_the_old_one(live, 
 
 
 @pytest.mark.parametrize("event", ["UPDATE", "DELETE"])
-@pytest.mark.parametrize(("current", "before"), [row[2:] for row in TOLD])
+@pytest.mark.parametrize(
+    ("current", "before"), [*(row[2:] for row in TOLD), *(pair[::-1] for pair in WRITTEN_BY_A_MODEL)]
+)
 async def test_a_models_decision_for_the_new_state_is_followed(live, event, current, before):
     life = live(model_that(event))
     await life.tell(before)
