@@ -88,6 +88,31 @@ async def test_a_batch_closes_a_stored_state_when_its_first_message_was_said(liv
     ]
 
 
+@pytest.mark.parametrize("event", MODELS)
+@pytest.mark.parametrize("arrival", ["LWG", "GWL", "WGL", "LGW"])
+async def test_three_messages_of_one_batch_in_any_order_are_three_states(live, event, arrival):
+    at = {"G": (GRAZ, day("2023-05-01")), "W": (WELS, day("2024-05-01")), "L": (LINZ, day("2025-05-01"))}
+    life = live(played(event))
+    await life.tell_all([at[each] for each in arrival])
+    assert await life.now() == ["Lives in Linz"]
+    assert [await life.at(day(each)) for each in ("2023-06-01", "2024-06-01", "2025-06-01")] == [
+        ["Lives in Graz"],
+        ["Lives in Wels"],
+        ["Lives in Linz"],
+    ]
+
+
+async def test_two_older_messages_of_one_batch_are_two_states_of_the_past(live):
+    life = live()
+    await life.tell(LINZ, day("2025-05-01"))
+    await life.tell_all([(WELS, day("2024-05-01")), (GRAZ, day("2023-05-01"))])
+    assert [await life.at(day(each)) for each in ("2023-06-01", "2024-06-01", "2025-06-01")] == [
+        ["Lives in Graz"],
+        ["Lives in Wels"],
+        ["Lives in Linz"],
+    ]
+
+
 async def test_a_new_state_holds_from_when_it_was_said(live):
     life = live()
     await life.tell(GRAZ, day("2025-05-01"))

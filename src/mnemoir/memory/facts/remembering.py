@@ -98,9 +98,8 @@ def changes(
 def _past_state(
     state: State, entry: IndexEntry, adds: Mapping[State, Add], scope: Scope, request: AddRequest, now: datetime
 ) -> Add:
-    by = state.past_of
+    by = state.successor
     successor = by.rewrites or adds[by].memory if isinstance(by, State) else by
-    assert successor is not None  # a past state has one
     fact = _fact(state.text, scope, request, state.said_at or now)
     return Add(memory=replace(fact, valid_to=to_text(state.until or now), replaced_by=successor.id), entry=entry)
 

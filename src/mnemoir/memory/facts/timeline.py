@@ -5,9 +5,9 @@ said becomes a past state of that memory, and the memory stays. The same holds b
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 from mnemoir.core.clock import from_text
 from mnemoir.core.memories import Memory
@@ -41,20 +41,33 @@ class State:
             return created if _is_before(self.said_at, created) else _renewed(self.past_of)
         return self.past_of.said_at if self.past_of else None
 
+    @property
+    def successor(self) -> "Memory | State":
+        """What is current of the states that followed it; the state itself when it is."""
+        state: Memory | State = self
+        while isinstance(state, State) and state.past_of:
+            state = state.past_of
+        return state
+
 
 def in_time(plan: Plan, candidates: Sequence[Candidate], facts: Sequence[Statement]) -> list[State]:
-    """The texts that the plan stores, as states in order of time."""
+    """The texts that the plan stores, as states in order of time, those of now last."""
     memories = [candidate.memory for candidate in candidates]
     adds = [_state(text, facts) for text in plan.adds]
     updates = [_state(text, facts, memories[at]) for at, text in plan.updates]
     for at, add in plan.removes:
         if adds or updates:  # of one that several texts replace, the last one
             (adds[add] if add is not None else [*adds, *updates][-1]).removes.append(memories[at])
-    states = [*adds, *updates]
-    closed = {memory.id for state in states for memory in (state.rewrites, *state.removes) if memory}
+    now = datetime.max.replace(tzinfo=UTC)
+    states = sorted([*adds, *updates], key=lambda state: state.said_at or now)
     for state in states:
-        others = (memory for memory in memories if memory.id not in closed and contradicts(state.text, memory.text))
-        _put_behind_memories(state, others)
+        _put_behind_memories(state)
+    closed = {memory.id for state in states for memory in (state.rewrites, *state.removes) if memory}
+    standing = [memory for memory in memories if memory.id not in closed]
+    for state in states:
+        later = (each for each in standing if is_late(state.said_at, each) and contradicts(state.text, each.text))
+        if state.rewrites is None:
+            state.past_of = state.past_of or next(later, None)
     for state in states:
         _put_behind_states(state, states)
     return states
@@ -90,15 +103,14 @@ def _behind_newer(memory: Memory, rivals: Sequence[Memory]) -> Memory:
     return replace(memory, valid_to=first.created_at, replaced_by=first.id)
 
 
-def _put_behind_memories(state: State, others: Iterable[Memory]) -> None:
-    """Make the state a past one where it was said before a memory that it would close or that contradicts it."""
+def _put_behind_memories(state: State) -> None:
+    """Make the state a past one where it was said before a memory that it would close."""
     rewritten = state.rewrites
     if rewritten and is_late(state.said_at, rewritten) and not _says_more(state.text, rewritten.text):
         state.rewrites, state.past_of = None, rewritten
-    later = [memory for memory in (*state.removes, *others) if is_late(state.said_at, memory)]
+    later = [memory for memory in state.removes if is_late(state.said_at, memory)]
     state.removes = [memory for memory in state.removes if memory not in later]
-    if later:
-        state.past_of = state.past_of or later[0]
+    state.past_of = state.past_of or next(iter(later), None)
 
 
 def _put_behind_states(state: State, states: Sequence[State]) -> None:
