@@ -99,7 +99,10 @@ class IndexEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Add:
-    """Store `memory`. A fact with a text that the scope already has is not stored again, and gets no Applied."""
+    """Store `memory`. A fact with a text that the scope already has is not stored again, and gets no Applied.
+
+    A memory with `valid_to` is stored as a past state of `replaced_by`; a store that keeps no past leaves it out.
+    """
 
     memory: Memory
     entry: IndexEntry
@@ -111,7 +114,8 @@ class Update:
     """Replace the text of `target` if it still is `expected`; `created_at` stays, and metadata unless given.
 
     `text == expected` only renews `updated_at`, which makes a decayed memory visible again. With `as_of`, the time of
-    the last renewal of the target, as text, must equal it too.
+    the last renewal of the target, as text, must equal it too. The text holds from `at` on, but not from before the
+    last renewal; None means now.
     """
 
     target: MemoryId
@@ -121,19 +125,22 @@ class Update:
     reason: str = "extracted"
     metadata: Mapping[str, Any] | Unchanged | None = UNCHANGED
     as_of: str | None = None
+    at: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remove:
     """Hide `target` from reads if its text still is `expected`, because a newer fact replaced it.
 
-    `replaced_by` is the index, within the same commit, of the change with the newer fact.
+    `replaced_by` is the index, within the same commit, of the change with the newer fact. The target held until `at`,
+    at least until its last renewal; None means now.
     """
 
     target: MemoryId
     expected: str
     replaced_by: int | None = None
     reason: str = "extracted"
+    at: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ of the first.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from mnemoir.core.clock import to_text
@@ -146,10 +146,26 @@ class _Rows:
         """The removed memory, from the history."""
         return removed_memory(self._sql, self._scope, memory_id)
 
+    def in_past(self, memory: Memory) -> Memory | None:
+        """The state up to the next one of its successor; None when the successor had this text then."""
+        of_it = {"successor": memory.replaced_by, "begin": seconds_of(memory.created_at)}
+        hashed = self._scope.hash(content_hash(memory.text))
+        if self._sql.row(_QUERIES["told_in_past"], content_hash=hashed, **of_it) is not None:
+            return None
+        following = self._sql.value(_QUERIES["next_in_past"], until=seconds_of(memory.valid_to), **of_it)
+        if following is None:
+            return memory
+        return replace(memory, valid_to=to_text(datetime.fromtimestamp(following, UTC)))
+
     def _memory(self, row: Any) -> Memory:
         memory = memory_of(row, self._scope.user)
         self.seqs[memory.id] = row[0]
         return memory
+
+
+def _time(text: str) -> dict[str, Value]:
+    """A time as the queries of changes take it."""
+    return {"now": seconds_of(text), "now_text": text}
 
 
 class Commit:
@@ -162,7 +178,6 @@ class Commit:
         self._rows = _Rows(sql, scope)
         self._within = narrowing(scope)
         self._now_text = to_text(now)
-        self._now = {"now": seconds_of(self._now_text), "now_text": self._now_text}
         self._changes: int
         self._removals: int
         self._next_seq: int
@@ -218,22 +233,26 @@ class Commit:
             self._rows.seqs[memory.id] = seq = self._new_seq()
             self._run("add_memory", **memory_values(memory, self._scope), seq=seq, change=self._next_change())
         self._put_entry(effect)
+        if memory.valid_to is not None:
+            of_it = {"successor": memory.replaced_by, "id": memory.id, "change": self._next_change()}
+            self._run("end_in_past", **of_it, **_time(memory.created_at))
 
     def _update(self, effect: Effect) -> None:
         memory, before, seq = effect.memory, effect.before, self._rows.seqs[effect.memory.id]
         assert before is not None  # an updated memory exists
+        now = _time(memory.updated_at or self._now_text)
         if memory.text == before.text:
-            self._run("renew_memory", seq=seq, change=self._next_change(), **self._now)
+            self._run("renew_memory", seq=seq, change=self._next_change(), **now)
         else:
             copy_seq = self._new_seq()
             copy: dict[str, Value] = {"copy_id": new_memory_id(), "copy_seq": copy_seq, "change": self._next_change()}
-            self._run("keep_closed_copy", seq=seq, **copy, **self._now)
+            self._run("keep_closed_copy", seq=seq, **copy, **now)
             copy_entry(self._sql, seq, copy_seq)
             text: dict[str, Value] = {
                 "text": memory.text,
                 "content_hash": self._scope.hash(content_hash(memory.text)),
             }
-            self._run("rewrite_memory", seq=seq, **text, change=self._next_change(), **self._now)
+            self._run("rewrite_memory", seq=seq, **text, change=self._next_change(), **now)
         if memory.metadata is not before.metadata:
             metadata = None if memory.metadata is None else as_json(memory.metadata)
             self._run("set_metadata", seq=seq, metadata=metadata)
@@ -253,7 +272,8 @@ class Commit:
 
     def _close(self, effect: Effect) -> None:
         seq = self._rows.seqs[effect.memory.id]
-        self._run("close_memory", seq=seq, successor=effect.replaced_by, change=self._next_change(), **self._now)
+        until = _time(effect.until or self._now_text)
+        self._run("close_memory", seq=seq, successor=effect.replaced_by, change=self._next_change(), **until)
         self._removals += 1
 
     def _delete(self, memory: Memory) -> None:

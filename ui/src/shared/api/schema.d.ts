@@ -1572,7 +1572,7 @@ export interface components {
         };
         /**
          * AppliedChange
-         * @description A change that was applied.
+         * @description A change that was applied. `valid_to` is the end of a state that was told after a newer one.
          */
         AppliedChange: {
             /** Id */
@@ -1586,6 +1586,8 @@ export interface components {
             event: "ADD" | "UPDATE" | "DELETE";
             /** Previous Memory */
             previous_memory?: string | null;
+            /** Valid To */
+            valid_to?: string;
         };
         /**
          * AttachmentAnswer
