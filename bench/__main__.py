@@ -3,7 +3,7 @@
 import sys
 from importlib import import_module
 
-NAMES = ("recall", "memories", "jobs", "conversations", "discussions", "chat", "workflows", "start", "ui")
+NAMES = ("recall", "memories", "facts", "jobs", "conversations", "discussions", "chat", "workflows", "start", "ui")
 
 
 def main() -> int:
