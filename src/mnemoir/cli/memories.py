@@ -1,6 +1,6 @@
 """`mnemoir memories …`: each command is one request to the memory API (`docs/memory-api.md`)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -12,7 +12,7 @@ from mnemoir.cli.session import Session, asking, run
 from mnemoir.cli.transfer import export_lines, import_lines
 
 commands = typer.Typer(
-    help="Add, find, list, delete, export and import memories.", no_args_is_help=True, rich_markup_mode=None
+    help="Add, find, list, delete, undo, export and import memories.", no_args_is_help=True, rich_markup_mode=None
 )
 asks = asking(commands, projects=True)
 
@@ -34,8 +34,7 @@ def add(
     answer = session.ask("POST", "/api/memories", body=body)
     if session.printed_as_json(answer):
         return
-    for change in answer["results"]:
-        print_row(change["event"], change["id"], change["memory"])
+    _print_applied(answer["results"])
     note(answer["message"])
 
 
@@ -105,6 +104,38 @@ def history(
         )
 
 
+@asks()
+def changes(
+    session: Session,
+    user: User = "user",
+    limit: Annotated[int, typer.Option(help="Maximum number of changes.", min=1, max=200)] = 20,
+    cursor: Annotated[str | None, typer.Option(help="Where the next page begins, as --json names it.")] = None,
+) -> None:
+    """Print what changed in one user's memories, newest first."""
+    query = {"user_id": user, "limit": limit, "cursor": cursor}
+    answer = session.ask("GET", "/api/memories/changes", query=query)
+    if session.printed_as_json(answer):
+        return
+    for change in answer["results"]:
+        for row in change["rows"]:
+            print_row(change["created_at"], change["id"], row["event"], row["new_memory"] or row["old_memory"] or "")
+
+
+@asks()
+def undo(
+    session: Session,
+    change_id: Annotated[str, typer.Argument(help="Id of the change, as changes prints it.")],
+    user: Annotated[str | None, typer.Option("--user", "-u", help="Owner, if it must be this one.")] = None,
+) -> None:
+    """Undo one change; the undo is a change too, and can be undone."""
+    path = f"/api/memories/changes/{quote(change_id, safe='')}/undo"
+    answer = session.ask("POST", path, query={"user_id": user or None})
+    if session.printed_as_json(answer):
+        return
+    _print_applied(answer["results"])
+    note(f"Undone by {answer['id']}.")
+
+
 @asks("export")
 def export_memories(
     session: Session,
@@ -128,6 +159,11 @@ def import_memories(
     done = run(import_lines(session, file, user))
     session.printed_as_json({"imported": done.added, "skipped": done.skipped})
     note(f"Imported {done.added} memories; {done.skipped} were there already.")
+
+
+def _print_applied(changes: Sequence[Mapping[str, Any]]) -> None:
+    for change in changes:
+        print_row(change["event"], change["id"], change["memory"])
 
 
 def _print_results(session: Session, answer: Mapping[str, Any]) -> None:

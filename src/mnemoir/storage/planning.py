@@ -24,6 +24,7 @@ from mnemoir.core.memories import (
     Memory,
     Remove,
     Restore,
+    Revert,
     Update,
 )
 from mnemoir.core.scope import Scope
@@ -151,7 +152,7 @@ class _Plan:
             return self._add_instead(change) if isinstance(change, Update) else None
         if isinstance(change, Remove):
             return self._remove(target, change.reason)
-        return self._update(target, change)
+        return self._revert(target, change) if isinstance(change, Revert) else self._update(target, change)
 
     def name_successor(self, removed: MemoryId, successor: MemoryId | None) -> None:
         """Record the successor of a removed memory."""
@@ -186,6 +187,17 @@ class _Plan:
             self._refuse_stale(f"Memory {change.target} is not to be taken back as it was read.")
             return None
         return self._put(Effect(event="ADD", memory=memory, before=before, reason=change.reason, entry=change.entry))
+
+    def _revert(self, target: Memory, change: Revert) -> MemoryId | None:
+        is_new = change.text != target.text
+        same = self._same_text(change.text) if is_new and target.kind == "fact" else None
+        if same is not None and same.id != target.id:
+            self._refuse_stale(f"Memory {same.id} says by now what {target.id} said.")
+            return None
+        metadata = target.metadata if change.metadata is UNCHANGED else change.metadata
+        memory = replace(target, text=change.text, metadata=metadata, updated_at=change.updated_at)
+        entry = change.entry if is_new else None
+        return self._put(Effect(event="UPDATE", memory=memory, before=target, reason=change.reason, entry=entry))
 
     def _update(self, target: Memory, change: Update) -> MemoryId:
         metadata = target.metadata if change.metadata is UNCHANGED else change.metadata
@@ -265,8 +277,7 @@ class _Plan:
             raise StaleChange(message)
 
 
-def _as_expected(memory: Memory, change: Update | Remove) -> bool:
+def _as_expected(memory: Memory, change: Update | Revert | Remove) -> bool:
     """True when the memory is current and unchanged since the change was decided."""
     is_same = memory.valid_to is None and memory.text == change.expected
-    as_of = change.as_of if isinstance(change, Update) else None
-    return is_same and as_of in (None, memory.updated_at or memory.created_at)
+    return is_same and change.as_of in (None, memory.updated_at or memory.created_at)

@@ -39,6 +39,8 @@ OF_ALL_SCOPES = WHOLE_TABLE | {
     "search.second_backlog",
     "search.embedded_with_second",
     "changes.drop_receipts",
+    "change_log.owner_of_change",
+    "change_log.owner_of_event",
 }
 NAMED_TABLE = re.compile(r"(?:FROM|JOIN|UPDATE|INTO) (\w+)(?: AS (\w+))?")
 

@@ -30,6 +30,7 @@ from mnemoir.memory.facts.requests import (
     unknown_memory,
 )
 from mnemoir.memory.facts.resemblance import NEAR, Duplicates, duplicate_groups
+from mnemoir.memory.facts.undoing import Undoing
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_store import ListFilter, MemoryStore, Project, Visible
 from mnemoir.ports.project_settings import ProjectSettings, ProjectSettingsStore
@@ -62,6 +63,7 @@ class Facts:
         self._defaults = defaults
         self._clock = clock
         self.curation = Curation(store, indexing)
+        self.undoing = Undoing(store, indexing)
         self._same_request = KeyedLock()
         self._same_user = KeyedLock()
 

@@ -149,7 +149,7 @@ class Changing:
 
     def _record(self, sql: Sql, wish: Wish, effects: Sequence[Effect]) -> None:
         now, within = self._clock(), entered(sql, wish.scope)
-        add_history(within, effects, wish.provenance, to_text(now))
+        add_history(within, wish.scope, effects, wish.provenance, to_text(now))
         if wish.receipt is not None:
             answer = (wish.provenance.reason, [effect.applied for effect in effects])
             keep_receipt(within, wish.receipt, answer, now)

@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from mnemoir.core.clock import Clock, to_text, utc_now
-from mnemoir.core.ids import MemoryId
+from mnemoir.core.ids import ChangeId, MemoryId
 from mnemoir.core.memories import (
     Applied,
     Change,
     HistoryEntry,
     IndexEntry,
+    LoggedChange,
     Memory,
     Provenance,
     Restore,
@@ -31,6 +32,7 @@ from mnemoir.core.memories import (
 )
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import (
+    ChangePage,
     ListCursor,
     ListFilter,
     MemoryStore,
@@ -224,6 +226,18 @@ class FileMemoryStore:
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
         """Oldest first; also of a deleted memory; [] outside the scope. Edits by other programs are not in it."""
         return await self._told.history(scope, memory_id)
+
+    async def changes(self, scope: Scope, *, limit: int, before: int | None = None) -> ChangePage:
+        """Changes before a place, newest first. Edits by other programs are none of them."""
+        return await self._told.changes(scope, limit=limit, before=before)
+
+    async def change(self, project: Project, change_id: ChangeId) -> tuple[Scope, LoggedChange] | None:
+        """A change and its user; None when no user of the project has it in the log."""
+        return await self._told.change(project, change_id)
+
+    async def last_change(self, scope: Scope, memory_id: MemoryId) -> ChangeId | None:
+        """The change that changed the user's memory last."""
+        return await self._told.last_change(scope, memory_id)
 
     async def removed(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """The memory as it was when it was removed; None when it is current, was never there, or is forgotten."""

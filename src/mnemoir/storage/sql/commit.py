@@ -17,12 +17,13 @@ from typing import Any
 
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import Conflict
-from mnemoir.core.ids import MemoryId, new_memory_id
-from mnemoir.core.memories import Applied, Change, HistoryEntry, Memory, Provenance
+from mnemoir.core.ids import ChangeId, MemoryId, new_change_id, new_memory_id
+from mnemoir.core.memories import Applied, Change, HistoryEntry, Memory, Provenance, state_hash
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.ports.memory_store import Receipt, RedeemedReceipt
-from mnemoir.storage.planning import Effect, Standing, is_within, planned, removal, seconds_of
+from mnemoir.storage.planning import Effect, Standing, effective_at, is_within, planned, removal, seconds_of
+from mnemoir.storage.sql.change_log import end_before
 from mnemoir.storage.sql.engine import Sql, Value, queries
 from mnemoir.storage.sql.forgetting import derived_from, drop_words, erase_traces, named_after
 from mnemoir.storage.sql.rows import (
@@ -45,11 +46,17 @@ _QUERIES = {**queries("memories"), **queries("changes")}
 KEPT = timedelta(hours=24)
 
 
-def add_history(sql: Sql, effects: Sequence[Effect], provenance: Provenance, now: str) -> None:
-    """Write one event for each effect, all with the turns and the model they came from."""
+def add_history(sql: Sql, scope: Scope, effects: Sequence[Effect], provenance: Provenance, now: str) -> None:
+    """Write one event for each effect, all of one change, with the turns and the model they came from."""
     if effects:
-        common: dict[str, Value] = {"at": now, "model": provenance.model, "source_id": _source_id(sql, provenance)}
-        sql.many(_QUERIES["add_history"], [{**common, **_history_event(effect)} for effect in effects])
+        common: dict[str, Value] = {
+            "at": now,
+            "model": provenance.model,
+            "source_id": _source_id(sql, provenance),
+            "change_id": provenance.change or new_change_id(),
+            "undo_of": provenance.undo_of,
+        }
+        sql.many(_QUERIES["add_history"], [{**common, **_history_event(effect, scope)} for effect in effects])
 
 
 def history_of_memory(sql: Sql, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
@@ -70,8 +77,9 @@ def _source_id(sql: Sql, provenance: Provenance) -> int | None:
     return int(source_id)
 
 
-def _history_event(effect: Effect) -> dict[str, Value]:
+def _history_event(effect: Effect, scope: Scope) -> dict[str, Value]:
     memory, is_removed = effect.memory, effect.event == "DELETE"
+    before = effect.before if effect.event != "ADD" else None
     return {
         "memory_id": memory.id,
         "agent": memory.agent,
@@ -81,7 +89,8 @@ def _history_event(effect: Effect) -> dict[str, Value]:
         "reason": effect.reason,
         "old_text": memory.text if is_removed else effect.applied.previous_text,
         "new_text": None if is_removed else memory.text,
-        "state": state_as_json(memory) if is_removed else None,
+        "state": None if before is None else state_as_json(before),
+        "left_hash": None if is_removed else scope.hash(state_hash(memory)),
     }
 
 
@@ -162,7 +171,7 @@ class Commit:
         self._rows = _Rows(sql, scope)
         self._within = narrowing(scope)
         self._now_text = to_text(now)
-        self._now = {"now": seconds_of(self._now_text), "now_text": self._now_text}
+        self._now = seconds_of(self._now_text) or now.timestamp()
         self._changes: int
         self._removals: int
         self._next_seq: int
@@ -175,8 +184,8 @@ class Commit:
         effects = planned(self._rows, self._scope, changes, self._now_text, degrade=degrade)
         write = {"ADD": self._add, "UPDATE": self._update, "DELETE": self._close}
         for effect in effects:
-            write[effect.event](effect)
-        add_history(self._sql, effects, provenance, self._now_text)
+            write[effect.event](effect, provenance.undo_of)
+        add_history(self._sql, self._scope, effects, provenance, self._now_text)
         return [effect.applied for effect in effects]
 
     def delete(self, memory_id: MemoryId, reason: str) -> Memory | None:
@@ -185,7 +194,7 @@ class Commit:
         if memory is None or not is_within(memory, self._scope):
             return None
         self._delete(memory)
-        add_history(self._sql, [removal(memory, reason)], Provenance(reason=reason), self._now_text)
+        add_history(self._sql, self._scope, [removal(memory, reason)], Provenance(reason=reason), self._now_text)
         return memory
 
     def delete_all(self) -> int:
@@ -209,7 +218,7 @@ class Commit:
         """Advance the scope's revision."""
         self._run("set_counters", changes=self._changes, removals=self._removals, next_seq=self._next_seq)
 
-    def _add(self, effect: Effect) -> None:
+    def _add(self, effect: Effect, undone: ChangeId | None) -> None:
         memory = effect.memory
         if effect.before is not None:
             self._run("reopen_memory", seq=self._rows.seqs[memory.id], change=self._next_change())
@@ -219,23 +228,31 @@ class Commit:
         if memory.valid_to is None:
             self._put_entry(effect)
 
-    def _update(self, effect: Effect) -> None:
+    def _update(self, effect: Effect, undone: ChangeId | None) -> None:
         memory, before, seq = effect.memory, effect.before, self._rows.seqs[effect.memory.id]
         assert before is not None  # an updated memory exists
+        renewed: dict[str, Value] = {"updated_at": memory.updated_at, "effective_at": effective_at(memory)}
         if memory.text == before.text:
-            self._run("renew_memory", seq=seq, change=self._next_change(), **self._now)
+            self._run("renew_memory", seq=seq, change=self._next_change(), **renewed)
         else:
-            copy: dict[str, Value] = {"copy_id": new_memory_id(), "copy_seq": self._new_seq()}
-            self._run("keep_closed_copy", seq=seq, **copy, **self._now)
-            text: dict[str, Value] = {
-                "text": memory.text,
-                "content_hash": self._scope.hash(content_hash(memory.text)),
-            }
-            self._run("rewrite_memory", seq=seq, **text, change=self._next_change(), **self._now)
+            hashed = self._scope.hash(content_hash(memory.text))
+            since = self._now if undone is None else self._since(memory.id, hashed)
+            copy: dict[str, Value] = {"copy_id": new_memory_id(), "copy_seq": self._new_seq(), "until": since}
+            self._run("keep_closed_copy", seq=seq, now_text=self._now_text, **copy)
+            text: dict[str, Value] = {"text": memory.text, "content_hash": hashed, "since": since}
+            self._run("rewrite_memory", seq=seq, **text, change=self._next_change(), **renewed)
         if memory.metadata is not before.metadata:
             metadata = None if memory.metadata is None else as_json(memory.metadata)
             self._run("set_metadata", seq=seq, metadata=metadata)
         self._put_entry(effect)
+
+    def _since(self, memory_id: MemoryId, hashed: bytes) -> float:
+        """The time since which a memory had a text that it gets back; its closed copy is deleted."""
+        found = self._sql.row(_QUERIES["earlier_state"], id=memory_id, content_hash=hashed)
+        if found is None:
+            return self._now
+        self._run("drop_state", seq=found[0])
+        return self._now if found[1] is None else float(found[1])
 
     def _put_entry(self, effect: Effect) -> None:
         entry, seq = effect.entry, self._rows.seqs[effect.memory.id]
@@ -249,9 +266,11 @@ class Commit:
         self.wants_second |= entry.second_model is not None
         put_entry(self._sql, seq, entry)
 
-    def _close(self, effect: Effect) -> None:
+    def _close(self, effect: Effect, undone: ChangeId | None) -> None:
         seq = self._rows.seqs[effect.memory.id]
-        self._run("close_memory", seq=seq, successor=effect.replaced_by, **self._now)
+        closed: dict[str, Value] = {"now": self._now, "now_text": self._now_text, "successor": effect.replaced_by}
+        ended = self._now_text if undone is None else end_before(self._sql, effect.memory.id, undone)
+        self._run("close_memory", seq=seq, until=seconds_of(ended), **closed)
         drop_entry(self._sql, seq)
         self._removals += 1
 

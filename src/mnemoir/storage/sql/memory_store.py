@@ -5,11 +5,21 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from mnemoir.core.clock import Clock, utc_now
-from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Applied, Change, HistoryEntry, IndexEntry, Memory, Provenance, lacks_vector
+from mnemoir.core.ids import ChangeId, MemoryId
+from mnemoir.core.memories import (
+    Applied,
+    Change,
+    HistoryEntry,
+    IndexEntry,
+    LoggedChange,
+    Memory,
+    Provenance,
+    lacks_vector,
+)
 from mnemoir.core.scope import Scope
 from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.memory_store import (
+    ChangePage,
     ListCursor,
     ListFilter,
     MemoryStore,
@@ -23,6 +33,7 @@ from mnemoir.ports.memory_store import (
 )
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.storage.sql import lists
+from mnemoir.storage.sql.change_log import change_of, changes_before, last_change_of
 from mnemoir.storage.sql.commit import (
     Commit,
     already_applied,
@@ -183,6 +194,18 @@ class SqlMemoryStore:
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
         """Oldest first; also of a deleted memory; [] outside the scope."""
         return await self._db.read(scope, lambda sql: history_of_memory(sql, scope, memory_id))
+
+    async def changes(self, scope: Scope, *, limit: int, before: int | None = None) -> ChangePage:
+        """Changes before a place, newest first; those with erased words are not listed."""
+        return await self._db.read(scope, lambda sql: changes_before(sql, scope, limit, before))
+
+    async def change(self, project: Project, change_id: ChangeId) -> tuple[Scope, LoggedChange] | None:
+        """A change and its user; None when no user of the project has it in the log."""
+        return await self._db.read(None, lambda sql: change_of(sql, project, change_id))
+
+    async def last_change(self, scope: Scope, memory_id: MemoryId) -> ChangeId | None:
+        """The change that changed the user's memory last."""
+        return await self._db.read(scope, lambda sql: last_change_of(sql, memory_id))
 
     async def removed(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """The memory as it was when it was removed; None when it is current, was never there, or is forgotten."""
