@@ -127,7 +127,7 @@ async def test_a_job_that_was_put_back_is_done_at_once_when_somebody_finds_the_m
             await keep(store, Indexing(model), FACTS[:3])
 
             async def was_put_back():
-                return [job for job in await jobs.tally() if (job.kind, job.waiting, job.running) == (KIND, 1, 0)]
+                return [job for job in await jobs.tally() if job.kind == KIND and job.waiting and not job.running]
 
             async def is_filled():
                 return (await store.backlog(model.name))[0] == 0

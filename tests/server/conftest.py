@@ -16,6 +16,8 @@ from tests.server.server_kit import JSON, Server, listening
 
 OpenServer = Callable[..., Awaitable[Server]]
 
+PATIENT = {"memory.search_timeout_s": 60}  # a model that loads while others compute is slow, and that is no failure
+
 
 @pytest.fixture
 async def open_parts_over(tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[Parts]]]:
@@ -23,7 +25,7 @@ async def open_parts_over(tmp_path: Path) -> AsyncIterator[Callable[..., Awaitab
     async with contextlib.AsyncExitStack() as opened:
 
         async def start(settings: JSON) -> Parts:
-            given = {"storage.data_dir": str(tmp_path / "data"), "llm.provider": "offline"} | settings
+            given = {"storage.data_dir": str(tmp_path / "data"), "llm.provider": "offline"} | PATIENT | settings
             parts = await open_parts(load_settings(None, given, environ={}))
             opened.push_async_callback(parts.aclose)
             await parts.start()

@@ -1,4 +1,6 @@
-"""`POST /api/memories` learns what a person typed: no recalled block, document or side task; nothing else is cut."""
+"""`POST /api/memories` learns what a person typed: no recalled block, document, side task or repeated chat; nothing else is cut."""
+
+import re
 
 import pytest
 
@@ -11,6 +13,7 @@ from tests.wire.task_prompts import CHAT, SIDE_TASKS, TITLE
 MEMORIES = "/api/memories"
 TASKS_ALONE = [case for case in SIDE_TASKS if len(case[1]) == 1]
 TRANSCRIPT = f"{CHAT}\n\nUser: I keep bees.\nAssistant: How many hives?\n> User: Nine."
+CHAT_BLOCK = re.compile("<chat_history>.*?</chat_history>", re.DOTALL)
 
 
 @pytest.fixture
@@ -34,8 +37,8 @@ async def test_of_a_document_frame_the_question_is_learned_from(server, llm, tex
 @pytest.mark.parametrize(
     "text", [case[1] for case in TYPED] + [TRANSCRIPT], ids=[*(c[0] for c in TYPED), "transcript"]
 )
-async def test_all_else_is_learned_from_as_it_was_sent(server, llm, text):
-    assert await learned(server, llm, ("user", text)) == [text]
+async def test_all_else_but_a_repeated_chat_is_learned_from_as_it_was_sent(server, llm, text):
+    assert await learned(server, llm, ("user", text)) == [CHAT_BLOCK.sub(" ", text)]
 
 
 @pytest.mark.parametrize("case", TASKS_ALONE, ids=[case[0] for case in TASKS_ALONE])

@@ -1,6 +1,7 @@
 """Facts and questions in other languages than English, over HTTP, with the models that are built in."""
 
 import asyncio
+import threading
 
 import pytest
 
@@ -69,6 +70,21 @@ async def test_always_keeps_second_vectors_of_english_facts_too(open_server):
     await filled(server)
     assert await server.parts.second_vectors.backlog() == (0, 1)
     assert await asked(server, "Which city is her home?") == (["Lives in Graz"], [])
+
+
+async def test_a_search_does_not_wait_for_a_model_that_still_loads(open_server):
+    server, may_load = await open_server({"memory.search_timeout_s": 0.01}), threading.Event()
+    model = server.parts.second_vectors._embedding
+    load = model._load
+    model._load = lambda: may_load.wait() and load()
+    try:
+        await keep(server, *FACTS)
+        hits, degraded = await asked(server, "Wer arbeitet als Krankenschwester?")
+        assert hits[0] == "Arbeitet als Krankenschwester"
+        assert "language" in degraded
+    finally:
+        may_load.set()
+    await filled(server)
 
 
 async def test_off_keeps_none(open_server):

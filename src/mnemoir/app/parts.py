@@ -265,7 +265,12 @@ def _multilingual(
 ) -> Multilingual | None:
     model = choose_multilingual(settings)
     always = settings.embedding.multilingual == "always"
-    return None if model is None else Multilingual(model, store.second, note_pending, always=always)
+    patience_s = settings.memory.search_timeout_s / 2  # so a chat gets its memories, even while the model loads
+    return (
+        None
+        if model is None
+        else Multilingual(model, store.second, note_pending, always=always, patience_s=patience_s)
+    )
 
 
 def _second_vectors(multilingual: Multilingual, background: Background, noted: asyncio.Event) -> Reembedding:

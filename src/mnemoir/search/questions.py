@@ -4,6 +4,7 @@ An English question of a user whose facts are all English loads neither the lang
 model. The first question in another language marks the user: from then on each fact gets a second vector.
 """
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -64,9 +65,15 @@ class Multilingual:
         note_pending: Callable[[], None] = lambda: None,
         *,
         always: bool = False,
+        patience_s: float | None = None,
     ) -> None:
-        """`note_pending` is called when vectors are to be made. With `always`, English questions count as others."""
+        """`note_pending` is called when vectors are to be made. With `always`, English questions count as others.
+
+        A search waits for detector and model `patience_s` seconds at most, without end when it is None. Both load
+        at their first use; they continue to load for the searches behind one that did not wait.
+        """
         self._always = always
+        self._patience_s = patience_s
         self.embedding = model
         self.vectors = vectors
         self._questions = EmbeddedQuestions(model)
@@ -85,12 +92,18 @@ class Multilingual:
 
         English questions need it only where `is_in_use` says that the user has second vectors.
         """
-        language = await self._languages.of(scope, asked)
-        if language != ENGLISH or self._always:
-            await self._mark(scope)
-        elif not is_in_use:
-            return SecondQuery()
-        embedding = await self._questions.embedded(spoken)
+        deadline = None if self._patience_s is None else asyncio.get_running_loop().time() + self._patience_s
+        try:
+            async with asyncio.timeout_at(deadline):
+                language = await self._languages.of(scope, asked)
+            if language != ENGLISH or self._always:
+                await self._mark(scope)
+            elif not is_in_use:
+                return SecondQuery()
+            async with asyncio.timeout_at(deadline):
+                embedding = await self._questions.embedded(spoken)
+        except TimeoutError:
+            return SecondQuery(degraded=(LANGUAGE,))
         if embedding is None:
             return SecondQuery(degraded=(LANGUAGE,))
         share = english_share if language in (ENGLISH, UNSERVED) else 1.0

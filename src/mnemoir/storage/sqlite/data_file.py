@@ -139,18 +139,31 @@ def create(path: Path, steps: Sequence[Step]) -> None:
     draft = beside(path, ".new")
     for leftover in (draft, beside(draft, "-journal")):
         leftover.unlink(missing_ok=True)
-    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+    with os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600), "wb") as file:
+        file.write(_empty(tuple(steps)))
     connection = apsw.Connection(str(draft), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         connection.pragma("synchronous", "EXTRA")
-        with transaction(connection):  # nobody else sees the file yet
-            for step in steps:
-                _take(connection, step)
+        with transaction(connection):  # its end syncs the whole file
+            connection.execute("UPDATE migrations SET at = ?", (now_text(),))
     finally:
         connection.close()
     draft.chmod(0o600)
     draft.rename(path)
     sync_folder(path.parent)
+
+
+@cache
+def _empty(steps: tuple[Step, ...]) -> bytes:
+    """A database file that has these migrations and no rows: every user with conversations gets one of them."""
+    connection = apsw.Connection(":memory:")
+    try:
+        with transaction(connection):
+            for step in steps:
+                _take(connection, step)
+        return connection.serialize("main")
+    finally:
+        connection.close()
 
 
 def make_private(path: Path) -> None:
