@@ -281,6 +281,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memories/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What changed in one user's memories, newest first */
+        get: operations["changes_api_memories_changes_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/changes/{change_id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Undo one change; an undo can be undone too */
+        post: operations["undo_api_memories_changes__change_id__undo_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memories/duplicates": {
         parameters: {
             query?: never;
@@ -1685,6 +1719,35 @@ export interface components {
             next: string | null;
         };
         /**
+         * ChangedRow
+         * @description One memory that a change added, changed or deleted, with its text before and after.
+         */
+        ChangedRow: {
+            /**
+             * Event
+             * @enum {string}
+             */
+            event: "ADD" | "UPDATE" | "DELETE";
+            /** Memory Id */
+            memory_id: string;
+            /** Old Memory */
+            old_memory: string | null;
+            /** New Memory */
+            new_memory: string | null;
+            /** Reason */
+            reason: string;
+        };
+        /**
+         * Changes
+         * @description A page of changes, newest first; `next` is the cursor of the following page.
+         */
+        Changes: {
+            /** Results */
+            results: components["schemas"]["LoggedChangeRecord"][];
+            /** Next */
+            next: string | null;
+        };
+        /**
          * Choices
          * @description The settings that decide what is remembered and kept; `decay_days` is None for no decay.
          */
@@ -2646,6 +2709,26 @@ export interface components {
             state: "current" | "fading" | "hidden" | "expired" | "deleted";
             /** Decays At */
             decays_at: string | null;
+        };
+        /**
+         * LoggedChangeRecord
+         * @description One change with its rows. `undo_of` is the change it undid, `undone_by` the one that undid it and holds.
+         */
+        LoggedChangeRecord: {
+            /** Id */
+            id: string;
+            /** Created At */
+            created_at: string;
+            /** Rows */
+            rows: components["schemas"]["ChangedRow"][];
+            /** Model */
+            model: string | null;
+            /** Session */
+            session: string | null;
+            /** Undo Of */
+            undo_of: string | null;
+            /** Undone By */
+            undone_by: string | null;
         };
         /**
          * MediaUrl
@@ -3716,6 +3799,16 @@ export interface components {
             timestamp: string | null;
             /** Message Uid */
             message_uid: string | null;
+        };
+        /**
+         * UndoAnswer
+         * @description What an undo changed. `id` is the undo itself, which can be undone too.
+         */
+        UndoAnswer: {
+            /** Id */
+            id: string;
+            /** Results */
+            results: components["schemas"]["AppliedChange"][];
         };
         /**
          * Unhealthy
@@ -5860,6 +5953,78 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MemoryDetails"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    changes_api_memories_changes_get: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description 0 means 200 */
+                limit?: number;
+                /** @description `next` of the page before */
+                cursor?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Changes"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    undo_api_memories_changes__change_id__undo_post: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                change_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UndoAnswer"];
                 };
             };
             /** @description An error, with its code */
