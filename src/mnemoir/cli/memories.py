@@ -18,6 +18,10 @@ asks = asking(commands, projects=True)
 
 Text = Annotated[str, typer.Argument(help="What was said, in the user's own words; - reads standard input.")]
 Query = Annotated[str, typer.Argument(help="What to look for.")]
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Print what would change, store nothing. apply does it later."),
+]
 MemoryId = Annotated[str, typer.Argument(help="Id of the memory, as list and search print it.")]
 
 
@@ -27,15 +31,22 @@ def add(
     text: Text,
     user: User = "user",
     verbatim: Annotated[bool, typer.Option("--verbatim", help="Keep the text word for word; ask no model.")] = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Derive memories from a text and store them."""
     said = typer.get_text_stream("stdin").read() if text == "-" else text
-    body = {"messages": [{"role": "user", "content": said}], "user_id": user, "infer": not verbatim}
+    body: dict[str, Any] = {
+        "messages": [{"role": "user", "content": said}],
+        "user_id": user,
+        "infer": not verbatim,
+    }
+    if dry_run:
+        body["dry_run"] = True
     answer = session.ask("POST", "/api/memories", body=body)
     if session.printed_as_json(answer):
         return
     _print_applied(answer["results"])
-    note(answer["message"])
+    note(answer["message"] + _how_to_apply([answer.get("plan_id")]))
 
 
 @asks()
@@ -154,16 +165,45 @@ def import_memories(
     session: Session,
     file: Annotated[Path, typer.Argument(help="JSON lines, as export writes them.", exists=True, dir_okay=False)],
     user: Annotated[str | None, typer.Option("--user", "-u", help="Give all to this user instead.")] = None,
+    dry_run: DryRun = False,
 ) -> None:
     """Import memories from JSON lines; existing ones are skipped."""
-    done = run(import_lines(session, file, user))
-    session.printed_as_json({"imported": done.added, "skipped": done.skipped})
-    note(f"Imported {done.added} memories; {done.skipped} were there already.")
+    done = run(import_lines(session, file, user, dry_run=dry_run))
+    counts = {"imported": done.added, "skipped": done.skipped}
+    if not dry_run:
+        session.printed_as_json(counts)
+        note(f"Imported {done.added} memories; {done.skipped} were there already.")
+        return
+    plans = [plan for plan in done.plans if plan["plan_id"] is not None]
+    if not session.printed_as_json({**counts, "plans": plans}):
+        for plan in plans:
+            _print_applied(plan["results"])
+    told = f"{done.added} memories would be imported; {done.skipped} are there already."
+    note(told + _how_to_apply([plan["plan_id"] for plan in plans]))
+
+
+@asks("apply")
+def apply_plans(
+    session: Session,
+    plan_ids: Annotated[list[str], typer.Argument(help="Ids of plans, as --dry-run prints them.")],
+) -> None:
+    """Make the changes that a dry run planned, unchanged or not at all."""
+    for plan_id in plan_ids:
+        answer = session.ask("POST", f"/api/memories/plans/{quote(plan_id, safe='')}/apply")
+        if not session.printed_as_json(answer):
+            _print_applied(answer["results"])
+            note(f"Applied {plan_id}.")
 
 
 def _print_applied(changes: Sequence[Mapping[str, Any]]) -> None:
     for change in changes:
         print_row(change["event"], change["id"], change["memory"])
+
+
+def _how_to_apply(plan_ids: Sequence[str | None]) -> str:
+    """How to make what was planned; "" without a plan."""
+    known = " ".join(each for each in plan_ids if each is not None)
+    return f" Apply with: mnemoir memories apply {known}" if known else ""
 
 
 def _print_results(session: Session, answer: Mapping[str, Any]) -> None:

@@ -185,11 +185,21 @@ def lacks_second_vector(changes: Sequence[Change]) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
-    """A change that was made. For a Remove, `memory` is the removed memory."""
+    """A change that was made. For a Remove, `memory` is the removed memory. Repeated answers tell no `reason`."""
 
     event: ChangeEvent
     memory: Memory
     previous_text: str | None = None
+    reason: str = field(default="", compare=False)
+
+    def is_like(self, other: "Applied") -> bool:
+        """True when both do the same to the same state of a memory, at whatever time."""
+        return (self.event, self.memory.id, self.previous_text, state_hash(self.memory)) == (
+            other.event,
+            other.memory.id,
+            other.previous_text,
+            state_hash(other.memory),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

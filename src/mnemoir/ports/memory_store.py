@@ -155,8 +155,8 @@ class SecondVectors(VectorBacklog, Protocol):
         """Mark the user of the scope, so that each fact needs a second vector; False for one that is marked."""
 
 
-class MemoryStore(VectorBacklog, Protocol):
-    """A store of memories. All methods raise StorageUnavailable, and no exception of the back-end's own."""
+class Committer(Protocol):
+    """Takes the changes of a call as one commit."""
 
     async def commit(
         self,
@@ -166,6 +166,7 @@ class MemoryStore(VectorBacklog, Protocol):
         *,
         receipt: Receipt | None = None,
         degrade: bool = False,
+        expected: Sequence[Applied] | None = None,
     ) -> list[Applied]:
         """Apply all changes with their history, atomically. Durable on return.
 
@@ -175,12 +176,21 @@ class MemoryStore(VectorBacklog, Protocol):
         instead: it returns a DELETE and an UPDATE. A Restore is stale when the memory is current, when the removed
         memory has another text or is forgotten, and when another current fact has the same text; a Revert, too, then.
 
+        With `expected`, the result of `preview`, it is stale unless it does just that.
+
         With `provenance.undo_of` the earlier state is valid as if the change undone had not been made.
 
         A receipt is stored with the changes for 24 hours. While it is stored, a request with its key changes
         nothing: it returns the earlier changes, or raises Conflict (`idempotency_mismatch`) if its hash differs.
         Raises InvalidRequest for a memory of another user, agent, app or conversation than the scope's.
         """
+
+
+class MemoryStore(VectorBacklog, Committer, Protocol):
+    """A store of memories. All methods raise StorageUnavailable, and no exception of the back-end's own."""
+
+    async def preview(self, scope: Scope, changes: Sequence[Change], *, degrade: bool = False) -> list[Applied]:
+        """What `commit` would do now, with its errors; writes nothing."""
 
     async def redeem(self, scope: Scope, key: str) -> RedeemedReceipt | None:
         """The request made with this idempotency key in the last 24 hours; None without one."""

@@ -88,17 +88,36 @@ class Effect:
     def applied(self) -> Applied:
         """The effect in the answer to the caller of the commit."""
         previous = self.before.text if self.before is not None and self.event == "UPDATE" else None
-        return Applied(event=self.event, memory=self.memory, previous_text=previous)
+        return Applied(event=self.event, memory=self.memory, previous_text=previous, reason=self.reason)
 
 
-def planned(standing: Standing, scope: Scope, changes: Sequence[Change], now: str, *, degrade: bool) -> list[Effect]:
-    """The effects of the changes, in order, as of `now`. Raises StaleChange, unless `degrade`, and InvalidRequest."""
+def planned(
+    standing: Standing,
+    scope: Scope,
+    changes: Sequence[Change],
+    now: str,
+    *,
+    degrade: bool = False,
+    expected: Sequence[Applied] | None = None,
+) -> list[Effect]:
+    """The effects of the changes, in order, as of `now`. Raises StaleChange, unless `degrade`, and InvalidRequest.
+
+    With `expected`, effects that are not like these are stale, too.
+    """
     plan = _Plan(standing, scope, now, degrade)
     concerned = [plan.make(change) for change in changes]
     for change, deletion in zip(changes, concerned, strict=True):
         if isinstance(change, Remove) and deletion is not None and change.replaced_by is not None:
             plan.name_successor(deletion, concerned[change.replaced_by])
+    if expected is not None and not _are_alike(plan.effects, expected):
+        raise StaleChange("The changes would not do what they were to do when they were planned.")
     return plan.effects
+
+
+def _are_alike(effects: Sequence[Effect], expected: Sequence[Applied]) -> bool:
+    return len(effects) == len(expected) and all(
+        effect.applied.is_like(one) for effect, one in zip(effects, expected, strict=True)
+    )
 
 
 def removal(memory: Memory, reason: str, *, replaced_by: MemoryId | None = None) -> Effect:

@@ -5,12 +5,13 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 
 from mnemoir.core.ids import new_memory_id
-from mnemoir.core.memories import Add, HistoryEntry, Memory, Provenance
+from mnemoir.core.memories import Add, Applied, HistoryEntry, Memory, Provenance
 from mnemoir.core.scope import Scope
 from mnemoir.memory.facts.facts import Facts
+from mnemoir.memory.facts.plans import Plans
 from mnemoir.ports.embedding import Passage
-from mnemoir.ports.memory_kinds import Amounts, MemoryKind
-from mnemoir.ports.memory_store import MemoryStore, Project, Visible
+from mnemoir.ports.memory_kinds import Amounts, MemoryKind, Rehearsed
+from mnemoir.ports.memory_store import Committer, MemoryStore, Project, Visible
 from mnemoir.search.indexing import Indexing, fact_passage
 
 FACT = "fact"
@@ -44,7 +45,7 @@ def fact_kind(
         tables=tables,
         forget=forget,
         counts=counts,
-        exchange=FactExchange(store, indexing),
+        exchange=FactExchange(store, indexing, facts.plans),
     )
 
 
@@ -54,9 +55,10 @@ class FactExchange:
     An import never changes stored memories, and importing the same records again adds nothing.
     """
 
-    def __init__(self, store: MemoryStore, indexing: Indexing) -> None:
+    def __init__(self, store: MemoryStore, indexing: Indexing, plans: Plans) -> None:
         self._store = store
         self._indexing = indexing
+        self._plans = plans
 
     async def users(self, project: Project) -> Sequence[Scope]:
         """The users who have memories."""
@@ -71,6 +73,15 @@ class FactExchange:
 
     async def add(self, owner: Scope, records: Sequence[Memory]) -> int:
         """Add one user's memories in one step; return how many are new. An id of "" is replaced by a new one."""
+        return len(await self._add(self._store, owner, records))
+
+    async def rehearse(self, owner: Scope, records: Sequence[Memory]) -> Rehearsed:
+        """What `add` would do; writes nothing."""
+        rehearsal = self._plans.rehearsal()
+        await self._add(rehearsal, owner, records)
+        return self._plans.keep(rehearsal)
+
+    async def _add(self, committer: Committer, owner: Scope, records: Sequence[Memory]) -> list[Applied]:
         # oldest first, so that the order of storing is the order of time
         fresh = [
             memory
@@ -83,7 +94,7 @@ class FactExchange:
         adds = [
             Add(memory=memory, entry=entry, reason="import") for memory, entry in zip(fresh, entries, strict=True)
         ]
-        return len(await self._store.commit(owner, adds, Provenance(reason="import")))
+        return await committer.commit(owner, adds, Provenance(reason="import"))
 
     async def _fresh(self, owner: Scope, record: Memory) -> Memory | None:
         """The memory to add; None when this user has it already. An id taken by another user is replaced."""

@@ -1,11 +1,11 @@
-"""The log of a user's changes, newest first, and undo."""
+"""The log of a user's changes, newest first; undo, and plans of changes that are applied later."""
 
 from typing import Annotated
 
 from fastapi import Query
 from pydantic import BeforeValidator
 
-from mnemoir.core.ids import ChangeId
+from mnemoir.core.ids import ChangeId, PlanId
 from mnemoir.core.memories import LoggedChange
 from mnemoir.server.access import named_user, owner
 from mnemoir.server.cursors import read_cursor, write_cursor
@@ -56,6 +56,12 @@ class UndoAnswer(JsonObject):
     results: list[AppliedChange]
 
 
+class AppliedPlan(JsonObject):
+    """The changes that a plan made, in order."""
+
+    results: list[AppliedChange]
+
+
 @router.get("/changes", summary="What changed in one user's memories, newest first")
 async def changes(
     site: SiteHere, project: ProjectHere, user: UserQuery = None, limit: ChangesLimit = 50, cursor: Cursor = None
@@ -76,6 +82,13 @@ async def undo(site: SiteHere, project: ProjectHere, change_id: str, user: UserQ
     undone = await site.parts.facts.undoing.undo(project, ChangeId(change_id), None if user is None else user.strip())
     site.count("undo")
     return Answer({"id": undone.id, "results": [applied_json(change) for change in undone.applied]})
+
+
+@router.post("/plans/{plan_id}/apply", summary="Make the changes that a dry run planned, unchanged or not at all")
+async def apply(site: SiteHere, project: ProjectHere, plan_id: str, user: UserQuery = None) -> Answer[AppliedPlan]:
+    applied = await site.parts.facts.plans.apply(project, PlanId(plan_id), None if user is None else user.strip())
+    site.count("apply")
+    return Answer({"results": [applied_json(change) for change in applied]})
 
 
 def _change_json(change: LoggedChange) -> LoggedChangeRecord:

@@ -46,7 +46,7 @@ from mnemoir.ports.memory_store import (
 )
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.storage.files.backlog import Backlog
-from mnemoir.storage.files.changing import Changing, Unbroken, Wish, current
+from mnemoir.storage.files.changing import Changing, Unbroken, Wish, current, standing_in
 from mnemoir.storage.files.contents import Contents, ScopeOfFile
 from mnemoir.storage.files.index_table import synced_stamps
 from mnemoir.storage.files.lists import FileSearchSnapshot, behind, meeting, owners_of, select
@@ -99,14 +99,14 @@ class FileMemoryStore:
         *,
         receipt: Receipt | None = None,
         degrade: bool = False,
+        expected: Sequence[Applied] | None = None,
     ) -> list[Applied]:
         """Apply all changes in one replacement of the file, or none. An Update and a Remove keep no closed copy."""
 
         def plan(standing: ScopeOfFile) -> Sequence[Effect]:
-            return planned(standing, scope, changes, to_text(self._clock()), degrade=degrade)
+            return planned(standing, scope, changes, self._now(), degrade=degrade, expected=expected)
 
-        restored = [change.target for change in changes if isinstance(change, Restore)]
-        wish = Wish(scope=scope, plan=plan, provenance=provenance, receipt=receipt, restored=restored)
+        wish = Wish(scope=scope, plan=plan, provenance=provenance, receipt=receipt, restored=_restored(changes))
         if changes:
             applied = await self._change(wish)
             if lacks_vector(changes):
@@ -115,6 +115,16 @@ class FileMemoryStore:
                 self._note_second()
             return applied
         return await self._unbroken.run(self._changing.answer(self._open[project_of(scope)], wish)) if receipt else []
+
+    async def preview(self, scope: Scope, changes: Sequence[Change], *, degrade: bool = False) -> list[Applied]:
+        """What a commit would do to the file as it is; takes no lock."""
+        opened, restored = self._open[project_of(scope)], _restored(changes)
+
+        def look(sql: Sql) -> list[Applied]:
+            standing = standing_in(opened, sql, scope, restored)
+            return [one.applied for one in planned(standing, scope, changes, self._now(), degrade=degrade)]
+
+        return await self._db.read(scope, look)
 
     async def redeem(self, scope: Scope, key: str) -> RedeemedReceipt | None:
         """The answer to this idempotency key in the last 24 hours; None without one."""
@@ -288,6 +298,9 @@ class FileMemoryStore:
         await self._unbroken.aclose()
         self._changing.close()
 
+    def _now(self) -> str:
+        return to_text(self._clock())
+
     async def _without_trace(self, wish: Wish, drop: Callable[[Sql], None]) -> int:
         """Make the change and delete its traces; again if another caller restored a memory in between."""
         count = 0
@@ -317,6 +330,10 @@ class FileMemoryStore:
     async def _read(self, project: Project, look: Callable[[Contents], T]) -> T:
         opened = self._open[project]
         return await self._db.read(None, lambda sql: look(current(opened, sql)))
+
+
+def _restored(changes: Sequence[Change]) -> list[MemoryId]:
+    return [change.target for change in changes if isinstance(change, Restore)]
 
 
 def _owner(project: Project, user: str) -> Scope:

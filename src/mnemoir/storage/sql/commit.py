@@ -1,34 +1,25 @@
-"""One commit: it writes the effects of its changes to all tables inside the caller's transaction, with their history
-and the receipt of the request.
+"""One commit: it writes the effects of its changes to all tables inside the caller's transaction, with their history.
 
 A current memory has a row in `memories` and in `entries` and an event in `history`. A memory that is no longer
 current is closed, not deleted: it stays in `memories` for queries of the past and leaves the other tables. Both
-backends of memories keep history and receipts in these tables.
-
-A receipt is the idempotency key of a commit with its outcome, kept for 24 hours and written in the same
-transaction. As a scope has one writer at a time, the second of two requests with one key always finds the receipt
-of the first.
+backends of memories keep the history in its table.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from mnemoir.core.clock import to_text
-from mnemoir.core.errors import Conflict
 from mnemoir.core.ids import ChangeId, MemoryId, new_change_id, new_memory_id
 from mnemoir.core.memories import Applied, Change, HistoryEntry, Memory, Provenance, state_hash
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
-from mnemoir.ports.memory_store import Receipt, RedeemedReceipt
 from mnemoir.storage.planning import Effect, Standing, effective_at, is_within, planned, removal, seconds_of
 from mnemoir.storage.sql.change_log import end_before
 from mnemoir.storage.sql.engine import Sql, Value, queries
 from mnemoir.storage.sql.forgetting import derived_from, drop_words, erase_traces, named_after
 from mnemoir.storage.sql.rows import (
-    applied_as_json,
-    applied_of,
     as_json,
     drop_entry,
     history_of,
@@ -43,7 +34,6 @@ from mnemoir.storage.sql.rows import (
 from mnemoir.storage.sql.second_vectors import want_second_vectors
 
 _QUERIES = {**queries("memories"), **queries("changes")}
-KEPT = timedelta(hours=24)
 
 
 def add_history(sql: Sql, scope: Scope, effects: Sequence[Effect], provenance: Provenance, now: str) -> None:
@@ -94,43 +84,6 @@ def _history_event(effect: Effect, scope: Scope) -> dict[str, Value]:
     }
 
 
-def find_receipt(sql: Sql, key: str, now: datetime) -> RedeemedReceipt | None:
-    """The answer to the key in the last 24 hours; None without one."""
-    row = sql.row(_QUERIES["receipt"], key=key, since=(now - KEPT).timestamp())
-    if row is None:
-        return None
-    request_hash, reason, applied = row
-    return RedeemedReceipt(request_hash=request_hash, reason=reason, applied=applied_of(applied))
-
-
-def already_applied(sql: Sql, receipt: Receipt, now: datetime) -> list[Applied] | None:
-    """The outcome of this same request before; None when it is new. Raises Conflict when another used its key."""
-    earlier = find_receipt(sql, receipt.key, now)
-    if earlier is None:
-        return None
-    if earlier.request_hash != receipt.request_hash:
-        raise Conflict(
-            "This Idempotency-Key was used for another request in the last 24 hours. "
-            "Use a new key for a new request.",
-            code="idempotency_mismatch",
-        )
-    return list(earlier.applied)
-
-
-def keep_receipt(sql: Sql, receipt: Receipt, answer: tuple[str, Sequence[Applied]], now: datetime) -> None:
-    """Store the reason and the outcome of a commit, and delete expired receipts."""
-    reason, applied = answer
-    sql.run(_QUERIES["drop_receipts"], before=(now - KEPT).timestamp())
-    sql.run(
-        _QUERIES["put_receipt"],
-        key=receipt.key,
-        request_hash=receipt.request_hash,
-        reason=reason,
-        given_at=now.timestamp(),
-        applied=applied_as_json(applied),
-    )
-
-
 class _Rows:
     """The scope's memories as rows; `seqs` holds the numbers of those read or written."""
 
@@ -161,6 +114,11 @@ class _Rows:
         return memory
 
 
+def preview(sql: Sql, scope: Scope, changes: Sequence[Change], now: datetime, *, degrade: bool) -> list[Applied]:
+    """What a commit would do now. Raises StaleChange and InvalidRequest."""
+    return [one.applied for one in planned(_Rows(sql, scope), scope, changes, to_text(now), degrade=degrade)]
+
+
 class Commit:
     """Changes and deletions within one transaction. `finish` must come last."""
 
@@ -179,9 +137,16 @@ class Commit:
         self.wants_second = False  # a text that was written needs a second vector
         self._changes, self._removals, self._next_seq, self._is_multilingual = sql.row(_QUERIES["counters"])
 
-    def apply(self, changes: Sequence[Change], provenance: Provenance, *, degrade: bool) -> list[Applied]:
+    def apply(
+        self,
+        changes: Sequence[Change],
+        provenance: Provenance,
+        *,
+        degrade: bool,
+        expected: Sequence[Applied] | None = None,
+    ) -> list[Applied]:
         """Apply all changes, in order. Raises StaleChange and InvalidRequest with nothing written."""
-        effects = planned(self._rows, self._scope, changes, self._now_text, degrade=degrade)
+        effects = planned(self._rows, self._scope, changes, self._now_text, degrade=degrade, expected=expected)
         write = {"ADD": self._add, "UPDATE": self._update, "DELETE": self._close}
         for effect in effects:
             write[effect.event](effect, provenance.undo_of)

@@ -34,16 +34,10 @@ from mnemoir.ports.memory_store import (
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.storage.sql import lists
 from mnemoir.storage.sql.change_log import change_of, changes_before, last_change_of
-from mnemoir.storage.sql.commit import (
-    Commit,
-    already_applied,
-    find_receipt,
-    history_of_memory,
-    keep_receipt,
-    removed_memory,
-)
+from mnemoir.storage.sql.commit import Commit, history_of_memory, preview, removed_memory
 from mnemoir.storage.sql.engine import Engine, Sql, entered, queries
 from mnemoir.storage.sql.forgetting import erase_some, make_nobodys
+from mnemoir.storage.sql.receipts import already_applied, find_receipt, keep_receipt
 from mnemoir.storage.sql.rows import memory_of, narrowing
 from mnemoir.storage.sql.search_snapshot import SqlSearchSnapshot, backlog, put_vectors, without_vector
 from mnemoir.storage.sql.second_vectors import SqlSecondVectors
@@ -83,6 +77,7 @@ class SqlMemoryStore:
         *,
         receipt: Receipt | None = None,
         degrade: bool = False,
+        expected: Sequence[Applied] | None = None,
     ) -> list[Applied]:
         """Apply all changes in one transaction. A replaced state stays as a closed memory."""
 
@@ -92,7 +87,7 @@ class SqlMemoryStore:
             if receipt and (earlier := already_applied(within, receipt, now)) is not None:
                 return earlier, False
             commit = Commit(within, scope, now)
-            applied = commit.apply(changes, provenance, degrade=degrade)
+            applied = commit.apply(changes, provenance, degrade=degrade, expected=expected)
             commit.finish()
             if receipt:
                 keep_receipt(within, receipt, (provenance.reason, applied), now)
@@ -104,6 +99,10 @@ class SqlMemoryStore:
         if wants_second:
             self._note_second()
         return applied
+
+    async def preview(self, scope: Scope, changes: Sequence[Change], *, degrade: bool = False) -> list[Applied]:
+        """What a commit would do, worked out over one snapshot."""
+        return await self._db.read(scope, lambda sql: preview(sql, scope, changes, self._clock(), degrade=degrade))
 
     async def redeem(self, scope: Scope, key: str) -> RedeemedReceipt | None:
         """The answer to this idempotency key in the last 24 hours; None without one."""

@@ -315,6 +315,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memories/plans/{plan_id}/apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make the changes that a dry run planned, unchanged or not at all */
+        post: operations["apply_api_memories_plans__plan_id__apply_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memories/duplicates": {
         parameters: {
             query?: never;
@@ -1563,6 +1580,8 @@ export interface components {
         /**
          * AddAnswer
          * @description The changes made by an add, in order; `status` and `event_id` with `async_mode`.
+         *
+         *     With `dry_run` those that it would make; `plan_id` applies them, null without any.
          */
         AddAnswer: {
             /** Results */
@@ -1577,6 +1596,8 @@ export interface components {
             status?: "PENDING";
             /** Event Id */
             event_id?: string;
+            /** Plan Id */
+            plan_id?: string | null;
         };
         /**
          * AddedMessages
@@ -1606,7 +1627,7 @@ export interface components {
         };
         /**
          * AppliedChange
-         * @description A change that was applied.
+         * @description A change that was applied or, in a plan, would be; there with its `reason`.
          */
         AppliedChange: {
             /** Id */
@@ -1620,6 +1641,16 @@ export interface components {
             event: "ADD" | "UPDATE" | "DELETE";
             /** Previous Memory */
             previous_memory?: string | null;
+            /** Reason */
+            reason?: string;
+        };
+        /**
+         * AppliedPlan
+         * @description The changes that a plan made, in order.
+         */
+        AppliedPlan: {
+            /** Results */
+            results: components["schemas"]["AppliedChange"][];
         };
         /**
          * AttachmentAnswer
@@ -2556,7 +2587,7 @@ export interface components {
         };
         /**
          * ImportAnswer
-         * @description The number of lines that were added, and of those that existed already.
+         * @description The number of lines that were added, and of those that existed already; with `dry_run`, would be.
          */
         ImportAnswer: {
             /**
@@ -2570,6 +2601,20 @@ export interface components {
             imported: number;
             /** Skipped */
             skipped: number;
+            /** Plans */
+            plans?: components["schemas"]["ImportPlan"][];
+        };
+        /**
+         * ImportPlan
+         * @description What an import would add for one user; `plan_id` applies it, null without anything.
+         */
+        ImportPlan: {
+            /** User Id */
+            user_id: string;
+            /** Plan Id */
+            plan_id: string | null;
+            /** Results */
+            results: components["schemas"]["AppliedChange"][];
         };
         /**
          * JobEvent
@@ -4608,6 +4653,8 @@ export interface components {
             async_mode?: boolean | null;
             /** Include Usage */
             include_usage?: boolean | null;
+            /** Dry Run */
+            dry_run?: boolean | null;
         };
         /**
          * BranchBody
@@ -5898,6 +5945,8 @@ export interface operations {
     import_lines_api_import_post: {
         parameters: {
             query?: {
+                /** @description say what would be added, and add nothing */
+                dry_run?: boolean;
                 /** @description or header X-Etienne-Project */
                 project?: string;
             };
@@ -6025,6 +6074,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UndoAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    apply_api_memories_plans__plan_id__apply_post: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                plan_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppliedPlan"];
                 };
             };
             /** @description An error, with its code */
