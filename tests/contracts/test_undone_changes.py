@@ -8,6 +8,7 @@ from datetime import timedelta
 import apsw
 import pytest
 
+from mnemoir.core.clock import to_text
 from mnemoir.core.errors import Conflict, NotFound
 from mnemoir.memory.facts.undoing import Undoing
 from mnemoir.ports.memory_store import Visible
@@ -63,6 +64,21 @@ async def test_what_was_added_and_undone_was_never_there_and_what_was_deleted_en
     assert await was(store, 15) == ["Works alone"]
     await undo(store)
     assert [await was(store, hours) for hours in (5, 15, 35)] == [["Works at A"]] * 3
+
+
+@pytest.mark.usefixtures("past_states")
+async def test_a_past_state_that_was_told_late_is_undone_and_told_again(store, clock):
+    (works,) = await keep(store, fact("Works at A"))
+    ended = {"valid_to": to_text(NOW - timedelta(hours=5)), "replaced_by": works.id}
+    (late,) = await keep(store, fact("Studies", created_at=to_text(NOW - timedelta(hours=20)), **ended))
+    clock.move(hours=1)
+    for _ in range(2):
+        assert await was(store, -10) == ["Studies"]
+        await undo(store)
+        assert [await was(store, hours) for hours in (-10, 1)] == [[], ["Works at A"]]
+        await undo(store)
+    assert await store.get(MIRA, late.id) == late
+    assert [await was(store, hours) for hours in (-10, 1)] == [["Studies"], ["Works at A"]]
 
 
 async def test_the_words_of_a_forgotten_session_are_in_no_change_and_in_no_file(store, tmp_path):

@@ -134,6 +134,7 @@ class Remove:
     """Hide `target` from reads if its text still is `expected`, because a newer fact replaced it.
 
     `replaced_by` is the index, within the same commit, of the change with the newer fact. `as_of` is as in `Update`.
+    With `is_past` the target is a past state, which then never held.
     """
 
     target: MemoryId
@@ -141,6 +142,7 @@ class Remove:
     replaced_by: int | None = None
     reason: str = "extracted"
     as_of: str | None = None
+    is_past: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -201,7 +201,7 @@ class _Plan:
             is_current
             or memory is None
             or memory.text != change.expected
-            or (memory.kind == "fact" and self._same_text(memory.text) is not None)
+            or (memory.kind == "fact" and memory.valid_to is None and self._same_text(memory.text) is not None)
         ):
             self._refuse_stale(f"Memory {change.target} is not to be taken back as it was read.")
             return None
@@ -298,5 +298,6 @@ class _Plan:
 
 def _as_expected(memory: Memory, change: Update | Revert | Remove) -> bool:
     """True when the memory is current and unchanged since the change was decided."""
-    is_same = memory.valid_to is None and memory.text == change.expected
+    is_past = isinstance(change, Remove) and change.is_past
+    is_same = (memory.valid_to is not None) == is_past and memory.text == change.expected
     return is_same and change.as_of in (None, memory.updated_at or memory.created_at)

@@ -85,7 +85,7 @@ class Undoing:
             )
         last = {row.memory_id: row for row in change.rows}
         for row in last.values():
-            if not await self._is_as_left(scope, row):
+            if not await self._is_as_left(scope, change, row):
                 raise await self._conflict(scope, change, row.memory_id)
         for text in _facts_given_back(change.rows):
             said = await self._store.same_text(_narrowed(scope, change.rows), [content_hash(text)])
@@ -93,7 +93,7 @@ class Undoing:
                 if other.id not in last:
                     raise await self._conflict(scope, change, other.id)
 
-    async def _is_as_left(self, scope: Scope, row: ChangedMemory) -> bool:
+    async def _is_as_left(self, scope: Scope, change: LoggedChange, row: ChangedMemory) -> bool:
         if row.event == "DELETE":
             removed = await self._store.removed(scope, row.memory_id)
             if row.before is None:
@@ -103,8 +103,10 @@ class Undoing:
                 )
             return removed is not None and state_hash(removed) == state_hash(row.before)
         memory = await self._store.get(scope, row.memory_id)
-        if memory is None or memory.valid_to is not None:
+        if memory is None:
             return False
+        if memory.valid_to is not None:  # a past state is one from the first on
+            return row.event == "ADD" and await self._store.last_change(scope, row.memory_id) == change.id
         return memory.text == row.new_text if row.left is None else scope.hash(state_hash(memory)) == row.left
 
     async def _conflict(self, scope: Scope, change: LoggedChange, memory_id: MemoryId) -> Conflict:
@@ -136,7 +138,8 @@ def _taken_back(row: ChangedMemory, entry: IndexEntry, now: Memory | None) -> Ch
     if row.event == "DELETE":
         return Restore(target=row.memory_id, expected=row.old_text or "", entry=entry, reason=_REASON)
     if row.event == "ADD":
-        return Remove(target=row.memory_id, expected=row.new_text or "", reason=_REASON, as_of=as_of)
+        is_past = now is not None and now.valid_to is not None
+        return Remove(target=row.memory_id, expected=row.new_text or "", reason=_REASON, as_of=as_of, is_past=is_past)
     before = row.before
     return Revert(
         target=row.memory_id,

@@ -186,7 +186,9 @@ class Commit:
     def _add(self, effect: Effect, undone: ChangeId | None) -> None:
         memory = effect.memory
         if effect.before is not None:
-            self._run("reopen_memory", seq=self._rows.seqs[memory.id], change=self._next_change())
+            ended: dict[str, Value] = {"valid_to": memory.valid_to, "valid_until": seconds_of(memory.valid_to)}
+            reopened = {**ended, "replaced_by": memory.replaced_by, "seq": self._rows.seqs[memory.id]}
+            self._run("reopen_memory", **reopened, change=self._next_change())
         else:
             self._rows.seqs[memory.id] = seq = self._new_seq()
             self._run("add_memory", **memory_values(memory, self._scope), seq=seq, change=self._next_change())

@@ -14,7 +14,7 @@ from mnemoir.storage.planning import effective_at, expires_at, seconds_of
 from mnemoir.storage.sql.engine import Damaged, Sql, Value, queries
 
 _QUERIES = queries("changes")
-_NOT_OF_STATE = frozenset(("id", "text", "user", "valid_to", "replaced_by"))
+_NOT_OF_STATE = frozenset(("id", "text", "user"))
 
 
 def narrowing(scope: Scope) -> dict[str, str | None]:

@@ -89,8 +89,9 @@ DELETE FROM memories WHERE scope_id = :scope_id AND seq = :seq;
 UPDATE memories SET metadata = :metadata WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: reopen_memory
--- Make a closed memory current again.
-UPDATE memories SET valid_to = NULL, valid_until = NULL, replaced_by = NULL, change = :change WHERE scope_id = :scope_id AND seq = :seq;
+-- Make a closed memory current again, or the past state that it was.
+UPDATE memories SET valid_to = :valid_to, valid_until = :valid_until, replaced_by = :replaced_by, change = :change
+ WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: close_memory
 -- Take a memory out of what is current, and say which one replaced it, if any did. It held until a time, without one
