@@ -15,11 +15,13 @@ async def test_a_change_is_undone_and_made_again_from_the_log(
     user = f"undo-{size[0]}"
     (tea, _) = await remember(site, user, "Likes tea", "Rows")
     await ask(site, "PATCH", f"/api/memories/{tea}?user_id={user}", {"memory": "Likes rum"})
-    page = await opened(await open_window(site, size=size), f"/memories?user={user}")
+    window = await open_window(site, size=size)
+    page = await opened(window, f"/memories?user={user}")
     await page.get_by_role("button", name="More").click()
     await page.get_by_role("menuitem", name="Changes").press("Enter")
     entries = page.get_by_role("list", name="Changes").get_by_role("listitem")
     await expect(entries).to_have_count(2)
+    await window.has_no_barrier()
     await entries.nth(0).get_by_role("button", name="Undo").press("Enter")
     await expect(entries).to_have_count(3)
     assert sorted(await told(site, user)) == ["Likes tea", "Rows"]
