@@ -147,7 +147,7 @@ async def test_a_search_says_why_each_memory_was_found(site: Site, open_window: 
     await box.press("Enter")
     first = page.get_by_role("row").nth(1)
     await expect(first).to_contain_text("Rows e")
-    for stage in ("Score", "Words", "Meaning", "Wording"):
+    for stage in ("Score", "Words", "Meaning"):
         await expect(first.get_by_text(stage, exact=True)).to_be_visible()
     await expect(first.locator("dl")).to_have_attribute("aria-label", re.compile(r"Score 0\.\d\d"))
     await expect(page.get_by_text("no date named")).to_be_visible()

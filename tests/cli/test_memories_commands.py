@@ -49,6 +49,13 @@ def user(request):
     return request.node.name
 
 
+def test_a_list_and_a_search_show_what_was_current_at_a_time(memories, user):
+    memories("add", "I live in Graz.", "--user", user, "--verbatim")
+    for asked in (["list"], ["search", "where does she live?"]):
+        assert memories.json(*asked, "--user", user, "--at", "2020-01-01")["results"] == []
+        assert len(memories.json(*asked, "--user", user, "--at", "2099-01-01")["results"]) == 1
+
+
 def test_an_added_memory_is_listed_and_found(memories, user):
     added = memories.json("add", "I live in Graz.", "--user", user, "--verbatim")
     assert [change["event"] for change in added["results"]] == ["ADD"]

@@ -16,7 +16,7 @@ from mnemoir.ports.index_packs import Arrays, IndexPacks
 from mnemoir.search.index import ScopeIndex
 from mnemoir.search.indexing import pack_ids, pack_vector
 from mnemoir.search.resident import Resident
-from mnemoir.search.residents import Residents
+from mnemoir.search.residents import Budget, Residents
 from mnemoir.search.scores import word_scores
 from mnemoir.search.terms import query_terms, terms_of
 
@@ -152,7 +152,7 @@ def test_a_new_epoch_starts_afresh() -> None:
 
 
 def test_users_not_asked_about_for_longest_are_forgotten_when_memory_is_full() -> None:
-    store, residents = ListedRows(), Residents("model", None, most_bytes=1)
+    store, residents = ListedRows(), Residents("model", None, budget=Budget(1))
     people = [Scope(project="p", user=name) for name in ("ann", "bob")]
     for person in people:
         store.add(person, made("say", "tea", 0), entry("tea"))
@@ -163,6 +163,16 @@ def test_users_not_asked_about_for_longest_are_forgotten_when_memory_is_full() -
         with residents.index(store, person):
             pass
     assert store.rows_read == 1
+
+
+def test_indexes_of_the_present_and_of_the_past_share_one_budget() -> None:
+    store, budget = ListedRows(), Budget(1)
+    present, past = (Residents("model", None, budget=budget) for _ in range(2))
+    store.add(MIRA, made("say", "tea", 0), entry("tea"))
+    for residents in (present, past, present):
+        with residents.index(store, MIRA):
+            pass
+    assert store.rows_read == 3
 
 
 class ChangingRows(ListedRows):

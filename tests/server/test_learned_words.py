@@ -1,4 +1,4 @@
-"""`POST /api/memories` learns what a person typed: no recalled block, document, side task or repeated chat; nothing else is cut."""
+"""`POST /api/memories` learns what a person typed: no recalled block, document, side task or repeated chat."""
 
 import re
 

@@ -56,6 +56,32 @@ async def found(server: Server, **conditions: object) -> list[str]:
     return [memory["memory"] for memory in page["results"]]
 
 
+async def test_a_search_at_a_time_finds_what_a_list_of_that_time_shows(server, request):
+    await remember(server, {"memory": "Lives in Bergen", "created_at": "2026-01-01"})
+    page = await server.get(f"{MEMORIES}?user_id=mira")
+    moved = await server.ask(
+        "PATCH", f"{MEMORIES}/{page['results'][0]['id']}?user_id=mira", {"memory": "Lives in Graz"}
+    )
+    succeeded(moved)
+    question = {"query": "Where does she live?", "user_id": "mira"}
+    asked = [
+        await server.ask("GET", f"{MEMORIES}?user_id=mira&at=2026-01-02"),
+        await server.ask("POST", f"{MEMORIES}/search?at=2026-01-02", question),
+        await server.ask("POST", f"{MEMORIES}/search", question | {"at": "2026-01-02"}),
+    ]
+    if "file" in request.node.name:
+        assert [answer.status for answer in asked] == [501] * 3
+        return
+    assert [[memory["memory"] for memory in succeeded(answer)["results"]] for answer in asked] == [
+        ["Lives in Bergen"]
+    ] * 3
+    assert all("valid_to" in succeeded(answer)["results"][0] for answer in asked)
+    assert await found(server, query="Where does she live?") == ["Lives in Graz"]
+    for condition in ({"kind": "fact"}, {"since": "2026-01-01"}, {"q": "Bergen"}, {"hidden": "with"}):
+        refused = await server.ask("POST", f"{MEMORIES}/search", question | {"at": "2026-01-02"} | condition)
+        assert error_of(refused) == (400, "invalid_filter")
+
+
 async def test_conditions_narrow_a_search_as_they_narrow_a_list(server):
     await remember(
         server,

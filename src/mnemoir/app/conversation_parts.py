@@ -20,10 +20,12 @@ from mnemoir.conversations.windows.strategies.choice import strategy_named
 from mnemoir.conversations.windows.strategies.summarising import SummaryOptions, SummaryTask, summary_prompt
 from mnemoir.conversations.windows.strategies.tail import Strategy, StrategyName
 from mnemoir.core.messages import ModelRequest, Sampling
+from mnemoir.core.scope import Scope
 from mnemoir.memory.facts.secrets import without_secret
 from mnemoir.ports.backends import backend
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.llm import ChatModel
+from mnemoir.search.questions import Multilingual
 from mnemoir.settings import Settings
 from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.sql.catalogue import Catalogue
@@ -39,11 +41,16 @@ _OPENAI_MODEL = "text-embedding-3-small"
 
 
 def open_conversations(
-    settings: Settings, model: ChatModel, embedding: EmbeddingModel, database: Engine, waiting: WaitingFolders
+    settings: Settings,
+    model: ChatModel,
+    embedding: EmbeddingModel,
+    multilingual: Multilingual | None,
+    database: Engine,
+    waiting: WaitingFolders,
 ) -> Conversations:
     """Build the conversations of all users; `database` holds their catalogue, no user's files are opened yet.
 
-    Folders with messages that lack a vector are noted in `waiting`.
+    Folders with messages that lack a vector are noted in `waiting`; `multilingual` is for those that are not English.
     Raises SettingsError for a vector store or an embedding client not installed, and StorageUnavailable when
     another server uses the folder that the settings name.
     """
@@ -61,7 +68,13 @@ def open_conversations(
             strategy=strategy,
             embed_sync=False,
             synced=True,
-            host=SearchHost(loop=loop, request=partial(waiting.note, folder), packs=PackFiles(folder / PACKS_FOLDER)),
+            host=SearchHost(
+                loop=loop,
+                request=partial(waiting.note, folder),
+                packs=PackFiles(folder / PACKS_FOLDER),
+                multilingual=multilingual,
+                user=Scope(project="", user=str(folder)),
+            ),
         )
 
     return Conversations(

@@ -1,7 +1,7 @@
 """Opens all running parts from the settings in one place, and closes them in the reverse order."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -33,7 +33,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background, Handler
 from mnemoir.memory.facts import Facts, FactSettings
 from mnemoir.memory.facts.kind import fact_kind
-from mnemoir.memory.reembedding import Reembedding, second_vectors
+from mnemoir.memory.reembedding import Reembedding, second_vectors, terms_renewal
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.jobs import Job, JobQueue
 from mnemoir.ports.llm import ChatModel
@@ -99,6 +99,7 @@ class Parts:
     message_vectors: MessageVectors
     reembedding: Reembedding
     second_vectors: Reembedding | None  # None without a multilingual model
+    terms: Reembedding | None  # None for files, whose terms are made anew when they are read
     checkup: Checkup
     inquiry: ModelInquiry
     stock: Stock
@@ -111,9 +112,9 @@ class Parts:
         """Start the background work."""
         await self.background.start()
         self.message_vectors.start()
-        self.reembedding.start()
-        if self.second_vectors is not None:
-            self.second_vectors.start()
+        for filling in (self.reembedding, self.second_vectors, self.terms):
+            if filling is not None:
+                filling.start()
         self.pruning.start()
 
     async def aclose(self) -> None:
@@ -143,19 +144,21 @@ async def open_parts(settings: Settings) -> Parts:
         pending = asyncio.Event()  # set when a memory without a vector was stored or found
         second_pending = asyncio.Event()  # the same for second vectors
         store, project_settings = _storage(settings, database, packs, pending.set, second_pending.set)
-        multilingual = _multilingual(settings, store, second_pending.set)
+        second_model = choose_multilingual(settings)
+        multilingual = _multilingual(settings, second_model, store.second.want, second_pending.set)
         if multilingual is not None:
             own(multilingual)
-        lasting = packs if isinstance(store, SqlMemoryStore) else None  # files are read anew by each process
+        in_database = store if isinstance(store, SqlMemoryStore) else None
         for_facts = FactEmbedding(embedding)
         recall = own(
             Recall(
                 store,
                 for_facts,
                 former=for_facts.former,
-                packs=lasting,
+                packs=packs if in_database else None,  # files are read anew by each process
                 note_pending=pending.set,
                 multilingual=multilingual,
+                of_all_times=in_database.of_all_times if in_database else None,
             )
         )
         indexing = Indexing(for_facts, multilingual=settings.embedding.multilingual if multilingual else "off")
@@ -176,10 +179,11 @@ async def open_parts(settings: Settings) -> Parts:
         timed = TimedMemory(service, times, writes=not points_here(settings))
         jobs = SqlJobQueue(database)
         waiting = WaitingFolders()
-        conversations = own(open_conversations(settings, model, embedding, database, waiting))
+        of_messages = _multilingual(settings, second_model)
+        conversations = own(open_conversations(settings, model, embedding, of_messages, database, waiting))
         handlers = {remembering.KIND: remembering.rememberer(timed), ERASE: _eraser(database)}
         background = own(Background(jobs, handlers))
-        second = own(_second_vectors(multilingual, background, second_pending)) if multilingual else None
+        second = None if second_model is None else own(_second(store, second_model, background, second_pending))
         runs = own(open_runs(settings))
         turns = Turns(background, conversations)
         memory = _chat_memory(settings, timed, turns, project_settings)
@@ -213,6 +217,7 @@ async def open_parts(settings: Settings) -> Parts:
             message_vectors=own(MessageVectors(conversations, background, waiting, model=embedding.name)),
             reembedding=own(Reembedding(store, indexing, for_facts, background, pending)),
             second_vectors=second,
+            terms=own(terms_renewal(in_database.terms, background)) if in_database else None,
             runs=runs,
             workflows=workflows,
             workflow_files=WorkflowFiles(served, outside(settings, served.tree if served else None)),
@@ -261,20 +266,22 @@ def _storage(
 
 
 def _multilingual(
-    settings: Settings, store: SqlMemoryStore | FileMemoryStore, note_pending: Callable[[], None]
+    settings: Settings,
+    model: EmbeddingModel | None,
+    want: Callable[[Scope], Awaitable[bool]] | None = None,
+    note_pending: Callable[[], None] = lambda: None,
 ) -> Multilingual | None:
-    model = choose_multilingual(settings)
+    if model is None:
+        return None
     always = settings.embedding.multilingual == "always"
     patience_s = settings.memory.search_timeout_s / 2  # so a chat gets its memories, even while the model loads
-    return (
-        None
-        if model is None
-        else Multilingual(model, store.second, note_pending, always=always, patience_s=patience_s)
-    )
+    return Multilingual(model, want, note_pending, always=always, patience_s=patience_s)
 
 
-def _second_vectors(multilingual: Multilingual, background: Background, noted: asyncio.Event) -> Reembedding:
-    return second_vectors(multilingual.vectors, multilingual.embedding, background, noted)
+def _second(
+    store: SqlMemoryStore | FileMemoryStore, model: EmbeddingModel, background: Background, noted: asyncio.Event
+) -> Reembedding:
+    return second_vectors(store.second, model, background, noted)
 
 
 def _eraser(database: SqliteEngine) -> Handler:

@@ -22,6 +22,7 @@ DryRun = Annotated[
     bool,
     typer.Option("--dry-run", help="Print what would change, store nothing. apply does it later."),
 ]
+At = Annotated[str | None, typer.Option(help="ISO 8601 time; show what was current then instead of now.")]
 MemoryId = Annotated[str, typer.Argument(help="Id of the memory, as list and search print it.")]
 
 
@@ -55,9 +56,11 @@ def search(
     query: Query,
     user: User = "user",
     limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1, max=100)] = 5,
+    at: At = None,
 ) -> None:
     """Find memories by meaning and words, best first."""
-    answer = session.ask("POST", "/api/memories/search", body={"query": query, "user_id": user, "limit": limit})
+    body = {"query": query, "user_id": user, "limit": limit}
+    answer = session.ask("POST", "/api/memories/search", body=body, query={"at": at})
     _print_results(session, answer)
 
 
@@ -67,9 +70,10 @@ def list_memories(
     user: User = "user",
     limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1, max=1000)] = 100,
     offset: Annotated[int, typer.Option(help="Number of the newest to skip.", min=0)] = 0,
+    at: At = None,
 ) -> None:
     """Print one user's memories, newest first."""
-    query = {"user_id": user, "limit": limit, "offset": offset}
+    query = {"user_id": user, "limit": limit, "offset": offset, "at": at}
     _print_results(session, session.ask("GET", "/api/memories", query=query))
 
 

@@ -1,5 +1,7 @@
 """Embeds texts without a vector: after an outage of the embedding model, or after a change of model.
 
+Terms that older rules made are made anew in the same way.
+
 The rows show which vectors of the model are missing; a job of the queue only requests a pass. So a crash loses and
 repeats nothing. A text that the model refuses is found by its words alone until the next start and delays no other.
 """
@@ -18,11 +20,12 @@ from mnemoir.memory.background import Background
 from mnemoir.memory.noted_work import NotedWork
 from mnemoir.ports.embedding import EmbeddingModel, Passage
 from mnemoir.ports.memory_store import SecondVectors, Unembedded, VectorBacklog
-from mnemoir.search.indexing import Indexing, embedded_in_halves, fact_passage, may_be_the_text
+from mnemoir.search.indexing import Indexing, NoVectors, embedded_in_halves, fact_passage, may_be_the_text
 
 _log = structlog.get_logger(__name__)
 KIND = "embed"
 SECOND_KIND = "embed_second"
+TERMS_KIND = "terms"
 _BATCH = 64
 _PLAIN = Passage(text="A plain sentence.")  # if this fails, the model is at fault and not a text
 
@@ -142,6 +145,12 @@ def second_vectors(
 ) -> Reembedding:
     """The same for the second vectors, of the multilingual model, which is not loaded before a text needs it."""
     return Reembedding(vectors, Indexing(embedding), embedding, background, noted, kind=SECOND_KIND, warms=False)
+
+
+def terms_renewal(terms: VectorBacklog, background: Background) -> Reembedding:
+    """The same for the terms of texts that older rules made, or that have none."""
+    model = NoVectors()
+    return Reembedding(terms, Indexing(model), model, background, asyncio.Event(), kind=TERMS_KIND, warms=False)
 
 
 def _key(text: Unembedded) -> tuple[MemoryId, bytes]:

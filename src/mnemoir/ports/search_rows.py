@@ -1,5 +1,6 @@
 """Search rows: the data of a user's memories that search holds in memory, readable incrementally."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
@@ -18,7 +19,8 @@ class SearchRow:
 
     `seq` is the order in which rows were stored and never changes. Times are seconds since 1970: `effective_at` is
     `updated_at` (else `created_at`), +inf when unreadable; `said_at` is `created_at`, NaN when unreadable;
-    `expires_at` is the end of the expiry day, +inf without one. Messages of one `conversation` are neighbours; a
+    `expires_at` is the end of the expiry day, +inf without one. The row is valid from `valid_from` until just before
+    `valid_until`; only rows of all times say so. Messages of one `conversation` are neighbours; a
     fact has no neighbours, and its `conversation` is the one it was learned in. Only messages of conversations have a
     `role`.
     """
@@ -33,6 +35,8 @@ class SearchRow:
     effective_at: float
     said_at: float
     expires_at: float
+    valid_from: float = -math.inf
+    valid_until: float = math.inf
     entry: IndexEntry
 
 
@@ -53,6 +57,7 @@ class IndexRows(Protocol):
     """The rows that an index is made of, with blocking methods.
 
     `scope` is always that of a whole user (`Scope.owner`). Only current rows are given, never superseded ones.
+    Rows of all times, which some stores give besides, include the closed ones.
     """
 
     def revision(self, scope: Scope) -> Revision:

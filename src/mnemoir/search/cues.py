@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
 
-from mnemoir.search.terms import STOP_WORDS
+from mnemoir.search import stop_words
 
 _MONTHS = {
     **{name.lower(): number for number, name in enumerate(calendar.month_name) if name},
@@ -327,4 +327,4 @@ def _names_of(speaker: str, lowered_query: str) -> list[str]:
 def _pattern(name: str) -> re.Pattern[str]:
     """The name as a whole word; in scripts without spaces, anywhere. A name like Will needs its capital."""
     edged = rf"(?<!\w){re.escape(name)}(?!\w)" if name.isascii() or " " in name else re.escape(name)
-    return re.compile(edged, 0 if name.lower() in STOP_WORDS else re.IGNORECASE)
+    return re.compile(edged, 0 if name.lower() in stop_words.ENGLISH else re.IGNORECASE)

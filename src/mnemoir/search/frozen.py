@@ -15,7 +15,7 @@ from mnemoir.ports.search_rows import Revision
 from mnemoir.search.columns import NONE, Array, Key
 from mnemoir.search.terms import EMPTY, Postings, merged_postings, moved_postings
 
-_VERSION = 2  # changes with the stored format and with the meaning of terms and tokens
+_VERSION = 4  # changes with the stored format and with the meaning of terms and tokens
 _HEAD = "head"
 _LISTED = ("token_ids", "token_ends")  # the columns without one row per slot
 

@@ -20,14 +20,14 @@ from mnemoir.ports.search_rows import Revision, SearchRow
 from mnemoir.search.columns import NONE, Chains, Column, Key
 from mnemoir.search.frozen import Frozen
 from mnemoir.search.indexing import unpack_ids
-from mnemoir.search.terms import Postings, Slots, append_postings, post, read_terms
+from mnemoir.search.terms import Postings, Slots, append_postings, own_terms, post, read_terms
 from mnemoir.search.vector_rows import VectorRows
 
 _COLUMNS: Mapping[str, tuple[DTypeLike, int | None]] = {
     "seq": (np.int64, None),
     "alive": (np.bool_, None),
     "is_fact": (np.bool_, None),
-    "times": (np.float64, 3),  # effective, said, expires
+    "times": (np.float64, 5),  # effective, said, expires, valid from, valid until
     "places": (np.int32, 5),  # speaker, agent, app, conversation, role
     "lengths": (np.int32, None),
     "token_ids": (np.uint16, None),  # the distinct ones of each row, one row behind the other
@@ -129,6 +129,11 @@ class ScopeIndex:
         """Seconds since 1970 by slot; +inf without an expiry."""
         return self._columns["times"].values[:, 2]
 
+    def valid_at(self, at: float) -> Mask:
+        """True for rows that were valid at a time, by slot; in an index of current rows, for all."""
+        times = self._columns["times"].values
+        return np.asarray((times[:, 3] <= at) & (at < times[:, 4]))
+
     @property
     def speakers(self) -> Slots:
         """Codes (`codes`) by slot; NONE for no speaker."""
@@ -140,7 +145,7 @@ class ScopeIndex:
 
     @property
     def lengths(self) -> Slots:
-        """Terms by slot."""
+        """Words by slot."""
         return self._columns["lengths"].values
 
     @property
@@ -191,7 +196,7 @@ class ScopeIndex:
     def agrees_with(self, row: SearchRow) -> bool:
         """True when the index holds the row as given."""
         slots = np.flatnonzero(self.alive & (self.seqs == row.seq)).tolist()
-        if not slots or self.lengths[slots[0]] != len(read_terms(row.entry.terms)):
+        if not slots or self.lengths[slots[0]] != own_terms(row.entry.terms):
             return False
         main, second = self._stored(row)
         return self.main.agrees_with(slots[0], main) and self.second.agrees_with(slots[0], second)
@@ -223,7 +228,7 @@ class ScopeIndex:
         replaced = self._kill_rewritten(np.array([row.seq for row in rows], np.int64))
         first = len(self)
         texts = [read_terms(row.entry.terms) for row in rows]
-        self._append(rows, texts)
+        self._append(rows)
         self.pieces = append_postings(self.pieces, post(texts, first))
         self._count_tokens(rows)
         keys = [self._chain_key(slot) for slot in range(first, len(self))]
@@ -247,15 +252,17 @@ class ScopeIndex:
         self._relative_lengths = None
         self._speaker_names = None
 
-    def _append(self, rows: Sequence[SearchRow], texts: Sequence[NDArray[np.uint64]]) -> None:
+    def _append(self, rows: Sequence[SearchRow]) -> None:
         code, columns = self.codes.code, self._columns
         columns["seq"].extend([row.seq for row in rows])
         columns["alive"].extend([True] * len(rows))
         columns["is_fact"].extend([not row.is_message for row in rows])
-        columns["times"].extend([(row.effective_at, row.said_at, row.expires_at) for row in rows])
+        columns["times"].extend(
+            [(row.effective_at, row.said_at, row.expires_at, row.valid_from, row.valid_until) for row in rows]
+        )
         names = [(row.speaker, row.agent, row.app, row.conversation, row.role) for row in rows]
         columns["places"].extend([tuple(map(code, each)) for each in names])
-        columns["lengths"].extend([len(text) for text in texts])
+        columns["lengths"].extend([own_terms(row.entry.terms) for row in rows])
         self._chains.extend(len(rows))
         stored = [self._stored(row) for row in rows]
         self.main.extend([main for main, _ in stored])

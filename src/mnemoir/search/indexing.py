@@ -23,7 +23,7 @@ from mnemoir.core.errors import ProviderError, ProviderInvalidOutput
 from mnemoir.core.memories import IndexEntry
 from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
 from mnemoir.search.language import is_surely_english
-from mnemoir.search.terms import terms_of
+from mnemoir.search.terms import TERMS_VERSION, terms_and_forms_of
 
 MultilingualUse = Literal["auto", "always", "off"]
 Item = TypeVar("Item")
@@ -161,6 +161,24 @@ class FactEmbedding:
         await self._model.aclose()
 
 
+class NoVectors:
+    """An embedding model that makes no vectors: entries made with it hold terms alone, in the name of their rules."""
+
+    name = TERMS_VERSION
+    dimension = 0
+    reads_context = False
+
+    async def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
+        """An empty vector for each."""
+        return [Embedding(vector=np.zeros(0, np.float32))] * len(passages)
+
+    async def warm(self) -> None:
+        """Does nothing."""
+
+    async def aclose(self) -> None:
+        """Does nothing."""
+
+
 class Indexing:
     """Makes index entries with one embedding model."""
 
@@ -182,7 +200,9 @@ class Indexing:
         try:
             entries = await self.with_vectors(passages)
         except ProviderError:
-            entries = await _off_the_loop(passages, lambda: [IndexEntry(terms=terms_of(p.text)) for p in passages])
+            entries = await _off_the_loop(
+                passages, lambda: [IndexEntry(terms=terms_and_forms_of(p.text)) for p in passages]
+            )
         if self._multilingual == "off":
             return entries
         pairs = list(zip(passages, entries, strict=True))
@@ -214,7 +234,7 @@ async def _off_the_loop(passages: Sequence[Passage], make: Callable[[], list[Ind
 def _entry(text: str, embedding: Embedding, model: str) -> IndexEntry:
     ids, tokens = embedding.token_ids, embedding.token_vectors
     return IndexEntry(
-        terms=terms_of(text),
+        terms=terms_and_forms_of(text),
         model=model,
         vector=pack_vector(sentence_vector(embedding)),
         token_ids=None if ids is None else pack_ids(ids),

@@ -18,7 +18,7 @@ from typing import Any
 import structlog
 
 from mnemoir.core.scope import Scope
-from mnemoir.search.terms import OTHER_STOP_WORDS
+from mnemoir.search import stop_words
 
 ENGLISH = "en"
 UNSERVED = "und"  # a language that the multilingual model does not know
@@ -67,7 +67,9 @@ mieszkam pracuje lubi codziennie oturuyor yaşıyor çalışıyor seviyor bor ar
 """
 _ENGLISH_WORDS = frozenset(_ENGLISH.split())
 _OTHER_WORDS = (
-    (OTHER_STOP_WORDS | frozenset(_OTHER_VERBS.split())) - _ENGLISH_WORDS - {"die", "war", "hat", "hay", "care"}
+    (stop_words.OTHERS | frozenset(_OTHER_VERBS.split()))
+    - _ENGLISH_WORDS
+    - {"die", "war", "hat", "hay", "care", "co", "par", "ti"}
 )
 
 
@@ -81,8 +83,8 @@ def is_surely_english(text: str) -> bool:
     words = [word.lower() for word in _WORD.findall(text)]
     english = sum(word in _ENGLISH_WORDS for word in words)
     other = sum(word in _OTHER_WORDS for word in words) + len(_ELISION.findall(text))
-    foreign = len(_BEYOND_ASCII.findall(text))
-    if foreign * _SURE_BEYOND_ASCII > len(_LETTER.findall(text)):
+    foreign = 0 if text.isascii() else len(_BEYOND_ASCII.findall(text))
+    if foreign and foreign * _SURE_BEYOND_ASCII > len(_LETTER.findall(text)):
         return False
     if english or other:
         return english > other

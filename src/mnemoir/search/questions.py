@@ -6,7 +6,7 @@ model. The first question in another language marks the user: from then on each 
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 import structlog
@@ -14,8 +14,7 @@ import structlog
 from mnemoir.core.errors import ProviderError, StorageUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import Embedding, EmbeddingModel, FloatArray, Passage
-from mnemoir.ports.memory_store import SecondVectors
-from mnemoir.search.language import ENGLISH, UNSERVED, Languages
+from mnemoir.search.language import ENGLISH, UNKNOWN, UNSERVED, Languages
 
 LANGUAGE = "language"  # in `degraded`
 _CACHED = 64
@@ -53,6 +52,10 @@ class SecondQuery:
     vector: FloatArray | None = None
     share: float = 0.0
     degraded: tuple[str, ...] = ()
+    language: str = ENGLISH
+
+
+NO_SECOND = SecondQuery()
 
 
 class Multilingual:
@@ -61,13 +64,15 @@ class Multilingual:
     def __init__(
         self,
         model: EmbeddingModel,
-        vectors: SecondVectors,
+        want: Callable[[Scope], Awaitable[bool]] | None = None,
         note_pending: Callable[[], None] = lambda: None,
         *,
         always: bool = False,
         patience_s: float | None = None,
     ) -> None:
-        """`note_pending` is called when vectors are to be made. With `always`, English questions count as others.
+        """`want` marks a user; without it nobody is marked. `note_pending` is called when vectors are to be made.
+
+        With `always`, English questions count as others.
 
         A search waits for detector and model `patience_s` seconds at most, without end when it is None. Both load
         at their first use; they continue to load for the searches behind one that did not wait.
@@ -75,7 +80,7 @@ class Multilingual:
         self._always = always
         self._patience_s = patience_s
         self.embedding = model
-        self.vectors = vectors
+        self._want = want
         self._questions = EmbeddedQuestions(model)
         self._note_pending = note_pending
         self._languages = Languages()
@@ -93,21 +98,22 @@ class Multilingual:
         English questions need it only where `is_in_use` says that the user has second vectors.
         """
         deadline = None if self._patience_s is None else asyncio.get_running_loop().time() + self._patience_s
+        language = UNKNOWN
         try:
             async with asyncio.timeout_at(deadline):
                 language = await self._languages.of(scope, asked)
             if language != ENGLISH or self._always:
                 await self._mark(scope)
             elif not is_in_use:
-                return SecondQuery()
+                return NO_SECOND
             async with asyncio.timeout_at(deadline):
                 embedding = await self._questions.embedded(spoken)
         except TimeoutError:
-            return SecondQuery(degraded=(LANGUAGE,))
+            embedding = None
         if embedding is None:
-            return SecondQuery(degraded=(LANGUAGE,))
+            return SecondQuery(degraded=(LANGUAGE,), language=language)
         share = english_share if language in (ENGLISH, UNSERVED) else 1.0
-        return SecondQuery(embedding.vector, share, (LANGUAGE,) if language == UNSERVED else ())
+        return SecondQuery(embedding.vector, share, (LANGUAGE,) if language == UNSERVED else (), language)
 
     def note_pending(self) -> None:
         """Have the missing vectors made."""
@@ -118,8 +124,10 @@ class Multilingual:
         await self.embedding.aclose()
 
     async def _mark(self, scope: Scope) -> None:
+        if self._want is None:
+            return
         try:
-            if await self.vectors.want(scope):
+            if await self._want(scope):
                 self._note_pending()
         except StorageUnavailable as exc:  # the search itself may still succeed
             _log.warning("second vectors cannot be asked for", error=exc.message)

@@ -22,6 +22,7 @@ from mnemoir.ports.embedding import Embedding, FloatArray
 from mnemoir.search.cues import Addressed, Calendar, named_spans
 from mnemoir.search.index import Mask, ScopeIndex
 from mnemoir.search.indexing import sentence_vector
+from mnemoir.search.language import ENGLISH
 from mnemoir.search.scores import (
     Closeness,
     Signal,
@@ -55,9 +56,10 @@ class Query:
 
     `as_own` is the embedding of the query as its user would ask it, for facts; None if the query says it so already.
     `second` is the query's vector by the multilingual model, which counts `second_share`: 1 where the main model does
-    not know the language. With `shows_unlikely`, few facts are all found, however far from the query. `among` are the
-    rows, by slot, that may be found; the others still count for windows and statistics, so that a row's score does
-    not depend on this filter. With `related`, a row itself must share a word with the query or have a near vector.
+    not know the `language`. With `shows_unlikely`, few facts are all found, however far from the query. `among` are
+    the rows, by slot, that may be found; the others still count for windows and statistics, so that a row's score
+    does not depend on this filter. With `related`, a row itself must share a word with the query or have a near
+    vector.
     """
 
     text: str
@@ -65,6 +67,7 @@ class Query:
     embedding: Embedding | None
     second: FloatArray | None = None
     second_share: float = 0.0
+    language: str = ENGLISH
     asked_at: datetime
     limit: int
     threshold: float
@@ -115,7 +118,7 @@ class Stages:
 def rank(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages: Stages) -> list[Ranked]:
     """Best first, at most `limit` and those that tie with the last; ties by newer effective time."""
     with stages.run("words"):
-        words = word_scores(index, query_terms(query.addressed.bare, is_english=query.second_share < 1.0), shown)
+        words = word_scores(index, query_terms(query.addressed.bare, query.language), shown)
     close = _closeness(index, query, shown, weights, stages)
     cosine = None if close is None else close.cosine
     likely = (
@@ -134,12 +137,14 @@ def rank(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages:
         stages.skip("late", "no vectors")
         return _best(index, query, likely, [(found, weights.lexical)])
     found.take("vector", close.cosine[rows], close.rested[rows])
-    is_fact = index.is_fact[rows]
-    facts, messages = found.only(np.flatnonzero(is_fact)), found.only(np.flatnonzero(~is_fact))
+    is_fact, has_second = index.is_fact[rows], index.second.has_vector[rows]
+    facts = found.only(np.flatnonzero(is_fact))
+    foreign = found.only(np.flatnonzero(~is_fact & has_second))
+    messages = found.only(np.flatnonzero(~is_fact & ~has_second))
     facts.take("words", words.known * facts.raw["words"])
     facts.take("vector", facts.raw["vector"], with_far_ones(facts.raw["vector"], facts.scaled["vector"]))
     compared = _late(index, query, messages, weights, stages)
-    return _best(index, query, likely, [(facts, weights.facts), compared])
+    return _best(index, query, likely, [(facts, weights.facts), (foreign, weights.first), compared])
 
 
 def newest(index: ScopeIndex, shown: Mask, limit: int) -> list[Ranked]:

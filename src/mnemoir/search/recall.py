@@ -32,7 +32,7 @@ from mnemoir.search.ranking import (
     newest,
     rank,
 )
-from mnemoir.search.residents import MOST_BYTES, Residents
+from mnemoir.search.residents import MOST_BYTES, Budget, Residents
 from mnemoir.search.scores import Pair, alike_pairs
 from mnemoir.search.weights import Weights
 
@@ -88,12 +88,14 @@ class Recall:
         patience_s: float = _PATIENCE_S,
         note_pending: Callable[[], None] = lambda: None,
         multilingual: Multilingual | None = None,
+        of_all_times: SearchRows | None = None,
     ) -> None:
         """Vectors of a `former` space answer until they are made anew. `packs` keep large indexes between two runs; a
         search waits `patience_s` for one that is not there.
 
         `note_pending` is called when a search finds memories without a vector. Without `multilingual`, questions and
-        memories are treated as English.
+        memories are treated as English. Searches of the past read the rows `of_all_times` and have indexes of their
+        own, so that closed memories change no rank among the current ones.
         """
         self._rows = rows
         self._embedding = embedding
@@ -101,14 +103,21 @@ class Recall:
         self._patience_s = patience_s
         self._note_pending = note_pending
         self._multilingual = multilingual
-        self._residents = Residents(
-            embedding.name,
-            embedding.dimension,
-            former=former,
-            second_model=multilingual.model if multilingual else "",
-            packs=packs,
-            most_bytes=most_bytes,
-        )
+        budget = Budget(most_bytes)
+
+        def residents(packs: IndexPacks | None) -> Residents:
+            second_model = multilingual.model if multilingual else ""
+            return Residents(
+                embedding.name,
+                embedding.dimension,
+                former=former,
+                second_model=second_model,
+                packs=packs,
+                budget=budget,
+            )
+
+        self._residents = residents(packs)
+        self._past = None if of_all_times is None else (of_all_times, residents(None))
         self._questions = EmbeddedQuestions(embedding)
 
     async def search(self, scope: Scope, question: Question, visible: Visible) -> SearchResult:
@@ -116,17 +125,18 @@ class Recall:
 
         Without vectors and without a word in common, the newest memories with score 0, so that a store without an
         embedding model still serves. An embedding model that fails degrades the result. Raises StorageUnavailable,
-        and NotSupported for a `visible.at`.
+        and NotSupported for a `visible.at` where no past is kept.
         """
-        _refuse_past(visible)
-        is_built = await self._residents.build(self._rows, scope, self._patience_s)
+        rows, residents = self._rows_of(visible)
+        is_built = await residents.build(rows, scope, self._patience_s)
         patience_s = self._patience_s if is_built else 0.0
-        addressed = address(question.text, self._residents.speaker_names(scope))
-        look = await self._look(scope, question, visible, addressed)
-        result = await self._residents.reading(self._rows, scope, look.unless_misread, patience_s)
+        addressed = address(question.text, residents.speaker_names(scope))
+        has_second = residents.has_second(scope)
+        look = await self._look(scope, question, visible, addressed, has_second=has_second)
+        result = await residents.reading(rows, scope, look.unless_misread, patience_s)
         if not isinstance(result, SearchResult):
-            look = await self._look(scope, question, visible, result)
-            result = await self._residents.reading(self._rows, scope, look.result, patience_s)
+            look = await self._look(scope, question, visible, result, has_second=has_second)
+            result = await residents.reading(rows, scope, look.result, patience_s)
         if VECTORS_PENDING in result.degraded:
             self._note_pending()
             if self._multilingual is not None:
@@ -186,8 +196,23 @@ class Recall:
     async def aclose(self) -> None:
         """Cancel index builds and finish writing packs."""
         await self._residents.aclose()
+        if self._past is not None:
+            await self._past[1].aclose()
 
-    async def _look(self, scope: Scope, question: Question, visible: Visible, addressed: Addressed) -> "_Look":
+    def _rows_of(self, visible: Visible) -> tuple[SearchRows, Residents]:
+        """The rows to search, with their indexes."""
+        if visible.at is None:
+            return self._rows, self._residents
+        if self._past is None:
+            raise NotSupported(
+                "This storage holds only what is current, so no earlier state can be searched. "
+                "Set STORAGE_BACKEND=sqlite to keep superseded memories."
+            )
+        return self._past
+
+    async def _look(
+        self, scope: Scope, question: Question, visible: Visible, addressed: Addressed, *, has_second: bool
+    ) -> "_Look":
         embedding, second = await self._questions.embedded(addressed.spoken), SecondQuery()
         own = as_own(question.text, question.before) if embedding is not None else ""
         own_embedding = await self._questions.embedded(own) if own else None
@@ -196,7 +221,7 @@ class Recall:
                 scope,
                 question.text,
                 addressed.spoken,
-                is_in_use=self._residents.has_second(scope),
+                is_in_use=has_second,
                 english_share=self._weights.second_share,
             )
         return _Look(self._weights, scope, question, visible, addressed, embedding, own_embedding, second)
@@ -230,6 +255,7 @@ class _Look:
             embedding=self.embedding,
             second=self.second.vector,
             second_share=self.second.share,
+            language=self.second.language,
             asked_at=question.asked_at,
             limit=question.limit,
             threshold=question.threshold,
@@ -272,10 +298,12 @@ class _Look:
 
 
 def _visible_rows(index: ScopeIndex, scope: Scope, visible: Visible) -> Mask:
-    """The living rows of the scope that are neither decayed nor expired, by slot."""
+    """The living rows of the scope that are neither decayed nor expired, and were valid at a time asked for."""
     shown = _scope_rows(index, scope) & (index.expires_at > visible.now.timestamp())
     if visible.horizon is not None:
         shown &= index.effective_at >= visible.horizon.timestamp()
+    if visible.at is not None:
+        shown &= index.valid_at(visible.at.timestamp())
     return shown
 
 
@@ -302,5 +330,5 @@ def _hits(memories: Mapping[int, Memory], ranked: Sequence[Ranked], limit: int) 
 def _refuse_past(visible: Visible) -> None:
     if visible.at is not None:
         raise NotSupported(
-            "Search shows what is current. List the memories to see what was current at an earlier time."
+            "Only what is current is compared. List or search the memories to see what was current earlier."
         )

@@ -69,14 +69,15 @@ class Residents:
         former: Sequence[str] = (),
         second_model: str = "",
         packs: IndexPacks | None = None,
-        most_bytes: int = MOST_BYTES,
+        budget: Budget | None = None,
     ) -> None:
+        """Without a `budget`, one of its own."""
         self._model = model
         self._dimension = dimension
         self._former = former
         self._second_model = second_model
         self._packs = packs
-        self._budget = Budget(most_bytes)
+        self._budget = budget or Budget()
         self._lock = threading.Lock()
         self._residents: dict[Scope, Resident] = {}
         self._building: dict[Resident, _Building] = {}

@@ -52,7 +52,7 @@ class WordScores:
 
 
 def word_scores(index: ScopeIndex, terms: Terms, shown: Mask) -> WordScores:
-    """Score every row that is `shown` for the distinct `terms`."""
+    """Score every row that is `shown` for the distinct `terms`, or rows of terms that stand for one word."""
     item, window = np.zeros(len(index)), np.zeros(len(index))
     found, count = _rarest(index, terms), index.count
     hidden = None if shown.all() else ~shown
@@ -74,11 +74,28 @@ def word_scores(index: ScopeIndex, terms: Terms, shown: Mask) -> WordScores:
 def _rarest(index: ScopeIndex, terms: Terms) -> list[tuple[Slots, Counts]]:
     """Living rows and counts of the terms that occur at all, at most MOST_TERMS of them."""
     found = []
-    for slots, counts in find_postings(index.pieces, terms):
+    for slots, counts in _postings(index, terms):
         alive = index.alive[slots]
         if alive.any():
             found.append((slots[alive], counts[alive]))
     return sorted(found, key=lambda entry: len(entry[0]))[:MOST_TERMS]
+
+
+def _postings(index: ScopeIndex, terms: Terms) -> list[tuple[Slots, Counts]]:
+    """Rows and counts of each term; of terms that stand for one word all rows, each with its greatest count."""
+    found = find_postings(index.pieces, terms.ravel())
+    if terms.ndim == 1:
+        return found
+    width = terms.shape[1]
+    return [_united(found[start : start + width]) for start in range(0, len(found), width)]
+
+
+def _united(postings: Sequence[tuple[Slots, Counts]]) -> tuple[Slots, Counts]:
+    slots = np.concatenate([slots for slots, _ in postings])
+    counts = np.concatenate([counts for _, counts in postings])
+    order = np.lexsort((-counts.astype(np.int32), slots))
+    slots, first = np.unique(slots[order], return_index=True)
+    return slots, counts[order][first]
 
 
 def _saturated(counts: NDArray[Any], relative_length: NDArray[np.float32]) -> Scores:
@@ -142,8 +159,8 @@ def mixed_closeness(
     """The closeness by the cosines of both models, of which the second one counts `share`.
 
     Each is brought to its own rest first, as models differ in how alike they find unrelated texts. A row without a
-    second vector has the main one alone; with a share of 1 the main model does not know the query's language, and
-    then messages without a second vector, which are English, are not near.
+    second vector has the main one alone. A message that has one is not English: there it counts alone. With a share
+    of 1 the main model does not know the query's language, and then messages without a second vector are not near.
     """
     rested = above_rest(second, weights.resting_second, weights.resting_rows)
     if share == 1.0:
@@ -152,8 +169,11 @@ def mixed_closeness(
         return Closeness(np.where(is_there, second, unknown), np.where(is_there, rested, unknown))
     first = closeness(main, weights)
     both = np.where(np.isfinite(first.rested), (1 - share) * first.rested + share * rested, rested)
-    is_mixed = np.isfinite(second)
-    return Closeness(np.fmax(main, second), np.where(is_mixed, both, first.rested))
+    is_mixed, is_foreign = np.isfinite(second), np.isfinite(second) & ~index.is_fact
+    return Closeness(
+        np.where(is_foreign, second, np.fmax(main, second)),
+        np.where(is_foreign, rested, np.where(is_mixed, both, first.rested)),
+    )
 
 
 def has_tokens(embedding: Embedding) -> bool:

@@ -5,6 +5,10 @@ what every SQLite user knows. Scripts written without spaces have no words to fi
 overlapping trigrams, as FTS5's trigram tokenizer does, and its bigrams and characters besides, because most words of
 Chinese have two characters. Any text is data: no query grammar interprets quotes, NEAR( or column names.
 
+Words are stemmed as English ones in every language, so that a name is the same term in all of them. A text that is
+not surely English has other forms of its words besides: stems by its possible languages, pairs of letters in Korean.
+Only questions in those languages look for them, so they change no rank of an English question.
+
 A term is kept as a 64-bit hash: eight bytes whatever its length, comparable without decoding. Two words of one user
 sharing a hash is a one in 10^10 event, and costs one wrong word match.
 
@@ -26,7 +30,12 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from mnemoir.search.forms import forms, forms_in, has_forms
+from mnemoir.search.language import ENGLISH, is_surely_english
+from mnemoir.search.stop_words import BY_LANGUAGE, OTHERS
+
 Terms = NDArray[np.uint64]
+TERMS_VERSION = "terms/2"  # to be raised with any change of the terms of a text
 
 # Thai and Lao, Burmese, Khmer, Japanese kana, Han; Hangul is written with spaces and goes by words.
 _UNSPACED = re.compile(
@@ -34,53 +43,15 @@ _UNSPACED = re.compile(
     "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uaa60-\uaa7f\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]+)"
 )
 
-# Stop words; the short ones at the end are the remains of n't, 'll, 've after an apostrophe.
-_STOPPED = """
-i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers
-herself it its itself they them their theirs themselves this that these those who whom whose which what
-a an the some any each every such own same other another both few more most all no nor not only
-am is are was were be been being do does did doing done have has had having
-can could shall should will would may might must ought cannot
-and or but if then than so because as until while although though
-of at by for with about against between into through during before after above below to from up down in out on off
-over under within without upon
-again further once here there when where why how too very just also ever
-d ll m re s t ve don didn doesn isn aren wasn weren hasn haven hadn won wouldn couldn shouldn ain
-let please tell
-"""
-STOP_WORDS = frozenset(_STOPPED.split())
-
-# The same of German, French, Spanish, Italian, Portuguese, Dutch, Polish, Turkish, and of some others that have few
-# here: they tell languages apart too. "ist" and "est" are as common as "is", so one list serves all.
-_OTHER_STOPPED = """
-" der das den dem des ein eine einen einem einer eines ich du er sie wir ihr mich mir dich dir ihn ihm uns euch sich
-mein meine meinen meiner dein deine sein seine ihre ihren unser ist sind bin bist war waren hat hast habe haben wird
-werden wurde kann kannst soll muss und oder aber nicht kein keine wie wo wer wann warum welche welcher welches
-welchen auf aus bei mit nach von zu zum zur im am vom beim als auch noch nur schon sehr immer jeden jede bitte le la
-les un une de je tu il elle nous vous ils elles mon ma mes ton ta tes son sa ses notre votre leur est sont suis es
-sommes avons ont ai as et ou mais pas ne que qui quoi quel quelle quels quelles où dans sur avec pour sans chez aux
-au ce cet cette ces très plus aussi toujours chaque comme el los las una unos unas yo tú él ella nosotros ellos mi
-mis tus su sus soy eres somos está están estoy tiene tengo hay y o pero no qué quien quién cual cuál cuando cuándo
-donde dónde como cómo por para con sin en del al muy también siempre todos todas cada lo gli i uno io lui lei noi
-voi loro mio mia miei tuo tua suo sua sono sei siamo è ho hai ha hanno e non che chi cosa quale quali quando dove
-come perché di da per tra fra della dello delle degli dei nel nella sul sulla molto anche sempre ogni os um uma eu
-ele ela nós eles meu minha seu é são sou estou tem tenho não mas quem qual onde porque em na nos nas do dos com sem
-muito também het een ik jij hij zij ze wij we mijn jouw zijn haar ons onze is ben bent heeft heb hebben wordt worden
-kan moet of maar niet geen wat waar wanneer waarom hoe welke op uit bij met naar van voor om te aan ook nog altijd
-elke w z od po za się nie to jest są jestem mam jak gdzie kto kiedy dlaczego czy ale lub jego jej mój moja dla przez
-przy bardzo zawsze każdy bir ve bu şu sen biz siz onlar benim senin onun için ile değil var yok mı mu mü nerede kim
-nasıl çok daha her gibi ama jag är och inte det som på av att för med har hon han jeg og ikke af at hun minä olen on
-ei ja hän että se já jsem a že s si nem egy az és hogy în și este nu care sunt saya yang dan tidak ini itu dengan
-untuk
-"""
-OTHER_STOP_WORDS = frozenset(_OTHER_STOPPED.split())
-
 # Characters that mostly serve grammar in Chinese and Japanese, alone or side by side.
 _STOP_CHARACTERS = frozenset("的了是我你您他她它们這这那在有不也都和与吗嗎呢啊吧么麼个個之就のはがをにでとも")
 Slots = NDArray[np.int32]
 Counts = NDArray[np.uint16]
 
 MOST_COUNTED = np.iinfo(np.uint16).max
+_STAND_FOR_ONE = 3  # terms of a query for one word
+_OTHER = "\0"  # before a form, as no word has it
+_FORMS_END = b"forms"  # the end of stored terms with other forms, behind their number; of words alone, one in 10^12
 
 
 def terms_of(text: str) -> bytes:
@@ -88,18 +59,55 @@ def terms_of(text: str) -> bytes:
     return b"".join(map(_hashed, _compared(text)))
 
 
-def query_terms(text: str, *, is_english: bool = True) -> Terms:
-    """The distinct content words of a query, in order; all its words when it has no other."""
+def terms_and_forms_of(text: str) -> bytes:
+    """The result of `terms_of`, and of a text that is not surely English the other forms of its words behind it."""
+    terms = terms_of(text)
+    if not terms or is_surely_english(text):
+        return terms
+    others = b"".join(_other_forms(raw, word) for raw, word in _words(text))
+    return terms + others + (len(others) // 8).to_bytes(3, "little") + _FORMS_END if others else terms
+
+
+def query_terms(text: str, language: str = ENGLISH) -> Terms:
+    """The distinct content words of a query, in order; all its words when it has no other.
+
+    In a language with other forms, each word is a row of the terms that stand for it.
+    """
     words = list(_words(text))
-    stop_words = STOP_WORDS if is_english else OTHER_STOP_WORDS
-    content = [word for raw, word in words if raw not in stop_words and not _STOP_CHARACTERS.issuperset(raw)]
-    wanted = dict.fromkeys(content or [word for _, word in words])
-    return read_terms(b"".join(_hashed(word) for word in wanted))
+    stop_words = BY_LANGUAGE.get(language, OTHERS)
+    content = [one for one in words if one[0] not in stop_words and not _STOP_CHARACTERS.issuperset(one[0])]
+    wanted: dict[str, str] = {}
+    for raw, word in content or words:
+        wanted.setdefault(word, raw)
+    if not has_forms(language):
+        return read_terms(b"".join(map(_hashed, wanted)))
+    rows = [row for word, raw in wanted.items() for row in _rows_of(word, forms_in(language, raw))]
+    return read_terms(b"".join(_hashed(form) for row in rows for form in row)).reshape(len(rows), _STAND_FOR_ONE)
 
 
 def read_terms(stored: bytes) -> Terms:
-    """The hashes that `terms_of` encoded, as numbers."""
-    return np.frombuffer(stored, dtype="<u8")
+    """The hashes that `terms_of` encoded, as numbers; those of other forms behind them."""
+    return np.frombuffer(stored[:-8] if stored.endswith(_FORMS_END) else stored, dtype="<u8")
+
+
+def own_terms(stored: bytes) -> int:
+    """The number of words, without other forms."""
+    if not stored.endswith(_FORMS_END):
+        return len(stored) // 8
+    return len(stored) // 8 - 1 - int.from_bytes(stored[-8:-5], "little")
+
+
+def _rows_of(word: str, forms: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """The terms that stand for a word: its English stem and its first form. Each further form counts as a word."""
+    first = forms[0] if forms else word
+    yield word, first, _OTHER + first
+    for form in forms[1:]:
+        yield form, form, _OTHER + form
+
+
+@functools.lru_cache(maxsize=16384)
+def _other_forms(raw: str, word: str) -> bytes:
+    return b"".join(_hashed(_OTHER + form) for form in forms(raw) if form != word)
 
 
 def _words(text: str) -> Iterator[tuple[str, str]]:

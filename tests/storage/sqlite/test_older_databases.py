@@ -1,5 +1,6 @@
 """A database of an older program is brought to this schema, with all that it holds."""
 
+import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,11 +9,16 @@ import apsw
 import pytest
 
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_store import Project
+from mnemoir.memory.background import Background
+from mnemoir.memory.reembedding import Reembedding, terms_renewal
+from mnemoir.ports.memory_store import Project, Visible
+from mnemoir.search import Indexing, Question, Recall
+from mnemoir.search.terms import TERMS_VERSION
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings
 from mnemoir.storage.sqlite import open_database
 from mnemoir.storage.sqlite.data_file import known_steps, migrate, reached
 from tests.contracts.words import ALL, ASKED, fact
+from tests.search.hashed_words import HashedWords
 from tests.storage.sqlite.test_schema_and_queries import Cut, cut_at
 
 RECORDED = Path(__file__).with_name("recorded") / "schema_4.sql"
@@ -42,7 +48,7 @@ async def everything(path: Path) -> dict[str, object]:
             "history": [(one.event, one.new_text, one.session) for one in await store.history(MIRA, BERGEN)],
             "removed": (await store.removed(NOAH, LEFT)).text,
             "closed": (await store.get(NOAH, CELLO)).valid_to is not None,
-            "waiting": [one.memory_id for one in await store.without_vector("m1", limit=9)],
+            "waiting": [one.text for one in await store.without_vector("m1", limit=9)],
             "said before": [one.id for one in await store.last_messages(replace(MIRA, conversation="c1"), 9)],
             "codes": await store.reading(lambda view: list(view.token_codes(MIRA, view.live(MIRA)).values())),
             "answered": (await store.redeem(MIRA, "k1")) is not None,
@@ -60,7 +66,7 @@ HELD = {
     "history": [("ADD", "Lives in Oslo", "sess_1"), ("UPDATE", "Lives in Bergen", None)],
     "removed": "Left-handed",
     "closed": True,
-    "waiting": [BERGEN, CAT],
+    "waiting": ["Lives in Bergen", "Lives in Oslo", "Plays the cello", "Has a cat"],
     "said before": [HELLO, ANSWER],
     "codes": [b"codes of 01", b"codes of 05", b"codes of 06"],
     "answered": True,
@@ -92,13 +98,36 @@ async def test_a_migration_killed_at_any_statement_is_finished_by_the_next_start
         connection.close()
         migrated = apsw.Connection(str(older))
         migrate(migrated, known_steps())
-        assert migrated.execute("SELECT count(*) FROM entries").get == 5
+        assert migrated.execute("SELECT count(*) FROM entries").get == 7
         assert migrated.execute("PRAGMA foreign_key_check").fetchall() == []
         migrated.close()
         if not was_cut:
             assert await everything(older) == HELD
             return
     pytest.fail("the migration never came to its end")
+
+
+async def test_what_an_older_database_closed_gets_words_and_vectors_behind_the_requests(older):
+    database, model = open_database(older), HashedWords()
+    store = SqlMemoryStore(database, lambda: RECORDED_AT)
+    jobs = Background(SqlJobQueue(database), {})
+    recall = Recall(store, model, of_all_times=store.of_all_times)
+    await terms_renewal(store.terms, jobs).fill()
+    assert await store.terms.backlog(TERMS_VERSION) == (0, 7)
+    await database.write(None, lambda sql: sql.run(LONG_AGO))  # its closed memories never were current
+    assert await past_of(recall, "Who lives in Oslo?") == (("vectors_pending",), ["Lives in Oslo"])
+    await Reembedding(store, Indexing(model), model, jobs, asyncio.Event()).fill()
+    assert await past_of(recall, "Who lives in Oslo?") == ((), ["Lives in Oslo"])
+    await database.aclose()
+
+
+OSLO_AT = datetime(2026, 1, 1, tzinfo=UTC)
+LONG_AGO = "UPDATE memories SET valid_from = 0 WHERE valid_to IS NOT NULL"
+
+
+async def past_of(recall: Recall, text: str) -> tuple[tuple[str, ...], list[str]]:
+    result = await recall.search(MIRA, Question(text=text, asked_at=OSLO_AT), Visible(now=RECORDED_AT, at=OSLO_AT))
+    return result.degraded, [hit.memory.text for hit in result.hits]
 
 
 async def test_jobs_of_an_older_database_run_in_their_order(older):

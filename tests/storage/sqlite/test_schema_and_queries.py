@@ -25,7 +25,7 @@ def migrated() -> apsw.Connection:
 
 
 # queries that read a table or an index from end to end by their nature
-WHOLE_TABLE = {"integrity.misplaced", "memories.any_memory", "search.backlog"}
+WHOLE_TABLE = {"integrity.misplaced", "memories.any_memory", "search.backlog", "search.terms_backlog"}
 WHOLE_TABLE |= {"memories.counts_of_all", "jobs.tally_jobs"}
 TABLES = {"memories", "m", "entries", "e", "codes", "c", "history", "h", "scopes", "s"}
 
@@ -38,6 +38,8 @@ OF_ALL_SCOPES = WHOLE_TABLE | {
     "search.next_second_model",
     "search.second_backlog",
     "search.embedded_with_second",
+    "search.next_terms",
+    "search.with_terms_by",
     "changes.drop_receipts",
     "change_log.owner_of_change",
     "change_log.owner_of_event",

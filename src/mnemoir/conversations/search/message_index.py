@@ -26,6 +26,7 @@ from mnemoir.ports.embedding import Embedding, FloatArray
 from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.search.cues import address
 from mnemoir.search.index import Mask, ScopeIndex
+from mnemoir.search.questions import NO_SECOND, SecondQuery
 from mnemoir.search.ranking import Query, Ranked, Stages, nearest_rows, rank
 from mnemoir.search.resident import Resident
 from mnemoir.search.residents import Budget
@@ -45,6 +46,7 @@ class Asked:
 
     text: str
     embedding: Embedding | None
+    second: SecondQuery = NO_SECOND
     limit: int
     at: datetime
 
@@ -57,10 +59,12 @@ class MessageIndex:
         rows: SearchedStorage,
         vectors: IndexedVectors | None,
         *,
+        second_model: str = "",
         packs: IndexPacks | None = None,
         budget: Budget | None = None,
     ) -> None:
-        """`packs` are of this store alone."""
+        """`packs` are of this store alone. Without a `second_model`, second vectors are not read."""
+        self._second_model = second_model
         self._budget = budget or _BUDGET
         self._rows = rows
         self._vectors = vectors
@@ -70,12 +74,17 @@ class MessageIndex:
         self._deletions = 0  # known or seen
         self._counted = -1, 0  # at which deletion messages were counted, and how many were gone
         self._weights = Weights()
-        self._resident = Resident(_OWNER, lambda: ScopeIndex(MODEL, None), packs)
+        self._resident = Resident(_OWNER, lambda: ScopeIndex(MODEL, None, second_model=second_model), packs)
 
     @property
     def messages_held(self) -> int:
         """The number of messages in memory."""
         return self._resident.rows_held
+
+    @property
+    def has_second(self) -> bool:
+        """True when the index held second vectors at its last use."""
+        return self._resident.has_second
 
     @property
     def wants_packing(self) -> bool:
@@ -150,7 +159,7 @@ class MessageIndex:
     def _read(self) -> MessageRows:
         deletions, (counted_at, removals) = self._deletions, self._counted
         known = removals if counted_at == deletions else None
-        view = MessageRows(self._rows, self._vectors, removals=known)
+        view = MessageRows(self._rows, self._vectors, second_model=self._second_model, removals=known)
         self._counted = deletions, view.revision(_OWNER).removals
         return view
 
@@ -193,6 +202,9 @@ class MessageIndex:
             text=asked.text,
             addressed=address(asked.text, index.speaker_names()),
             embedding=asked.embedding,
+            second=asked.second.vector,
+            second_share=asked.second.share,
+            language=asked.second.language,
             asked_at=asked.at,
             limit=limit,
             threshold=0.0,

@@ -29,8 +29,19 @@ class MessageRows:
     The store is one scope of its own, so the argument `scope` is ignored.
     """
 
-    def __init__(self, rows: SearchedStorage, vectors: IndexedVectors | None, *, removals: int | None = None) -> None:
-        """Reads the current state, with a known number of `removals`. Raises StorageUnavailable."""
+    def __init__(
+        self,
+        rows: SearchedStorage,
+        vectors: IndexedVectors | None,
+        *,
+        second_model: str = "",
+        removals: int | None = None,
+    ) -> None:
+        """Reads the current state, with a known number of `removals`. Raises StorageUnavailable.
+
+        Second vectors are those of `second_model`.
+        """
+        self._second_model = second_model
         self._rows = rows
         self._vectors = vectors
         written = None if vectors is None else vectors.standing()  # before the messages, whose vectors come later
@@ -75,7 +86,31 @@ class MessageRows:
     def _with_vectors(self, messages: Sequence[MessageText]) -> list[SearchRow]:
         names = [vector_id(said.id) for said in messages]
         stored = self._vectors.vectors_of(names) if self._vectors and names else {}
-        return [_row(said, stored.get(name)) for said, name in zip(messages, names, strict=True)]
+        return [self._row(said, stored.get(name)) for said, name in zip(messages, names, strict=True)]
+
+    def _row(self, said: MessageText, found: StoredVector | None) -> SearchRow:
+        at = said.said_at_s
+        second = found.second if found and self._second_model else None
+        return SearchRow(
+            seq=said.id,
+            is_message=True,
+            speaker=None if said.role == "tool" else said.name,
+            agent=None,
+            app=None,
+            conversation=said.session_id,
+            role=said.role,
+            effective_at=math.inf if at is None else at,
+            said_at=math.nan if at is None else at,
+            expires_at=math.inf,
+            entry=IndexEntry(
+                terms=terms_of(said.text),
+                model=MODEL if found else None,
+                vector=found.vector if found else None,
+                token_ids=found.token_ids if found else None,
+                second_model=self._second_model if second else None,
+                second_vector=second,
+            ),
+        )
 
 
 def _known(messages: Iterator[MessageText]) -> Iterator[MessageText]:
@@ -85,28 +120,6 @@ def _known(messages: Iterator[MessageText]) -> Iterator[MessageText]:
 def _said(stored: StoredMessage) -> MessageText:
     message = stored.message
     return MessageText(stored.id, stored.session_id, message.role, message.name, message.text, stored.created_at)
-
-
-def _row(said: MessageText, found: StoredVector | None) -> SearchRow:
-    at = said.said_at_s
-    return SearchRow(
-        seq=said.id,
-        is_message=True,
-        speaker=None if said.role == "tool" else said.name,
-        agent=None,
-        app=None,
-        conversation=said.session_id,
-        role=said.role,
-        effective_at=math.inf if at is None else at,
-        said_at=math.nan if at is None else at,
-        expires_at=math.inf,
-        entry=IndexEntry(
-            terms=terms_of(said.text),
-            model=MODEL if found else None,
-            vector=found.vector if found else None,
-            token_ids=found.token_ids if found else None,
-        ),
-    )
 
 
 _: type[IndexRows] = MessageRows  # checked, never run

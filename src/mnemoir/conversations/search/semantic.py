@@ -20,6 +20,7 @@ from mnemoir.conversations.search.nearest_messages import NearestMessages, hit_o
 from mnemoir.conversations.search.reranking import reranked
 from mnemoir.conversations.search.search_filter import SearchFilter, Wanted, wanted_of
 from mnemoir.conversations.search.searched_rows import SearchedStorage
+from mnemoir.conversations.search.second_vectors import SecondMessageVectors
 from mnemoir.conversations.search.session_search import Rerank, SearchHit, SearchHost, SessionSearch
 from mnemoir.conversations.search.vectors import IndexedVectors, VectorStore
 from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
@@ -27,6 +28,8 @@ from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.conversations import Message
 from mnemoir.core.errors import MnemoirError
 from mnemoir.ports.embedding import Embedding, FloatArray
+from mnemoir.search.questions import NO_SECOND, SecondQuery
+from mnemoir.search.weights import Weights
 
 _log = structlog.get_logger(__name__)
 
@@ -84,8 +87,14 @@ class SemanticSearch:
         self._meaning = self._meaning_of(client, store, model)
         self._worker = EmbeddingWorker(self._embed_saved, self._catch_up)
         self._is_whole = isinstance(store, IndexedVectors)
+        indexed = store if isinstance(store, IndexedVectors) else None
+        self._multilingual = host.multilingual if host and indexed else None
+        self._second = _second_of(host, indexed)
         self._index = MessageIndex(
-            rows, store if isinstance(store, IndexedVectors) else None, packs=host.packs if host else None
+            rows,
+            indexed,
+            second_model=self._multilingual.model if self._multilingual else "",
+            packs=host.packs if host else None,
         )
 
     @property
@@ -164,7 +173,8 @@ class SemanticSearch:
             return []
         embedding = await self._embedded_if_possible(prepared.spoken)
         if is_whole or embedding is None or self._meaning is None:
-            hits = await self._ranked(query, embedding, looked, wanted)
+            second = await self._second_query(query, prepared.spoken) if is_whole else NO_SECOND
+            hits = await self._ranked(query, embedding, looked, wanted, second)
             return await self._ordered(query, hits, top_k, rerank)
         count = max(_FEWEST_FUSED, 4 * looked)
         by_words = await self._ranked(query, None, count, wanted)
@@ -224,7 +234,9 @@ class SemanticSearch:
 
         Blocks on the stores. Raises ProviderUnavailable and StorageUnavailable.
         """
-        return self._meaning is not None and await self._meaning.jobs.fill()
+        if self._meaning is None:
+            return False
+        return await self._meaning.jobs.fill() or (self._second is not None and await self._second.fill())
 
     async def wait(self) -> None:
         """Wait until every message saved before has its vector or has failed to get one."""
@@ -302,6 +314,18 @@ class SemanticSearch:
             _log.warning("search_by_words_alone", error=type(exc).__name__)
             return None
 
+    async def _second_query(self, query: str, spoken: str | None) -> SecondQuery:
+        if self._host is None or self._multilingual is None or spoken is None:
+            return NO_SECOND
+        asked = self._multilingual.query(
+            self._host.user,
+            query,
+            spoken,
+            is_in_use=self._index.has_second,
+            english_share=Weights().second_share,
+        )
+        return await in_loop(self._host.loop, asked)
+
     async def _near(
         self, meaning: _Meaning, query: str, embedding: Embedding, count: int, wanted: Wanted
     ) -> list[SearchHit]:
@@ -316,8 +340,15 @@ class SemanticSearch:
             return meaning.nearest.find(embedding, count, wanted)
         return [hit_of(stored, row.score, row.score) for row, stored in found]
 
-    async def _ranked(self, query: str, embedding: Embedding | None, limit: int, wanted: Wanted) -> list[SearchHit]:
-        asked = Asked(text=query, embedding=embedding, limit=limit, at=self._clock())
+    async def _ranked(
+        self,
+        query: str,
+        embedding: Embedding | None,
+        limit: int,
+        wanted: Wanted,
+        second: SecondQuery = NO_SECOND,
+    ) -> list[SearchHit]:
+        asked = Asked(text=query, embedding=embedding, second=second, limit=limit, at=self._clock())
         found = await asyncio.to_thread(self._index.ranked, asked, wanted)
         self._keep_index()
         return [hit_of(stored, row.signals.get("vector"), row.score) for row, stored in found]
@@ -339,6 +370,12 @@ class SemanticSearch:
         if self._meaning is None:
             raise RuntimeError(_NOT_ENABLED)
         return self._meaning
+
+
+def _second_of(host: SearchHost | None, store: IndexedVectors | None) -> SecondMessageVectors | None:
+    if host is None or host.multilingual is None or store is None:
+        return None
+    return SecondMessageVectors(store, host.multilingual.embedding, host.loop)
 
 
 def _looked(top_k: int, rerank: Rerank | None) -> int:

@@ -13,12 +13,15 @@ from typing import Protocol
 from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.core.conversations import Message, StoredMessage
 from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.scope import Scope
 from mnemoir.ports.index_packs import IndexPacks
+from mnemoir.search.questions import Multilingual
 
 Progress = Callable[[int, int], None]  # done, all
 Reranker = Callable[[str, Sequence[str]], Sequence[float]]
 
 _CANDIDATES = 50
+_NOBODY = Scope(project="", user="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,12 +68,15 @@ class SearchHost:
     """What a server provides for the search of one store: its event loop, its job queue and a place for the index.
 
     The embedding client is called in `loop`. `request` has a job call `fill` soon; it never blocks or raises. `packs`
-    are of this store alone.
+    are of this store alone. With `multilingual`, messages that are not English get a second vector; `user` is whose
+    questions these are.
     """
 
     loop: asyncio.AbstractEventLoop
     request: Callable[[], None]
     packs: IndexPacks
+    multilingual: Multilingual | None = None
+    user: Scope = _NOBODY
 
 
 class SessionSearch(Protocol):

@@ -84,10 +84,33 @@ class TokenPart:
 
 
 class StoredVector(NamedTuple):
-    """A vector for an index: unit length in float16, and the ids of its tokens, if any."""
+    """A vector for an index: unit length in float16, the ids of its tokens, and a second vector, if there are any."""
 
     vector: bytes
     token_ids: bytes | None
+    second: bytes | None = None
+
+
+class Text(NamedTuple):
+    """The document of a vector, and the number of the write that stored it."""
+
+    id: str
+    change: int
+    document: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnseenTexts:
+    """The next documents, in the order of their writes, that a second model has not looked at.
+
+    `changes` is the state of the store then; the documents are all that are left when `is_last`.
+    """
+
+    model: str
+    epoch: str
+    changes: int
+    texts: Sequence[Text]
+    is_last: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +154,17 @@ class IndexedVectors(ABC):
     @abstractmethod
     def token_codes(self, ids: Sequence[str]) -> dict[str, bytes]:
         """The token codes by id; ids without codes are left out."""
+
+    @abstractmethod
+    def unseen(self, model: str, limit: int) -> UnseenTexts:
+        """The next `limit` documents that the second `model` has not looked at; all of them for another model."""
+
+    @abstractmethod
+    def seen(self, unseen: UnseenTexts, vectors: Mapping[str, FloatArray]) -> None:
+        """Store second vectors, of unit length, of some of the documents; none of them is unseen any more.
+
+        One that changed meanwhile stays unseen. Those of another second model are deleted.
+        """
 
 
 class NamedModel(ABC):

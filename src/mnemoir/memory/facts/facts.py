@@ -109,7 +109,7 @@ class Facts:
             text=text,
             limit=limit,
             threshold=threshold,
-            asked_at=visible.now,
+            asked_at=visible.at or visible.now,
             before=before,
             among=among,
             shows_unlikely=self._defaults.recall_unlikely,

@@ -126,8 +126,9 @@ class SearchBody(Body):
 
     With `max_tokens` the results end by tokens (`max_fact_tokens`: those of facts), and a `limit` of 5, the default,
     bounds only where the project or the settings name a limit. `before` is what was said just before the query: it
-    decides whom "she" means. `kind`, `since`, `until`, `source`, `q`, `id` and `hidden` mean what they mean in
-    `GET /api/memories`; `by` is the time that `since` and `until` go by.
+    decides whom "she" means. With `at`, what was current then is found instead of what is now. `kind`, `since`,
+    `until`, `source`, `q`, `id` and `hidden` mean what they mean in `GET /api/memories`, and none of them goes with
+    `at`; `by` is the time that `since` and `until` go by.
     """
 
     query: Annotated[str, AfterValidator(not_blank)]
@@ -142,6 +143,7 @@ class SearchBody(Body):
     agent_id: Annotated[str, name_of("agent_id")] | None = None
     app_id: Annotated[str, name_of("app_id")] | None = None
     run_id: Annotated[str, name_of("run_id")] | None = None
+    at: Instant | None = None
     kind: Kind | None = None
     since: Instant | None = None
     until: Instant | None = None

@@ -181,9 +181,14 @@ def instant_of(text: str | None, field: str) -> datetime | None:
     return instant
 
 
-async def _past(site: Site, scope: Owner, wanted: ListFilter, limit: int, offset: int) -> Answer[ListedMemories]:
+def refuse_conditions(wanted: ListFilter) -> None:
+    """Raise InvalidRequest for a look into the past with any other condition."""
     if wanted != ListFilter(visible=wanted.visible):
-        raise InvalidRequest("at shows a whole list and goes with no other condition.", code="invalid_filter")
+        raise InvalidRequest("at goes with no other condition.", code="invalid_filter")
+
+
+async def _past(site: Site, scope: Owner, wanted: ListFilter, limit: int, offset: int) -> Answer[ListedMemories]:
+    refuse_conditions(wanted)
     memories = await site.parts.store.page(scope, wanted.visible, limit=limit, offset=offset)
     total = await site.parts.store.count(scope, wanted.visible)
     results = [listed_json(memory, wanted.visible) for memory in memories]

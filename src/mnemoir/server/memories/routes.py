@@ -6,6 +6,7 @@ is logged and counted itself.
 
 import hashlib
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated, Any
 
 import orjson
@@ -31,7 +32,16 @@ from mnemoir.server.memories.answers import (
 )
 from mnemoir.server.memories.bodies import DEFAULT_SEARCHED, MOST_SEARCHED, AddBody, SearchBody
 from mnemoir.server.memories.later import KIND, payload_of
-from mnemoir.server.memories.lists import At, ListLimit, MemoryPage, Offset, UserQuery, page_of
+from mnemoir.server.memories.lists import (
+    At,
+    ListLimit,
+    MemoryPage,
+    Offset,
+    UserQuery,
+    instant_of,
+    page_of,
+    refuse_conditions,
+)
 from mnemoir.server.rest import Answer, BodyOf, JsonObject, ProjectHere, Routes, Site, SiteHere, checked
 
 router = Routes(prefix="/api/memories", tags=["memories"])
@@ -73,9 +83,9 @@ async def add(
 
 @router.post("/search", summary="Find what bears on a question")
 async def search(
-    site: SiteHere, project: ProjectHere, body: Annotated[SearchBody, Depends(BodyOf(SearchBody))]
+    site: SiteHere, project: ProjectHere, body: Annotated[SearchBody, Depends(BodyOf(SearchBody))], at: At = None
 ) -> Answer[SearchAnswer]:
-    return Answer(await found(site, project, body))
+    return Answer(await found(site, project, body, instant_of(at, "at")))
 
 
 @router.delete(
@@ -155,11 +165,13 @@ async def _planned(site: Site, scope: Owner, body: AddBody, *, include_usage: bo
     return {**answer, "results": plan_json(result.applied), "message": message, "plan_id": plan_id}
 
 
-async def found(site: Site, project: Project, body: SearchBody) -> SearchAnswer:
-    """The memories relevant to the question."""
+async def found(site: Site, project: Project, body: SearchBody, at: datetime | None = None) -> SearchAnswer:
+    """The memories relevant to the question, now or at the time that the body or the query names."""
     scope = owner(project, body.user_id, **body.narrowing())
     facts = site.parts.facts
-    among = body.wanted(await facts.visible(scope))
+    among = body.wanted(await facts.visible(scope, at=body.at or at))
+    if among.visible.at is not None:
+        refuse_conditions(among)
     hits = await facts.search(
         scope,
         body.text,

@@ -22,6 +22,7 @@ from mnemoir.conversations.search.vectors import (
     NamedModel,
     StoredVector,
     TokenPart,
+    UnseenTexts,
     VectorChanges,
     VectorStore,
     checked_metadata,
@@ -31,6 +32,7 @@ from mnemoir.conversations.search.vectors import (
 )
 from mnemoir.conversations.search.where import Where, read_where
 from mnemoir.core.errors import InvalidRequest, StorageBusyError
+from mnemoir.ports.embedding import FloatArray
 from mnemoir.ports.search_rows import MOST_CHANGES
 from mnemoir.search.indexing import pack_vector
 from mnemoir.storage.conversations.resident_vectors import ResidentVectors
@@ -42,9 +44,11 @@ from mnemoir.storage.sql.conversations.vectors import (
     documents,
     drop,
     put,
+    put_second,
     restart,
     rows_named,
     state_of,
+    unseen,
     vectors_from,
     written_since,
 )
@@ -184,16 +188,24 @@ class VectorFileStore(IndexedVectors, NamedModel):
         found = self._read(lambda sql: sql.rows(QUERIES["vectors_of"], ids=as_json(ids)))
         if not found:
             return {}
-        packed = pack_vector(vectors_from([vector for _, vector, _ in found]))
+        packed = pack_vector(vectors_from([vector for _, vector, *_ in found]))
         size = len(packed) // len(found)
         return {
-            name: StoredVector(vector=packed[place * size : (place + 1) * size], token_ids=token_ids)
-            for place, (name, _, token_ids) in enumerate(found)
+            name: StoredVector(packed[place * size : (place + 1) * size], token_ids, second)
+            for place, (name, _, token_ids, second) in enumerate(found)
         }
 
     def token_codes(self, ids: Sequence[str]) -> dict[str, bytes]:
         """The token codes by id, read from the file; they are never kept in memory."""
         return dict(self._read(lambda sql: sql.rows(QUERIES["token_codes"], ids=as_json(ids))))
+
+    def unseen(self, model: str, limit: int) -> UnseenTexts:
+        """Read from the file, including writes of other processes."""
+        return self._read(lambda sql: unseen(sql, model, limit))
+
+    def seen(self, unseen: UnseenTexts, vectors: Mapping[str, FloatArray]) -> None:
+        """All of it is stored, or nothing."""
+        self._write(lambda sql, state: put_second(sql, state, unseen, vectors))
 
     def close(self) -> None:
         """Close the file; vectors that are only in memory are lost. A second call is harmless."""

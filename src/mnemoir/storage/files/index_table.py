@@ -5,14 +5,14 @@ another text the words are indexed at once and the vector is left to the backlog
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import orjson
 
 from mnemoir.core.atomic_file import Stamp
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.ports.memory_store import Project, StoreCounts
-from mnemoir.search import terms_of
+from mnemoir.search.terms import TERMS_VERSION, terms_and_forms_of
 from mnemoir.storage.files.contents import Contents, EntryOf
 from mnemoir.storage.files.rows import Key, Row, key_of, text_hash
 from mnemoir.storage.sql.engine import Sql, queries
@@ -48,8 +48,8 @@ def synced_stamps(sql: Sql) -> dict[Project, str | None]:
 
 def entries_of(sql: Sql, project: Project) -> EntryOf:
     """A function from each memory of the project to its entry, without token codes."""
-    stored: dict[Key, tuple[bytes, IndexEntry]] = {}
-    for user, memory_id, hashed, terms, model, vector, token_ids, second_model, second_vector in sql.rows(
+    stored: dict[Key, tuple[bytes, str | None, IndexEntry]] = {}
+    for user, memory_id, hashed, terms, terms_by, model, vector, token_ids, second_model, second_vector in sql.rows(
         _QUERIES["entries"], project=number_of(sql, project)
     ):
         entry = IndexEntry(
@@ -60,13 +60,13 @@ def entries_of(sql: Sql, project: Project) -> EntryOf:
             second_model=second_model,
             second_vector=second_vector,
         )
-        stored[user, memory_id] = (hashed, entry)
+        stored[user, memory_id] = (hashed, terms_by, entry)
 
     def entry_of(memory: Memory) -> IndexEntry:
-        hashed, entry = stored.get(key_of(memory), (b"", None))
+        hashed, terms_by, entry = stored.get(key_of(memory), (b"", None, None))
         if entry is None or hashed != text_hash(memory.text):
-            return IndexEntry(terms=terms_of(memory.text))
-        return entry
+            return IndexEntry(terms=terms_and_forms_of(memory.text))
+        return entry if terms_by == TERMS_VERSION else replace(entry, terms=terms_and_forms_of(memory.text))
 
     return entry_of
 
@@ -92,6 +92,7 @@ def put(sql: Sql, number: int, entries: Iterable[tuple[Key, str, IndexEntry]]) -
                 **_names(key),
                 "text_hash": text_hash(text),
                 "terms": entry.terms,
+                "terms_by": TERMS_VERSION,
                 "model": entry.model,
                 "vector": entry.vector,
                 "token_ids": entry.token_ids,

@@ -1,8 +1,8 @@
 """One commit: it writes the effects of its changes to all tables inside the caller's transaction, with their history.
 
-A current memory has a row in `memories` and in `entries` and an event in `history`. A memory that is no longer
-current is closed, not deleted: it stays in `memories` for queries of the past and leaves the other tables. Both
-backends of memories keep the history in its table.
+A memory has a row in `memories` and in `entries` and an event in `history`. A memory that is no longer current is
+closed, not deleted: it stays in `memories` and `entries` for lists and searches of the past. Both backends keep
+the history in its table.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ from mnemoir.storage.sql.engine import Sql, Value, queries
 from mnemoir.storage.sql.forgetting import derived_from, drop_words, erase_traces, named_after
 from mnemoir.storage.sql.rows import (
     as_json,
-    drop_entry,
+    copy_entry,
     history_of,
     memory_of,
     memory_values,
@@ -167,7 +167,7 @@ class Commit:
         count = int(self._sql.value(_QUERIES["current_of_scope"], **self._within))
         self._run("delete_all", **self._within)
         erase_traces(self._sql, self._scope)
-        self._removals += count
+        self._removals += count or 1  # there may have been closed ones
         return count
 
     def forget(self, session: str) -> int:
@@ -177,6 +177,7 @@ class Commit:
         for memory in found:
             self._delete(memory)
         drop_words(self._sql, session, derived)
+        self._removals += bool(derived.kept)  # which lose their closed states
         return sum(memory.valid_to is None for memory in found)
 
     def finish(self) -> None:
@@ -192,8 +193,7 @@ class Commit:
         else:
             self._rows.seqs[memory.id] = seq = self._new_seq()
             self._run("add_memory", **memory_values(memory, self._scope), seq=seq, change=self._next_change())
-        if memory.valid_to is None:
-            self._put_entry(effect)
+        self._put_entry(effect)
 
     def _update(self, effect: Effect, undone: ChangeId | None) -> None:
         memory, before, seq = effect.memory, effect.before, self._rows.seqs[effect.memory.id]
@@ -204,8 +204,10 @@ class Commit:
         else:
             hashed = self._scope.hash(content_hash(memory.text))
             since = self._now if undone is None else self._since(memory.id, hashed)
-            copy: dict[str, Value] = {"copy_id": new_memory_id(), "copy_seq": self._new_seq(), "until": since}
-            self._run("keep_closed_copy", seq=seq, now_text=self._now_text, **copy)
+            copy_seq, change = self._new_seq(), self._next_change()
+            copy: dict[str, Value] = {"copy_id": new_memory_id(), "copy_seq": copy_seq, "change": change}
+            self._run("keep_closed_copy", seq=seq, now_text=self._now_text, until=since, **copy)
+            copy_entry(self._sql, seq, copy_seq)
             text: dict[str, Value] = {"text": memory.text, "content_hash": hashed, "since": since}
             self._run("rewrite_memory", seq=seq, **text, change=self._next_change(), **renewed)
         if memory.metadata is not before.metadata:
@@ -219,6 +221,7 @@ class Commit:
         if found is None:
             return self._now
         self._run("drop_state", seq=found[0])
+        self._removals += 1
         return self._now if found[1] is None else float(found[1])
 
     def _put_entry(self, effect: Effect) -> None:
@@ -237,14 +240,12 @@ class Commit:
         seq = self._rows.seqs[effect.memory.id]
         closed: dict[str, Value] = {"now": self._now, "now_text": self._now_text, "successor": effect.replaced_by}
         ended = self._now_text if undone is None else end_before(self._sql, effect.memory.id, undone)
-        self._run("close_memory", seq=seq, until=seconds_of(ended), **closed)
-        drop_entry(self._sql, seq)
+        self._run("close_memory", seq=seq, until=seconds_of(ended), change=self._next_change(), **closed)
         self._removals += 1
 
     def _delete(self, memory: Memory) -> None:
         self._run("delete_with_past", seq=self._rows.seqs[memory.id], **self._within)
-        if memory.valid_to is None:
-            self._removals += 1
+        self._removals += 1
 
     def _new_seq(self) -> int:
         self._next_seq += 1

@@ -132,9 +132,8 @@ def make_nobodys(sql: Sql, scope: Scope, now: datetime) -> int:
     count = int(sql.value(_QUERIES["current_rows"]))
     changes, removals, next_seq, _ = sql.row(_QUERIES["counters"])
     sql.run(_QUERIES["make_nobodys"], name=uuid.uuid4().hex)
-    sql.run(
-        _QUERIES["begin_scope"], **owner_values(scope), changes=changes, removals=removals + count, next_seq=next_seq
-    )
+    removals += count or 1  # there may have been closed ones
+    sql.run(_QUERIES["begin_scope"], **owner_values(scope), changes=changes, removals=removals, next_seq=next_seq)
     put_job(sql, _job_of(sql.scope_id), ERASE, {}, now=now)
     return count
 

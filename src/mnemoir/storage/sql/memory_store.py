@@ -10,7 +10,6 @@ from mnemoir.core.memories import (
     Applied,
     Change,
     HistoryEntry,
-    IndexEntry,
     LoggedChange,
     Memory,
     Provenance,
@@ -28,18 +27,18 @@ from mnemoir.ports.memory_store import (
     Receipt,
     RedeemedReceipt,
     StoreCounts,
-    Unembedded,
     Visible,
 )
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.storage.sql import lists
+from mnemoir.storage.sql.backlogs import MAIN, TERMS, SqlBacklog
 from mnemoir.storage.sql.change_log import change_of, changes_before, last_change_of
 from mnemoir.storage.sql.commit import Commit, history_of_memory, preview, removed_memory
 from mnemoir.storage.sql.engine import Engine, Sql, entered, queries
 from mnemoir.storage.sql.forgetting import erase_some, make_nobodys
 from mnemoir.storage.sql.receipts import already_applied, find_receipt, keep_receipt
 from mnemoir.storage.sql.rows import memory_of, narrowing
-from mnemoir.storage.sql.search_snapshot import SqlSearchSnapshot, backlog, put_vectors, without_vector
+from mnemoir.storage.sql.search_snapshot import SqlSearchSnapshot
 from mnemoir.storage.sql.second_vectors import SqlSecondVectors
 
 T = TypeVar("T")
@@ -47,7 +46,7 @@ _QUERIES = queries("memories")
 _MOST_ROWS = 2**62  # SQLite takes any 64-bit number; a caller's may be larger
 
 
-class SqlMemoryStore:
+class SqlMemoryStore(SqlBacklog):
     """`db` is the caller's, who closes it after this store. `packs` are of its rows.
 
     `note_pending` is called when a text was stored without a vector, `note_second` when without a second one.
@@ -62,8 +61,10 @@ class SqlMemoryStore:
         note_pending: Callable[[], None] = lambda: None,
         note_second: Callable[[], None] = lambda: None,
     ) -> None:
-        self._db = db
+        super().__init__(db, MAIN)
         self.second = SqlSecondVectors(db)
+        self.terms = SqlBacklog(db, TERMS)
+        self.of_all_times = _RowsOfAllTimes(db)
         self._note_second = note_second
         self._packs = packs
         self._note_pending = note_pending
@@ -217,18 +218,6 @@ class SqlMemoryStore:
         rows = await self._rows(query, which)
         return [_owner(project, user) for (user,) in rows]
 
-    async def without_vector(self, model: str, *, limit: int) -> list[Unembedded]:
-        """Texts without a vector of `model`, of all scopes, oldest first."""
-        return await self._db.read(None, lambda sql: without_vector(sql, model, limit))
-
-    async def put_vectors(self, model: str, filled: Sequence[tuple[Unembedded, IndexEntry]]) -> int:
-        """Store vectors of texts that have not changed since; how many were stored."""
-        return await self._db.write(None, lambda sql: put_vectors(sql, model, filled))
-
-    async def backlog(self, model: str) -> tuple[int, int]:
-        """(texts without a vector of `model`, all texts)."""
-        return await self._db.read(None, lambda sql: backlog(sql, model))
-
     async def counts(self) -> StoreCounts:
         """The totals over all users."""
         ((projects, users, memories),) = await self._rows("counts_of_all", {})
@@ -286,6 +275,17 @@ class SqlMemoryStore:
         return await self._db.read(None, lambda sql: sql.rows(_QUERIES[query], **values))
 
 
+class _RowsOfAllTimes:
+    """Search rows with the closed ones."""
+
+    def __init__(self, db: Engine) -> None:
+        self._db = db
+
+    async def reading(self, work: Callable[[SearchSnapshot], T]) -> T:
+        """Run `work` in a reader thread over one snapshot."""
+        return await self._db.read(None, lambda sql: work(SqlSearchSnapshot(sql, of_all_times=True)))
+
+
 def _owner(project: Project, user: str) -> Scope:
     return Scope(tenant=project.tenant, project=project.project, user=user)
 
@@ -297,3 +297,4 @@ def _visible_values(visible: Visible) -> dict[str, float | None]:
 
 _: type[MemoryStore] = SqlMemoryStore  # checked, never run
 _rows: type[SearchRows] = SqlMemoryStore
+__: type[SearchRows] = _RowsOfAllTimes

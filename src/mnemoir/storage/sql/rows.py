@@ -10,10 +10,12 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Applied, HistoryEntry, IndexEntry, Memory, SourceTurn
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
+from mnemoir.search.terms import TERMS_VERSION
 from mnemoir.storage.planning import effective_at, expires_at, seconds_of
 from mnemoir.storage.sql.engine import Damaged, Sql, Value, queries
 
 _QUERIES = queries("changes")
+Entries = Sequence[tuple[int, IndexEntry]]  # by `seq`
 _NOT_OF_STATE = frozenset(("id", "text", "user"))
 
 
@@ -148,15 +150,16 @@ def _members(memory: Memory) -> dict[str, Any]:
 def put_entry(sql: Sql, seq: int, entry: IndexEntry) -> None:
     """Write or replace the entry. A row without a vector belongs to the backlog; so does an empty second one."""
     vector = {"model": entry.model, "vector": entry.vector, "token_ids": entry.token_ids}
-    sql.run(_QUERIES["put_entry"], seq=seq, terms=entry.terms, second_model=entry.second_model, **vector)
+    words: dict[str, Value] = {"terms": entry.terms, "terms_by": TERMS_VERSION}
+    sql.run(_QUERIES["put_entry"], seq=seq, **words, second_model=entry.second_model, **vector)
     if entry.token_codes is None:
         sql.run(_QUERIES["drop_codes"], seq=seq)
     else:
         sql.run(_QUERIES["put_codes"], seq=seq, codes=entry.token_codes)
 
 
-def replace_vectors(sql: Sql, entries: Sequence[tuple[int, IndexEntry]]) -> None:
-    """Replace vectors and token codes of memories by `seq`."""
+def replace_vectors(sql: Sql, entries: Entries) -> Entries:
+    """Replace vectors and token codes of memories by `seq`; all of them."""
     vectors: list[dict[str, Value]] = [
         {"seq": seq, "model": entry.model, "vector": entry.vector, "token_ids": entry.token_ids}
         for seq, entry in entries
@@ -167,9 +170,20 @@ def replace_vectors(sql: Sql, entries: Sequence[tuple[int, IndexEntry]]) -> None
         {"seq": seq, "codes": entry.token_codes} for seq, entry in entries if entry.token_codes is not None
     ]
     sql.many(_QUERIES["put_codes"], codes)
+    return entries
 
 
-def drop_entry(sql: Sql, seq: int) -> None:
-    """Delete a memory's words, vector and token codes."""
-    sql.run(_QUERIES["drop_entry"], seq=seq)
-    sql.run(_QUERIES["drop_codes"], seq=seq)
+def copy_entry(sql: Sql, seq: int, copy_seq: int) -> None:
+    """Give a closed copy of a memory its words, vectors and token codes."""
+    for query in ("copy_entry", "copy_codes"):
+        sql.run(_QUERIES[query], seq=seq, copy_seq=copy_seq)
+
+
+def replace_terms(sql: Sql, entries: Entries) -> Entries:
+    """Replace the terms of memories by `seq`; those whose terms are other ones now."""
+    before = {seq: sql.value(_QUERIES["terms_of"], seq=seq) for seq, _ in entries}
+    terms: list[dict[str, Value]] = [
+        {"seq": seq, "terms": entry.terms, "terms_by": TERMS_VERSION} for seq, entry in entries
+    ]
+    sql.many(_QUERIES["put_terms"], terms)
+    return [(seq, entry) for seq, entry in entries if entry.terms != before[seq]]

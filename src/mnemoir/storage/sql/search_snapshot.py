@@ -1,35 +1,32 @@
-"""The rows for search, over one transaction, and those without a vector of the model in use.
-
-Every current memory has a row that names its vector's model, or none; so the rows of all other models are the
-backlog, and no other record of it is needed. Second vectors likewise: rows without any are those that need none.
-"""
+"""The rows for search, over one transaction."""
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from heapq import nsmallest
-from typing import Any
+from collections.abc import Sequence
 
-from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_store import ListFilter, Unembedded
+from mnemoir.ports.memory_store import ListFilter
 from mnemoir.ports.search_rows import MOST_CHANGES, Revision, SearchRow, SearchSnapshot
-from mnemoir.search.indexing import CONTEXT_MESSAGES, context_of
 from mnemoir.storage.sql import lists
 from mnemoir.storage.sql.engine import Sql, of_scope, owner_values, queries
-from mnemoir.storage.sql.rows import memory_of, replace_vectors
+from mnemoir.storage.sql.rows import memory_of
 
-_QUERIES = {**queries("search"), **queries("changes")}
-Filled = Sequence[tuple[Unembedded, IndexEntry]]
+_QUERIES = queries("search")
+_OF_ALL_TIMES = {
+    "rows_since": _QUERIES["rows_since_of_all_times"],
+    "rows_after": _QUERIES["rows_after_of_all_times"],
+    "live": _QUERIES["live_of_all_times"],
+    "memories": _QUERIES["memories_of_all_times"],
+}
 
 
 class SqlSearchSnapshot:
-    """The port over one transaction."""
+    """The port over one transaction: the current rows, or those of all times."""
 
-    def __init__(self, sql: Sql) -> None:
+    def __init__(self, sql: Sql, *, of_all_times: bool = False) -> None:
         self._sql = sql
+        self._queries = _OF_ALL_TIMES if of_all_times else _QUERIES
         self._scopes: dict[Scope, Sql] = {}
 
     def revision(self, scope: Scope) -> Revision:
@@ -39,17 +36,17 @@ class SqlSearchSnapshot:
 
     def rows_since(self, scope: Scope, changes: int, until: int = MOST_CHANGES) -> Sequence[SearchRow]:
         """Rows written after `changes` and not after `until`, in order of `seq`."""
-        found = self._of(scope).each(_QUERIES["rows_since"], changes=changes, until=until)
+        found = self._of(scope).each(self._queries["rows_since"], changes=changes, until=until)
         return sorted((_search_row(*row) for row in found), key=lambda row: row.seq)
 
     def rows_after(self, scope: Scope, seq: int, limit: int, *, changes: int = -1) -> Sequence[SearchRow]:
         """The first `limit` rows with a greater `seq`, in its order, of those written after `changes`."""
-        found = self._of(scope).each(_QUERIES["rows_after"], seq=seq, changes=changes, limit=limit)
+        found = self._of(scope).each(self._queries["rows_after"], seq=seq, changes=changes, limit=limit)
         return [_search_row(*row) for row in found]
 
     def live(self, scope: Scope) -> Sequence[int]:
         """The `seq` of every current row, ascending."""
-        return sorted(seq for (seq,) in self._of(scope).each(_QUERIES["live"]))
+        return sorted(seq for (seq,) in self._of(scope).each(self._queries["live"]))
 
     def selected(self, scope: Scope, wanted: ListFilter) -> Sequence[int]:
         """The `seq` of every row that meets the conditions."""
@@ -61,7 +58,7 @@ class SqlSearchSnapshot:
 
     def memories(self, scope: Scope, seqs: Sequence[int]) -> dict[int, Memory]:
         """The memories by `seq`."""
-        rows = self._of(scope).rows(_QUERIES["memories"], seqs=_numbers(seqs))
+        rows = self._of(scope).rows(self._queries["memories"], seqs=_numbers(seqs))
         return {row[0]: memory_of(row, scope.user) for row in rows}
 
     def _of(self, scope: Scope) -> Sql:
@@ -90,6 +87,8 @@ def _search_row(
     token_ids: bytes | None,
     second_model: str | None,
     second_vector: bytes | None,
+    valid_from: float | None = None,
+    valid_until: float | None = None,
 ) -> SearchRow:
     return SearchRow(
         seq=seq,
@@ -101,6 +100,8 @@ def _search_row(
         effective_at=math.inf if effective_at is None else effective_at,
         said_at=math.nan if said_at is None else said_at,
         expires_at=math.inf if expires_at is None else expires_at,
+        valid_from=-math.inf if valid_from is None else valid_from,
+        valid_until=math.inf if valid_until is None else valid_until,
         entry=IndexEntry(
             terms=terms,
             model=model,
@@ -113,78 +114,3 @@ def _search_row(
 
 
 _: type[SearchSnapshot] = SqlSearchSnapshot  # checked, never run
-
-
-@dataclass(frozen=True, slots=True)
-class Vectors:
-    """The queries of the main vectors or of the second ones; `none` stands for a vector that is to be made."""
-
-    next_model: str
-    embedded_with: str
-    backlog: str
-    none: str | None
-    put: Callable[[Sql, Sequence[tuple[int, IndexEntry]]], None]
-
-
-MAIN = Vectors("next_model", "embedded_with", "backlog", None, replace_vectors)
-
-
-def without_vector(sql: Sql, model: str, limit: int, vectors: Vectors = MAIN) -> list[Unembedded]:
-    """Texts without a vector of the model, by user, oldest first, each with the messages just before it."""
-    rows: list[tuple[int, int]] = []  # scope, seq
-    for other in _other_models(sql, model, vectors):
-        rows += sql.rows(_QUERIES[vectors.embedded_with], model=other, limit=limit)
-    return [_unembedded(sql.within(scope_id), seq) for scope_id, seq in nsmallest(limit, rows)]
-
-
-def put_vectors(sql: Sql, model: str, filled: Filled, vectors: Vectors = MAIN) -> int:
-    """Store the vectors whose texts are unchanged; how many."""
-    kept: dict[int, list[tuple[int, IndexEntry]]] = {}
-    for unembedded, entry in filled:
-        row = sql.row(_QUERIES["text_of"], **owner_values(unembedded.scope), id=unembedded.memory_id)
-        if row is not None and row[2] == unembedded.text and entry.model == model:
-            kept.setdefault(row[1], []).append((row[0], entry))
-    for number, entries in kept.items():
-        _put_of_scope(sql.within(number), entries, vectors)
-    return sum(map(len, kept.values()))
-
-
-def backlog(sql: Sql, model: str, vectors: Vectors = MAIN) -> tuple[int, int]:
-    """(texts without a vector of the model, all texts; of second vectors all that need one)."""
-    done, total = sql.row(_QUERIES[vectors.backlog], model=model)
-    return total - done, total
-
-
-def _put_of_scope(sql: Sql, entries: Sequence[tuple[int, IndexEntry]], vectors: Vectors) -> None:
-    changes, removals, next_seq, _ = sql.row(_QUERIES["counters"])
-    vectors.put(sql, entries)
-    marks = [{"seq": seq, "change": changes + number} for number, (seq, _) in enumerate(entries, 1)]
-    sql.many(_QUERIES["mark_changed"], marks)
-    sql.run(_QUERIES["set_counters"], changes=changes + len(entries), removals=removals, next_seq=next_seq)
-
-
-def _other_models(sql: Sql, model: str, vectors: Vectors) -> Iterator[str | None]:
-    """First what stands for no vector, then the name of every other model that rows have vectors of."""
-    yield vectors.none
-    after = ""
-    while (row := sql.row(_QUERIES[vectors.next_model], after=after)) is not None:
-        after = row[0]
-        if after != model:
-            yield after
-
-
-def _unembedded(sql: Sql, seq: int) -> Unembedded:
-    tenant, project, user, agent, app, conversation, memory_id, text, kind, said_at = sql.row(
-        _QUERIES["to_embed"], seq=seq
-    )
-    place = {"agent": agent, "app": app, "conversation": conversation}
-    before: list[Any] = []
-    if kind == "message":
-        before = sql.rows(_QUERIES["said_before"], **place, seq=seq, limit=CONTEXT_MESSAGES)
-    return Unembedded(
-        scope=Scope(tenant=tenant, project=project, user=user, agent=agent, app=app, conversation=conversation),
-        memory_id=MemoryId(memory_id),
-        text=text,
-        context=context_of(said_at, before[::-1]),
-        is_fact=kind == "fact",
-    )

@@ -119,3 +119,5 @@ def _make_tables(path: Path, connection: apsw.Connection) -> None:
         connection.execute(_QUERIES["first_state"], {"epoch": new_request_id()})
     elif not {"vectors", "state"} <= tables:
         raise StorageUnavailable(f"{path} is another program's file. Choose another directory or collection.")
+    if "second_vectors" not in tables:
+        connection.execute(_QUERIES["second_schema"])

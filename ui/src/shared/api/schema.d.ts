@@ -5197,8 +5197,9 @@ export interface components {
          *
          *     With `max_tokens` the results end by tokens (`max_fact_tokens`: those of facts), and a `limit` of 5, the default,
          *     bounds only where the project or the settings name a limit. `before` is what was said just before the query: it
-         *     decides whom "she" means. `kind`, `since`, `until`, `source`, `q`, `id` and `hidden` mean what they mean in
-         *     `GET /api/memories`; `by` is the time that `since` and `until` go by.
+         *     decides whom "she" means. With `at`, what was current then is found instead of what is now. `kind`, `since`,
+         *     `until`, `source`, `q`, `id` and `hidden` mean what they mean in `GET /api/memories`, and none of them goes with
+         *     `at`; `by` is the time that `since` and `until` go by.
          */
         SearchBody: {
             /** Query */
@@ -5227,6 +5228,8 @@ export interface components {
             app_id?: string | number | null;
             /** Run Id */
             run_id?: string | number | null;
+            /** At */
+            at?: number | string | null;
             /** Kind */
             kind?: ("fact" | "message") | null;
             /** Since */
@@ -5418,6 +5421,8 @@ export interface operations {
     search_api_memories_search_post: {
         parameters: {
             query?: {
+                /** @description ISO 8601: what was current then instead of what is now */
+                at?: string | null;
                 /** @description or header X-Etienne-Project */
                 project?: string;
             };

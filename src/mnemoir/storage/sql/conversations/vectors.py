@@ -12,13 +12,16 @@ from mnemoir.conversations.search.vectors import (
     GivenMetadata,
     Got,
     NewVector,
+    Text,
     TokenPart,
+    UnseenTexts,
     merged,
     unit_rows,
 )
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import new_request_id
 from mnemoir.ports.embedding import FloatArray
+from mnemoir.search.indexing import pack_vector
 from mnemoir.storage.sql.engine import Damaged, Sql, queries
 
 QUERIES = queries("vectors/vectors")
@@ -105,6 +108,42 @@ def restart(sql: Sql) -> None:
     """Delete all vectors, dimension and model."""
     sql.run(QUERIES["drop_all"])
     sql.run(QUERIES["restart"], epoch=new_request_id())
+
+
+def unseen(sql: Sql, model: str, limit: int) -> UnseenTexts:
+    """The next documents that the second model has not looked at."""
+    state = state_of(sql)
+    seen = _seen_by(sql, model, state.epoch)
+    found = sql.rows(QUERIES["unseen"], seen=seen or 0, is_other=seen is None, limit=limit)
+    texts = [Text(*row) for row in found]
+    return UnseenTexts(model=model, epoch=state.epoch, changes=state.changes, texts=texts, is_last=len(texts) < limit)
+
+
+def put_second(sql: Sql, state: StoreState, looked_at: UnseenTexts, vectors: Mapping[str, FloatArray]) -> None:
+    """Store second vectors, and that these documents were looked at; nothing in a store that was cleared since."""
+    if state.epoch != looked_at.epoch:
+        return
+    if _seen_by(sql, looked_at.model, state.epoch) is None:
+        sql.run(QUERIES["drop_second"])
+    changes = state.changes
+    for text in looked_at.texts:
+        if text.id not in vectors:
+            continue
+        vector = pack_vector(vectors[text.id])
+        if (stored := sql.row(QUERIES["put_second"], id=text.id, since=text.change, vector=vector)) is not None:
+            changes += 1
+            sql.run(QUERIES["renumber"], row=stored[0], change=changes)
+    _note(sql, state._replace(changes=changes))
+    is_all = looked_at.is_last and state.changes == looked_at.changes
+    last = looked_at.texts[-1].change if looked_at.texts else looked_at.changes
+    seen = changes if is_all else last
+    sql.run(QUERIES["note_second"], model=looked_at.model, epoch=state.epoch, seen=seen)
+
+
+def _seen_by(sql: Sql, model: str, epoch: str) -> int | None:
+    """The last write that the second model has looked at; None for another model or a store that was cleared."""
+    found = sql.row(QUERIES["second_state"])
+    return int(found[2]) if found is not None and tuple(found[:2]) == (model, epoch) else None
 
 
 def _note(sql: Sql, state: StoreState) -> None:

@@ -20,21 +20,29 @@ VALUES
 -- name: put_entry
 -- Write or replace the words and the vector of a memory, or that it has none yet. For another text of a memory a
 -- trigger empties its second vector.
-INSERT INTO entries (scope_id, seq, terms, model, vector, token_ids, second_model)
-VALUES (:scope_id, :seq, :terms, :model, :vector, :token_ids, :second_model)
+INSERT INTO entries (scope_id, seq, terms, terms_by, model, vector, token_ids, second_model)
+VALUES (:scope_id, :seq, :terms, :terms_by, :model, :vector, :token_ids, :second_model)
 ON CONFLICT (scope_id, seq) DO UPDATE
-    SET terms = excluded.terms, model = excluded.model, vector = excluded.vector, token_ids = excluded.token_ids,
-        second_model = coalesce(second_model, excluded.second_model);
+    SET terms = excluded.terms, terms_by = excluded.terms_by, model = excluded.model, vector = excluded.vector,
+        token_ids = excluded.token_ids, second_model = coalesce(second_model, excluded.second_model);
+
+-- name: terms_of
+-- The terms of a row; at most one row, by the primary key.
+SELECT terms FROM entries WHERE scope_id = :scope_id AND seq = :seq;
+
+-- name: put_terms
+-- Replace the terms of a memory, whose text is the same.
+UPDATE entries SET terms = :terms, terms_by = :terms_by WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: put_vector
 -- Replace the vector of a memory.
 UPDATE entries SET model = :model, vector = :vector, token_ids = :token_ids WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: want_second_vectors
--- Give every current fact of a scope an empty second vector; by the primary key.
+-- Give every fact of a scope, closed ones too, an empty second vector; by the primary key.
 UPDATE entries SET second_model = ''
  WHERE scope_id = :scope_id AND second_model IS NULL
-   AND seq IN (SELECT seq FROM memories WHERE scope_id = :scope_id AND kind = 'fact' AND valid_to IS NULL);
+   AND seq IN (SELECT seq FROM memories WHERE scope_id = :scope_id AND kind = 'fact');
 
 -- name: make_multilingual
 -- Mark a scope as one whose facts have second vectors.
@@ -55,10 +63,23 @@ INSERT INTO memories
     (scope_id, seq, id, kind, change, agent, app, conversation, role, speaker, said_at, effective_at, expires_at,
      valid_from, valid_until, content_hash, created_at, updated_at, expires_on, valid_to, replaced_by, text, metadata,
      extra)
-SELECT scope_id, :copy_seq, :copy_id, kind, change, agent, app, conversation, role, speaker, said_at, effective_at, expires_at,
+SELECT scope_id, :copy_seq, :copy_id, kind, :change, agent, app, conversation, role, speaker, said_at, effective_at,
+       expires_at,
        valid_from, max(coalesce(valid_from, :until), :until), content_hash, created_at, updated_at, expires_on,
        :now_text, id, text, metadata, extra
   FROM memories WHERE scope_id = :scope_id AND seq = :seq;
+
+-- name: copy_entry
+-- Give a closed copy the words and vectors of the memory that it was.
+INSERT OR REPLACE INTO entries
+    (scope_id, seq, terms, terms_by, model, vector, token_ids, second_model, second_vector)
+SELECT scope_id, :copy_seq, terms, terms_by, model, vector, token_ids, second_model, second_vector
+  FROM entries WHERE scope_id = :scope_id AND seq = :seq;
+
+-- name: copy_codes
+-- Give a closed copy the token codes of the memory that it was.
+INSERT INTO codes (scope_id, seq, codes)
+SELECT scope_id, :copy_seq, codes FROM codes WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: rewrite_memory
 -- Give a memory another text, valid from a time.
@@ -96,12 +117,9 @@ UPDATE memories SET valid_to = :valid_to, valid_until = :valid_until, replaced_b
 -- name: close_memory
 -- Take a memory out of what is current, and say which one replaced it, if any did. It held until a time, without one
 -- never.
-UPDATE memories SET valid_to = :now_text, valid_until = coalesce(:until, valid_from, :now), replaced_by = :successor
+UPDATE memories SET valid_to = :now_text, valid_until = coalesce(:until, valid_from, :now), replaced_by = :successor,
+       change = :change
  WHERE scope_id = :scope_id AND seq = :seq;
-
--- name: drop_entry
--- Delete the words and the vector of a memory.
-DELETE FROM entries WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: drop_codes
 -- Delete the token codes of a memory.

@@ -20,7 +20,7 @@ UPDATE file_projects SET stamp = :stamp WHERE number = :project AND stamp IS :be
 
 -- name: entries
 -- All entries of a project without token codes, by the unique key.
-SELECT user, memory_id, text_hash, terms, model, vector, token_ids, second_model, second_vector
+SELECT user, memory_id, text_hash, terms, terms_by, model, vector, token_ids, second_model, second_vector
   FROM file_index WHERE project_number = :project;
 
 -- name: entry_hashes
@@ -36,12 +36,13 @@ SELECT token_codes FROM file_index
 -- name: put_entry
 -- Write or replace the entry of a memory. For another text a trigger empties its second vector.
 INSERT INTO file_index
-    (project_number, user, memory_id, text_hash, terms, model, vector, token_ids, token_codes, second_model)
+    (project_number, user, memory_id, text_hash, terms, terms_by, model, vector, token_ids, token_codes, second_model)
 VALUES
-    (:project, :user, :memory_id, :text_hash, :terms, :model, :vector, :token_ids, :token_codes, :second_model)
+    (:project, :user, :memory_id, :text_hash, :terms, :terms_by, :model, :vector, :token_ids, :token_codes,
+     :second_model)
 ON CONFLICT (project_number, user, memory_id) DO UPDATE SET
-    text_hash = excluded.text_hash, terms = excluded.terms, model = excluded.model, vector = excluded.vector,
-    token_ids = excluded.token_ids, token_codes = excluded.token_codes,
+    text_hash = excluded.text_hash, terms = excluded.terms, terms_by = excluded.terms_by, model = excluded.model,
+    vector = excluded.vector, token_ids = excluded.token_ids, token_codes = excluded.token_codes,
     second_model = coalesce(second_model, excluded.second_model);
 
 -- name: want_second_vectors

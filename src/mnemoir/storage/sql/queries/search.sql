@@ -2,27 +2,54 @@
 -- The revision of a user's rows; at most one row, by the unique key of scopes.
 SELECT changes, removals FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user;
 
+-- part: row
+-- The columns of a search row.
+m.seq, m.kind, m.speaker, m.agent, m.app, m.conversation, m.effective_at, m.said_at, m.expires_at,
+       e.terms, e.model, e.vector, e.token_ids, e.second_model, e.second_vector
+
 -- name: rows_since
 -- Current rows written after a change and not after another, unsorted (the caller sorts: the blobs would go through the sorter here); by
 -- index memories_by_change.
-SELECT m.seq, m.kind, m.speaker, m.agent, m.app, m.conversation, m.effective_at, m.said_at, m.expires_at,
-       e.terms, e.model, e.vector, e.token_ids, e.second_model, e.second_vector
+SELECT {row}
   FROM memories AS m INDEXED BY memories_by_change
   CROSS JOIN entries AS e ON e.scope_id = m.scope_id AND e.seq = m.seq
  WHERE m.scope_id = :scope_id AND m.valid_to IS NULL AND m.change > :changes AND m.change <= :until;
 
+-- name: rows_since_of_all_times
+-- The same with closed rows, and from when to when each row was valid; by indexes memories_by_change and
+-- closed_memories_by_change.
+SELECT {row}, m.valid_from, m.valid_until
+  FROM (SELECT seq FROM memories INDEXED BY memories_by_change
+         WHERE scope_id = :scope_id AND valid_to IS NULL AND change > :changes AND change <= :until
+        UNION ALL
+        SELECT seq FROM memories INDEXED BY closed_memories_by_change
+         WHERE scope_id = :scope_id AND valid_to IS NOT NULL AND change > :changes AND change <= :until) AS written
+  CROSS JOIN memories AS m ON m.scope_id = :scope_id AND m.seq = written.seq
+  CROSS JOIN entries AS e ON e.scope_id = m.scope_id AND e.seq = m.seq;
+
 -- name: rows_after
 -- Current rows with a greater number that were written after a change, in order of their number; by the primary keys.
-SELECT m.seq, m.kind, m.speaker, m.agent, m.app, m.conversation, m.effective_at, m.said_at, m.expires_at,
-       e.terms, e.model, e.vector, e.token_ids, e.second_model, e.second_vector
+SELECT {row}
   FROM memories AS m
   CROSS JOIN entries AS e ON e.scope_id = m.scope_id AND e.seq = m.seq
  WHERE m.scope_id = :scope_id AND m.valid_to IS NULL AND m.seq > :seq AND m.change > :changes
  ORDER BY m.seq LIMIT :limit;
 
+-- name: rows_after_of_all_times
+-- The same with closed rows, and from when to when each row was valid; by the primary keys.
+SELECT {row}, m.valid_from, m.valid_until
+  FROM memories AS m
+  CROSS JOIN entries AS e ON e.scope_id = m.scope_id AND e.seq = m.seq
+ WHERE m.scope_id = :scope_id AND m.seq > :seq AND m.change > :changes
+ ORDER BY m.seq LIMIT :limit;
+
 -- name: live
 -- The numbers of a scope's current rows, unsorted; from index memories_by_change alone.
 SELECT seq FROM memories INDEXED BY memories_by_change WHERE scope_id = :scope_id AND valid_to IS NULL;
+
+-- name: live_of_all_times
+-- The numbers of all rows of a scope, unsorted; from the primary key alone.
+SELECT seq FROM memories WHERE scope_id = :scope_id;
 
 -- name: token_codes
 -- Token codes of some rows (a JSON array of numbers) of a scope, unsorted; by the primary keys.
@@ -37,6 +64,13 @@ SELECT m.seq, m.id, m.text, m.created_at, m.updated_at, m.metadata, m.kind, m.ag
   FROM json_each(:seqs) AS wanted
   CROSS JOIN memories AS m ON m.scope_id = :scope_id AND m.seq = wanted.value
  WHERE m.valid_to IS NULL;
+
+-- name: memories_of_all_times
+-- The same with closed memories; by the primary key.
+SELECT m.seq, m.id, m.text, m.created_at, m.updated_at, m.metadata, m.kind, m.agent, m.app, m.conversation, m.role,
+       m.speaker, m.expires_on, m.valid_to, m.replaced_by, m.extra
+  FROM json_each(:seqs) AS wanted
+  CROSS JOIN memories AS m ON m.scope_id = :scope_id AND m.seq = wanted.value;
 
 -- name: next_model
 -- The model that follows another in name order, among all vectors; at most one row, by index entries_by_model.
@@ -55,6 +89,19 @@ SELECT second_model FROM entries WHERE second_model > :after ORDER BY second_mod
 -- entries_by_second_model.
 SELECT scope_id, seq FROM entries WHERE second_model = :model ORDER BY scope_id, seq LIMIT :limit;
 
+-- name: next_terms
+-- The rules that follow others in name order, among those that stored terms were made by; by index entries_by_terms.
+SELECT terms_by FROM entries WHERE terms_by > :after ORDER BY terms_by LIMIT 1;
+
+-- name: with_terms_by
+-- Rows whose terms were made by some rules (NULL: before rules had names), by scope, the oldest first; by index
+-- entries_by_terms.
+SELECT scope_id, seq FROM entries WHERE terms_by IS :model ORDER BY scope_id, seq LIMIT :limit;
+
+-- name: terms_backlog
+-- How many rows have terms by these rules, and how many rows there are; from index entries_by_terms alone.
+SELECT (SELECT count(*) FROM entries WHERE terms_by = :model), (SELECT count(*) FROM entries);
+
 -- name: to_embed
 -- The text to embed of one row, and its user; at most one row, by the primary keys.
 SELECT s.tenant, s.project, s.user, m.agent, m.app, m.conversation, m.id, m.text, m.kind, m.said_at
@@ -69,9 +116,9 @@ SELECT text, said_at FROM memories
  ORDER BY seq DESC LIMIT :limit;
 
 -- name: text_of
--- The row of a current memory, and what it reads; at most one row, by the unique key.
+-- The row of a memory, and what it reads; at most one row, by the unique key.
 SELECT seq, scope_id, text FROM memories
- WHERE id = :id AND valid_to IS NULL
+ WHERE id = :id
    AND scope_id = (SELECT id FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user);
 
 -- name: mark_changed

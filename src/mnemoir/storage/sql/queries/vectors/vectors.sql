@@ -20,6 +20,51 @@ CREATE TABLE state (
     model TEXT
 ) STRICT;
 
+-- name: second_schema
+-- Vectors of a second model for some of the texts, float16 of unit length. They go when their text does, whoever
+-- deletes it. That model has looked at all writes up to `seen`.
+CREATE TABLE IF NOT EXISTS second_vectors (row INTEGER PRIMARY KEY, vector BLOB NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS second_state (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    model TEXT NOT NULL,
+    epoch TEXT NOT NULL,
+    seen INTEGER NOT NULL
+) STRICT;
+CREATE TRIGGER IF NOT EXISTS second_of_deleted AFTER DELETE ON vectors
+BEGIN
+    DELETE FROM second_vectors WHERE row = old.row;
+END;
+CREATE TRIGGER IF NOT EXISTS second_of_changed AFTER UPDATE OF document ON vectors WHEN new.document <> old.document
+BEGIN
+    DELETE FROM second_vectors WHERE row = new.row;
+END;
+
+-- name: second_state
+-- At most one row.
+SELECT model, epoch, seen FROM second_state;
+
+-- name: note_second
+-- Store how far the second model has looked.
+INSERT OR REPLACE INTO second_state (one, model, epoch, seen) VALUES (1, :model, :epoch, :seen);
+
+-- name: drop_second
+-- Nothing of a second model is left.
+DELETE FROM second_vectors;
+
+-- name: unseen
+-- Texts written after a change that have no second vector, or one of another model, by vectors_by_change.
+SELECT id, change, document FROM vectors
+ WHERE change > :seen AND (:is_other OR row NOT IN (SELECT row FROM second_vectors)) ORDER BY change LIMIT :limit;
+
+-- name: put_second
+-- Store the second vector of a text that has not changed since.
+INSERT OR REPLACE INTO second_vectors (row, vector) SELECT row, :vector FROM vectors WHERE id = :id AND change = :since
+RETURNING row;
+
+-- name: renumber
+-- Count a row as written, for the indexes.
+UPDATE vectors SET change = :change WHERE row = :row;
+
 -- name: first_state
 -- Nothing is stored yet.
 INSERT INTO state (one, epoch, changes, removals) VALUES (1, :epoch, 0, 0);
@@ -81,7 +126,8 @@ SELECT id FROM vectors WHERE change > :change AND change <= :until ORDER BY chan
 
 -- name: vectors_of
 -- The existing vectors by id.
-SELECT id, vector, token_ids FROM vectors WHERE id IN (SELECT value FROM json_each(:ids));
+SELECT id, v.vector, token_ids, s.vector FROM vectors AS v LEFT JOIN second_vectors AS s ON s.row = v.row
+ WHERE id IN (SELECT value FROM json_each(:ids));
 
 -- name: live
 -- The numbers of all rows, ascending.

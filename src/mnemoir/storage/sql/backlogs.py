@@ -1,0 +1,124 @@
+"""What search lacks of stored memories: vectors of the models in use, and terms by the rules in use.
+
+Every memory has a row that names its vector's model, or none; so the rows of all other models are the backlog, and no
+other record of it is needed. Second vectors likewise: rows without any are those that need none. And so terms, by
+the name of the rules that made them.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from heapq import nsmallest
+from typing import Any
+
+from mnemoir.core.ids import MemoryId
+from mnemoir.core.memories import IndexEntry
+from mnemoir.core.scope import Scope
+from mnemoir.ports.memory_store import Unembedded, VectorBacklog
+from mnemoir.search.indexing import CONTEXT_MESSAGES, context_of
+from mnemoir.storage.sql.engine import Engine, Sql, owner_values, queries
+from mnemoir.storage.sql.rows import Entries, replace_terms, replace_vectors
+
+_QUERIES = {**queries("search"), **queries("changes")}
+Filled = Sequence[tuple[Unembedded, IndexEntry]]
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """The queries of the main vectors, of the second ones or of terms; `none` stands for one that is to be made.
+
+    `put` stores entries by `seq`, and returns those that search must read again.
+    """
+
+    next_model: str
+    embedded_with: str
+    backlog: str
+    none: str | None
+    put: Callable[[Sql, Entries], Entries]
+
+
+MAIN = Vectors("next_model", "embedded_with", "backlog", None, replace_vectors)
+TERMS = Vectors("next_terms", "with_terms_by", "terms_backlog", None, replace_terms)
+
+
+class SqlBacklog:
+    """The port over the tables of memories, for one kind of vectors, or for terms."""
+
+    def __init__(self, db: Engine, vectors: Vectors) -> None:
+        self._db = db
+        self._vectors = vectors
+
+    async def without_vector(self, model: str, *, limit: int) -> list[Unembedded]:
+        """Texts whose vector of `model` is to be made, of all scopes, oldest first."""
+        return await self._db.read(None, lambda sql: _without_vector(sql, model, limit, self._vectors))
+
+    async def put_vectors(self, model: str, filled: Filled) -> int:
+        """Store vectors of texts that have not changed since; how many were stored."""
+        return await self._db.write(None, lambda sql: _put_vectors(sql, model, filled, self._vectors))
+
+    async def backlog(self, model: str) -> tuple[int, int]:
+        """(texts whose vector of `model` is to be made, texts that need one)."""
+        return await self._db.read(None, lambda sql: _backlog(sql, model, self._vectors))
+
+
+_: type[VectorBacklog] = SqlBacklog  # checked, never run
+
+
+def _without_vector(sql: Sql, model: str, limit: int, vectors: Vectors) -> list[Unembedded]:
+    """Texts without a vector of the model, by user, oldest first, each with the messages just before it."""
+    rows: list[tuple[int, int]] = []  # scope, seq
+    for other in _other_models(sql, model, vectors):
+        rows += sql.rows(_QUERIES[vectors.embedded_with], model=other, limit=limit)
+    return [_unembedded(sql.within(scope_id), seq) for scope_id, seq in nsmallest(limit, rows)]
+
+
+def _put_vectors(sql: Sql, model: str, filled: Filled, vectors: Vectors) -> int:
+    """Store the vectors whose texts are unchanged; how many."""
+    kept: dict[int, list[tuple[int, IndexEntry]]] = {}
+    for unembedded, entry in filled:
+        row = sql.row(_QUERIES["text_of"], **owner_values(unembedded.scope), id=unembedded.memory_id)
+        if row is not None and row[2] == unembedded.text and entry.model == model:
+            kept.setdefault(row[1], []).append((row[0], entry))
+    for number, entries in kept.items():
+        _put_of_scope(sql.within(number), entries, vectors)
+    return sum(map(len, kept.values()))
+
+
+def _backlog(sql: Sql, model: str, vectors: Vectors) -> tuple[int, int]:
+    """(texts without a vector of the model, all texts; of second vectors all that need one)."""
+    done, total = sql.row(_QUERIES[vectors.backlog], model=model)
+    return total - done, total
+
+
+def _put_of_scope(sql: Sql, entries: Entries, vectors: Vectors) -> None:
+    changes, removals, next_seq, _ = sql.row(_QUERIES["counters"])
+    entries = vectors.put(sql, entries)
+    marks = [{"seq": seq, "change": changes + number} for number, (seq, _) in enumerate(entries, 1)]
+    sql.many(_QUERIES["mark_changed"], marks)
+    sql.run(_QUERIES["set_counters"], changes=changes + len(entries), removals=removals, next_seq=next_seq)
+
+
+def _other_models(sql: Sql, model: str, vectors: Vectors) -> Iterator[str | None]:
+    """First what stands for no vector, then the name of every other model that rows have vectors of."""
+    yield vectors.none
+    after = ""
+    while (row := sql.row(_QUERIES[vectors.next_model], after=after)) is not None:
+        after = row[0]
+        if after != model:
+            yield after
+
+
+def _unembedded(sql: Sql, seq: int) -> Unembedded:
+    tenant, project, user, agent, app, conversation, memory_id, text, kind, said_at = sql.row(
+        _QUERIES["to_embed"], seq=seq
+    )
+    place = {"agent": agent, "app": app, "conversation": conversation}
+    before: list[Any] = []
+    if kind == "message":
+        before = sql.rows(_QUERIES["said_before"], **place, seq=seq, limit=CONTEXT_MESSAGES)
+    return Unembedded(
+        scope=Scope(tenant=tenant, project=project, user=user, agent=agent, app=app, conversation=conversation),
+        memory_id=MemoryId(memory_id),
+        text=text,
+        context=context_of(said_at, before[::-1]),
+        is_fact=kind == "fact",
+    )
