@@ -185,6 +185,23 @@ async def test_a_text_that_another_memory_has_by_now_is_not_given_back(server):
     assert sorted(await told(server)) == ["Likes rum", "likes tea"]
 
 
+async def test_a_search_of_the_past_finds_what_held_without_the_change(open_server):
+    server = await open_server()
+    (pens,) = await remember(server, "Collects old fountain pens")
+    succeeded(await edit(server, pens, {"memory": "Collects rare postage stamps"}))
+    edited = (await log(server))[0]
+
+    async def found() -> list[str]:
+        asked = {"query": "what does she collect?", "user_id": "mira", "at": edited["created_at"]}
+        return [hit["memory"] for hit in (await server.post(f"{MEMORIES}/search", asked))["results"]]
+
+    assert await found() == ["Collects rare postage stamps"]
+    await undone(server, edited)
+    assert await found() == ["Collects old fountain pens"]
+    await undone(server, (await log(server))[0])
+    assert await found() == ["Collects rare postage stamps"]
+
+
 async def test_of_many_undos_at_once_one_is_made(server):
     await remember(server, "Likes tea", "Rows")
     (added,) = await log(server)
