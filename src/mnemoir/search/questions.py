@@ -47,9 +47,14 @@ class EmbeddedQuestions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SecondQuery:
-    """A question for the multilingual model, which counts `share`; without a vector it has no say."""
+    """A question for the multilingual model, which counts `share`; without a vector it has no say.
+
+    `as_own` is the vector of the question as its user would ask it, for facts, if that is another text. The share is
+    1 where the main model does not know the `language`.
+    """
 
     vector: FloatArray | None = None
+    as_own: FloatArray | None = None
     share: float = 0.0
     degraded: tuple[str, ...] = ()
     language: str = ENGLISH
@@ -91,9 +96,9 @@ class Multilingual:
         return self.embedding.name
 
     async def query(
-        self, scope: Scope, asked: str, spoken: str, *, is_in_use: bool, english_share: float
+        self, scope: Scope, asked: str, spoken: str, own: str = "", *, is_in_use: bool, english_share: float
     ) -> SecondQuery:
-        """The query for a question as `asked`, embedded as `spoken`.
+        """The query for a question as `asked`, embedded as `spoken`, and as its user's `own` if that is not empty.
 
         English questions need it only where `is_in_use` says that the user has second vectors.
         """
@@ -108,12 +113,19 @@ class Multilingual:
                 return NO_SECOND
             async with asyncio.timeout_at(deadline):
                 embedding = await self._questions.embedded(spoken)
+                as_own = await self._questions.embedded(own) if own else None
         except TimeoutError:
-            embedding = None
+            embedding = as_own = None
         if embedding is None:
             return SecondQuery(degraded=(LANGUAGE,), language=language)
         share = english_share if language in (ENGLISH, UNSERVED) else 1.0
-        return SecondQuery(embedding.vector, share, (LANGUAGE,) if language == UNSERVED else (), language)
+        return SecondQuery(
+            vector=embedding.vector,
+            as_own=None if as_own is None else as_own.vector,
+            share=share,
+            degraded=(LANGUAGE,) if language == UNSERVED else (),
+            language=language,
+        )
 
     def note_pending(self) -> None:
         """Have the missing vectors made."""

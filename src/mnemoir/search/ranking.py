@@ -22,7 +22,7 @@ from mnemoir.ports.embedding import Embedding, FloatArray
 from mnemoir.search.cues import Addressed, Calendar, named_spans
 from mnemoir.search.index import Mask, ScopeIndex
 from mnemoir.search.indexing import sentence_vector
-from mnemoir.search.language import ENGLISH
+from mnemoir.search.questions import NO_SECOND, SecondQuery
 from mnemoir.search.scores import (
     Closeness,
     Signal,
@@ -39,6 +39,7 @@ from mnemoir.search.scores import (
     word_scores,
 )
 from mnemoir.search.terms import query_terms
+from mnemoir.search.vector_rows import VectorRows
 from mnemoir.search.weights import Weights
 
 _DAY_S = 86400.0
@@ -55,19 +56,16 @@ class Query:
     """A search query. No `embedding` means no vectors now; `codes` fetches token codes by `seq`.
 
     `as_own` is the embedding of the query as its user would ask it, for facts; None if the query says it so already.
-    `second` is the query's vector by the multilingual model, which counts `second_share`: 1 where the main model does
-    not know the `language`. With `shows_unlikely`, few facts are all found, however far from the query. `among` are
-    the rows, by slot, that may be found; the others still count for windows and statistics, so that a row's score
-    does not depend on this filter. With `related`, a row itself must share a word with the query or have a near
-    vector.
+    `second` is the query for the multilingual model. With `shows_unlikely`, few facts are all found, however far from
+    the query. `among` are the rows, by slot, that may be found; the others still count for windows and statistics, so
+    that a row's score does not depend on this filter. With `related`, a row itself must share a word with the query
+    or have a near vector.
     """
 
     text: str
     addressed: Addressed
     embedding: Embedding | None
-    second: FloatArray | None = None
-    second_share: float = 0.0
-    language: str = ENGLISH
+    second: SecondQuery = NO_SECOND
     asked_at: datetime
     limit: int
     threshold: float
@@ -118,7 +116,7 @@ class Stages:
 def rank(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages: Stages) -> list[Ranked]:
     """Best first, at most `limit` and those that tie with the last; ties by newer effective time."""
     with stages.run("words"):
-        words = word_scores(index, query_terms(query.addressed.bare, query.language), shown)
+        words = word_scores(index, query_terms(query.addressed.bare, query.second.language), shown)
     close = _closeness(index, query, shown, weights, stages)
     cosine = None if close is None else close.cosine
     likely = (
@@ -215,30 +213,33 @@ class _Found:
 
 def _closeness(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, stages: Stages) -> Closeness | None:
     """How near the rows are, by slot; None when there is nothing to compare."""
-    if query.embedding is None and query.second is None:
+    if query.embedding is None and query.second.vector is None:
         stages.skip("vectors", "the embedding model gave no answer")
         return None
     with stages.run("vectors"):
         nothing = np.full(len(index), np.nan, np.float32)
-        main = nothing if query.embedding is None else _cosines(index, query.embedding, query.as_own)
-        second = nothing if query.second is None else index.second.cosines(query.second)
+        main, second = nothing, nothing
+        if query.embedding is not None:
+            own = None if query.as_own is None else sentence_vector(query.as_own)
+            main = _cosines(index, index.main, sentence_vector(query.embedding), own)
+        if query.second.vector is not None:
+            second = _cosines(index, index.second, query.second.vector, query.second.as_own)
     if np.isfinite(second[shown]).any():
-        return mixed_closeness(index, main, second, query.second_share, weights)
+        return mixed_closeness(index, main, second, query.second.share, weights)
     if np.isnan(main[shown]).all():
         stages.skip("vectors", "no row has a vector of this model yet")
         return None
     return closeness(main, weights)
 
 
-def _cosines(index: ScopeIndex, embedding: Embedding, as_own: Embedding | None) -> FloatArray:
-    """The cosines of the main model by slot. A fact is compared with the middle of the query's two phrasings."""
-    asked = sentence_vector(embedding)
-    cosine = index.main.cosines(asked)
+def _cosines(index: ScopeIndex, rows: VectorRows, asked: FloatArray, as_own: FloatArray | None) -> FloatArray:
+    """The cosines of a model by slot. A fact is compared with the middle of the query's two phrasings."""
+    cosine = rows.cosines(asked)
     if as_own is None:
         return cosine
-    middle = asked + sentence_vector(as_own)
+    middle = asked + as_own
     middle /= float(np.linalg.norm(middle)) or 1.0
-    return np.where(index.is_fact, index.main.cosines(middle), cosine)
+    return np.where(index.is_fact, rows.cosines(middle), cosine)
 
 
 def _evident(
@@ -320,7 +321,7 @@ def _late(
     if query.embedding is None or not has_tokens(query.embedding) or not len(found.rows):
         stages.skip("late", "no token vectors, or no message to look at")
         return found, weights.first
-    if query.second_share == 1.0:
+    if query.second.share == 1.0:
         stages.skip("late", "the model of the tokens does not know the language")
         return found, weights.first
     with stages.run("late"):
@@ -357,9 +358,7 @@ def _best(
         stage: np.concatenate([found.raw.get(stage, np.full(len(found.rows), np.nan)) for found, _ in kinds])
         for stage in dict.fromkeys(stage for found, _ in kinds for stage in found.raw)
     }
-    over = np.flatnonzero(score >= query.threshold)
-    kept = {stage: values[over] for stage, values in raw.items()}
-    return _first(index, rows[over], score[over], query.limit, kept, likely)
+    return _first(index, rows, score, query.limit, raw, likely, threshold=query.threshold)
 
 
 def _first(
@@ -369,10 +368,14 @@ def _first(
     limit: int,
     raw: Mapping[str, Signal] | None = None,
     likely: Mask | None = None,
+    threshold: float = 0.0,
 ) -> list[Ranked]:
     """The `limit` best, and those that tie with the last of them: the caller, who knows their ids, cuts."""
     effective_at = np.nan_to_num(index.effective_at[rows], posinf=0.0)
-    order = np.lexsort((-index.seqs[rows], -effective_at, -score))
+    # Sorting all rows of a large store takes longer than ranking them.
+    least = max(threshold, np.partition(score, -limit)[-limit]) if len(rows) > limit else threshold
+    order = np.flatnonzero(score >= least)
+    order = order[np.lexsort((-index.seqs[rows[order]], -effective_at[order], -score[order]))]
     if len(order) > limit:
         last = order[limit - 1]
         ties = (score[order] == score[last]) & (effective_at[order] == effective_at[last])

@@ -221,6 +221,7 @@ class Recall:
                 scope,
                 question.text,
                 addressed.spoken,
+                own,
                 is_in_use=has_second,
                 english_share=self._weights.second_share,
             )
@@ -253,9 +254,7 @@ class _Look:
             text=question.text,
             addressed=self.addressed,
             embedding=self.embedding,
-            second=self.second.vector,
-            second_share=self.second.share,
-            language=self.second.language,
+            second=self.second,
             asked_at=question.asked_at,
             limit=question.limit,
             threshold=question.threshold,
