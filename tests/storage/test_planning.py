@@ -92,3 +92,31 @@ def test_of_facts_with_one_text_the_last_renewed_is_renewed_again():
     newer = fact("Likes tea", id="newer", agent="b", updated_at=LATER)
     change = Update(target=coffee.id, expected=coffee.text, text="likes tea", entry=WORDS)
     assert effects([change], newer, tea, coffee) == [("DELETE", coffee.id, "newer"), ("UPDATE", "newer", None)]
+
+
+def times(change, standing):
+    [effect] = planned(Memories([standing]), MIRA, [change], LATER, degrade=False)
+    return effect.memory.updated_at, effect.until
+
+
+EARLIER, BETWEEN = "2026-03-04T11:00:00.000Z", "2026-03-04T12:30:00.000Z"
+
+
+@pytest.mark.parametrize(
+    ("at", "text", "renewed"),
+    [
+        (None, "Likes rum", LATER),
+        (BETWEEN, "Likes rum", BETWEEN),
+        (EARLIER, "Likes rum", "2026-03-04T12:00:00.001Z"),
+        (EARLIER, "Likes tea", NOON),
+    ],
+)
+def test_a_text_holds_from_when_it_was_said_but_not_from_before_the_last_change(at, text, renewed):
+    change = Update(target="x-Likes tea", expected="Likes tea", text=text, entry=WORDS, at=at)
+    assert times(change, fact("Likes tea")) == (renewed, None)
+
+
+@pytest.mark.parametrize(("at", "until"), [(None, None), (BETWEEN, BETWEEN), (EARLIER, NOON)])
+def test_a_removed_memory_held_until_its_successor_was_said_at_least_until_its_last_change(at, until):
+    change = Remove(target="x-Likes tea", expected="Likes tea", at=at)
+    assert times(change, fact("Likes tea"))[1] == until

@@ -105,7 +105,10 @@ class IndexEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Add:
-    """Store `memory`. A fact with a text that the scope already has is not stored again, and gets no Applied."""
+    """Store `memory`. A fact with a text that the scope already has is not stored again, and gets no Applied.
+
+    A memory with `valid_to` is stored as a past state of `replaced_by`; a store that keeps no past leaves it out.
+    """
 
     memory: Memory
     entry: IndexEntry
@@ -117,7 +120,8 @@ class Update:
     """Replace the text of `target` if it still is `expected`; `created_at` stays, and metadata unless given.
 
     `text == expected` only renews `updated_at`, which makes a decayed memory visible again. With `as_of`, the time of
-    the last renewal of the target, as text, must equal it too.
+    the last renewal of the target, as text, must equal it too. The text holds from `at` on, but not from before the
+    last renewal; None means now.
     """
 
     target: MemoryId
@@ -127,6 +131,7 @@ class Update:
     reason: str = "extracted"
     metadata: Mapping[str, Any] | Unchanged | None = UNCHANGED
     as_of: str | None = None
+    at: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +139,8 @@ class Remove:
     """Hide `target` from reads if its text still is `expected`, because a newer fact replaced it.
 
     `replaced_by` is the index, within the same commit, of the change with the newer fact. `as_of` is as in `Update`.
-    With `is_past` the target is a past state, which then never held.
+    The target held until `at`, at least until its last renewal; None means now. With `is_past` it is a past state,
+    which then never held.
     """
 
     target: MemoryId
@@ -143,6 +149,7 @@ class Remove:
     reason: str = "extracted"
     as_of: str | None = None
     is_past: bool = False
+    at: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

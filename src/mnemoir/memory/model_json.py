@@ -2,19 +2,20 @@
 
 Models put JSON between fences or into prose, wrap a list into an object, write one object a line, break quotes, leave
 commas too many, or stop in the middle. Complete values are read or repaired; nothing is made up for truncated ones.
-Time is linear in the length of the answer, except for repair, which is quadratic in its bounded input. Thinking is
-removed elsewhere (`core/thinking.py`).
+Time is linear in the length of the answer, except for repair, which is quadratic in its bounded input. Where one
+object is the answer, the last complete one outside of the model's thinking counts.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import json_repair
 import orjson
 
-_FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
+_THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_BEGIN = re.compile(r"<(?P<thinking>think(?:ing)?)>|(?P<closing></think(?:ing)?>)|\{", re.IGNORECASE)
 _JSON_FENCE = re.compile(r"```json\b(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
 _BARE_FENCE = re.compile(r"```[^\S\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _MARKS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}]', re.DOTALL)  # a string to its end, or the text's
@@ -25,20 +26,48 @@ _MENDABLE_DEPTH = 32
 _TORN_WRAPPERS = 3  # how deep a truncated wrapper is searched
 
 
-def read_value(answer: str) -> Any:
-    """The JSON value of an answer that should hold one object; None when it holds no complete one."""
-    fence = _FENCE.search(answer)
-    body = (fence[1] if fence else answer).strip()
-    value = _strict(body)
-    start, end = body.find("{"), body.rfind("}") + 1
-    if value is not None or start < 0:
-        return value
-    closing = _end(body, start)
-    if closing is not None and (value := _strict(body[start:closing])) is not None:
-        return value
-    whole, rest = body[start:end], body[end:]
+def read_values(answer: str) -> Iterator[Any]:
+    """The complete objects of an answer, last first; those in the thinking of the model are left out.
+
+    An answer whose thinking has no end has none: what was meant is still missing. A tag in a text of an object is
+    data. Broken objects are repaired.
+    """
+    objects, rest = _spoken_objects(answer)
+    if rest:
+        yield _whole(rest)
+    for text in reversed(objects):
+        value = _strict(text)
+        yield _mended(text) if value is None and len(text) <= _MENDABLE_CHARACTERS else value
+
+
+def _spoken_objects(answer: str) -> tuple[list[str], str]:
+    """The closed objects outside of thinking, and the rest of the answer from one that does not close."""
+    found: list[str] = []
+    at = 0
+    while mark := _BEGIN.search(answer, at):
+        if mark["closing"]:  # what stood before it was thinking
+            found, at = [], mark.end()
+        elif mark["thinking"]:
+            closing = re.compile(rf"</{mark['thinking']}>", re.IGNORECASE).search(answer, mark.end())
+            if closing is None:
+                return [], ""
+            at = closing.end()
+        elif (end := _end(answer, mark.start())) is not None:
+            found.append(answer[mark.start() : end])
+            at = end
+        elif closing := _THOUGHT.search(answer, mark.end()):
+            found, at = [], closing.end()
+        else:
+            return found, answer[mark.start() :]
+    return found, ""
+
+
+def _whole(text: str) -> Any:
+    """The object with broken quotes that begins a text; None when it is cut off."""
+    end = text.rfind("}") + 1
+    whole, rest = text[:end], text[end:]
     is_whole = _is_balanced(whole) and '"' not in rest and "[" not in rest
-    return _mended(whole) if is_whole and len(whole) <= _MENDABLE_CHARACTERS else None
+    return _mended(whole) if is_whole and 0 < len(whole) <= _MENDABLE_CHARACTERS else None
 
 
 def read_items(answer: str, keys: Collection[str]) -> tuple[list[Any] | None, list[str]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 from typing import Protocol
 
-from mnemoir.core.clock import from_text
+from mnemoir.core.clock import from_text, to_text
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import MemoryId, new_memory_id
 from mnemoir.core.memories import (
@@ -67,6 +67,9 @@ class Standing(Protocol):
     def removed(self, memory_id: MemoryId) -> Memory | None:
         """The memory as it was when it was removed from the scope; None when there is no record of it."""
 
+    def in_past(self, memory: Memory) -> Memory | None:
+        """A past state as it fits before those that are kept; None when it is known, or where no past is kept."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
@@ -74,7 +77,7 @@ class Effect:
 
     `memory` is the memory after the effect, for a DELETE before it; `before` the current memory or the closed state
     that had its id, None for a new one. `entry` replaces the index entry; None keeps it, or deletes it with a DELETE.
-    `replaced_by` is the successor of a deleted memory.
+    `replaced_by` is the successor of a deleted memory, `until` the time to which it held; None for now.
     """
 
     event: ChangeEvent
@@ -83,6 +86,7 @@ class Effect:
     reason: str
     entry: IndexEntry | None = None
     replaced_by: MemoryId | None = None
+    until: str | None = None
 
     @property
     def applied(self) -> Applied:
@@ -120,9 +124,17 @@ def _are_alike(effects: Sequence[Effect], expected: Sequence[Applied]) -> bool:
     )
 
 
-def removal(memory: Memory, reason: str, *, replaced_by: MemoryId | None = None) -> Effect:
+def removal(memory: Memory, reason: str, *, replaced_by: MemoryId | None = None, until: str | None = None) -> Effect:
     """The effect of removing a current memory."""
-    return Effect(event="DELETE", memory=memory, before=memory, reason=reason, replaced_by=replaced_by)
+    return Effect(event="DELETE", memory=memory, before=memory, reason=reason, replaced_by=replaced_by, until=until)
+
+
+def _since(at: str | None, memory: Memory, *, is_new: bool) -> str | None:
+    """The time of a change, not before the last one of its memory; None for now. A new text has a time of its own."""
+    wanted, renewed = from_text(at), from_text(memory.updated_at) or from_text(memory.created_at)
+    if wanted is None or renewed is None or wanted > renewed:
+        return at if wanted is not None else None
+    return to_text(renewed + timedelta(milliseconds=1) if is_new else renewed)
 
 
 def is_within(memory: Memory, scope: Scope) -> bool:
@@ -170,7 +182,7 @@ class _Plan:
             self._refuse_stale(f"Memory {change.target} changed or vanished since it was read.")
             return self._add_instead(change) if isinstance(change, Update) else None
         if isinstance(change, Remove):
-            return self._remove(target, change.reason)
+            return self._remove(target, change.reason, at=change.at)
         return self._revert(target, change) if isinstance(change, Revert) else self._update(target, change)
 
     def name_successor(self, removed: MemoryId, successor: MemoryId | None) -> None:
@@ -185,7 +197,10 @@ class _Plan:
             return same.id
         if (held := self._find(memory.id)) is not None:
             return held.id if is_within(held, self._scope) else None
-        return self._put(Effect(event="ADD", memory=memory, before=None, reason=reason, entry=entry))
+        fitting = memory if memory.valid_to is None else self._standing.in_past(memory)
+        if fitting is None:
+            return None
+        return self._put(Effect(event="ADD", memory=fitting, before=None, reason=reason, entry=entry))
 
     def _add_instead(self, change: Update) -> MemoryId | None:
         """Add the text of an Update whose target has changed since."""
@@ -221,20 +236,24 @@ class _Plan:
     def _update(self, target: Memory, change: Update) -> MemoryId:
         metadata = target.metadata if change.metadata is UNCHANGED else change.metadata
         if change.text == target.text:
-            return self._renew(replace(target, metadata=metadata), target, change.reason)
+            return self._renew(replace(target, metadata=metadata), target, change)
         same = self._same_text(change.text) if target.kind == "fact" else None
         if same is not None and same.id != target.id:  # two facts became one
-            self._remove(target, change.reason, replaced_by=same.id)
-            return self._renew(same, same, change.reason)
+            self._remove(target, change.reason, replaced_by=same.id, at=change.at)
+            return self._renew(same, same, change)
         memory = replace(target, text=change.text, metadata=metadata)
-        return self._renew(memory, target, change.reason, change.entry)
+        return self._renew(memory, target, change, change.entry)
 
-    def _renew(self, memory: Memory, before: Memory, reason: str, entry: IndexEntry | None = None) -> MemoryId:
-        memory = replace(memory, updated_at=self._now)
-        return self._put(Effect(event="UPDATE", memory=memory, before=before, reason=reason, entry=entry))
+    def _renew(self, memory: Memory, before: Memory, change: Update, entry: IndexEntry | None = None) -> MemoryId:
+        at = _since(change.at, before, is_new=memory.text != before.text)
+        memory = replace(memory, updated_at=at or self._now)
+        return self._put(Effect(event="UPDATE", memory=memory, before=before, reason=change.reason, entry=entry))
 
-    def _remove(self, target: Memory, reason: str, *, replaced_by: MemoryId | None = None) -> MemoryId:
-        return self._put(removal(target, reason, replaced_by=replaced_by))
+    def _remove(
+        self, target: Memory, reason: str, *, replaced_by: MemoryId | None = None, at: str | None = None
+    ) -> MemoryId:
+        until = _since(at, target, is_new=False)
+        return self._put(removal(target, reason, replaced_by=replaced_by, until=until))
 
     def _put(self, effect: Effect) -> MemoryId:
         memory, is_removed = effect.memory, effect.event == "DELETE"

@@ -40,9 +40,9 @@ def test_two_facts_are_offered_when_words_numbers_and_denials_agree_with_their_v
 
 
 def test_each_member_of_a_group_is_like_the_first_so_chains_do_not_join_what_differs():
-    chain = ["Rows", "Rows daily", "Rows daily at six", "Rows daily at six sharp"]
+    chain = ["Rows", "Rows daily", "Rows daily at dawn", "Rows daily at dawn sharp"]
     groups = grouped(chain, (0, 1, 0.9), (1, 2, 0.9), (2, 3, 0.9))
-    assert groups == [["Rows daily", "Rows", "Rows daily at six"]]
+    assert groups == [["Rows daily", "Rows", "Rows daily at dawn"]]
 
 
 def test_the_most_alike_groups_come_first():

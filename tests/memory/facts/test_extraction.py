@@ -28,7 +28,8 @@ LENGTH = Reply(text='{"facts": ["Lives in Gr', reason="length")
 
 async def facts_from(model: ScriptedModel, *texts: str, **settings: int) -> list[str]:
     turns = [Turn(role="user", text=text) for text in texts or ("I live in Graz.",)]
-    return await extract(Exchange(model), "the policy", turns, now=NOW, settings=FactSettings(**settings))
+    found = await extract(Exchange(model), "the policy", turns, now=NOW, settings=FactSettings(**settings))
+    return [fact.text for fact in found]
 
 
 async def test_the_request_is_the_policy_the_turns_as_data_and_a_strict_schema():
@@ -67,6 +68,13 @@ USABLE = [
     'Perhaps {"facts": []}, no.</thinking>\n{"facts": ["Lives in Graz"]}',
     '{"facts": [{"fact": "Lives in Graz"}, 7, null, ["x"]]}',
     '{"facts": ["Lives in Graz", "lives in graz.", "  ", "!?"], "extra": {"a": [1]}}',
+    '{"facts": ["Lives in Linz"]}\nNo, rather:\n{"facts": ["Lives in Graz"]}',
+    '{"facts": ["Lives in Graz"]}\nThis is as asked: {"note": "done"}',
+    '<think>a</think>{"facts": ["Lives in Linz"]}<think>{"facts": ["No"]}</think>{"facts": ["Lives in Graz"]}',
+    '{"facts": ["Lives in Graz"]}<think>Or rather {"facts": ["Lives in Linz"]}?</think>',
+    '{"facts": ["Lives in Linz"]}</think>{"facts": ["Lives in Graz"]}',
+    "<think>It may begin with a { and not end.</think>{'facts': ['Lives in Graz']}",
+    "long " * 60 + '<think>{"facts": ["Lives in Linz"]}</think>{"facts": ["Lives in Graz"]}',
 ]
 
 
@@ -78,6 +86,8 @@ async def test_an_answer_that_can_be_read_is_used(answer):
 UNUSABLE = ["", "I could not find any facts.", "[]", '"x"', "null", '{"memories": []}', '{"facts": "Lives in Graz"}']
 CUT = [
     '<think>Is it {"facts": ["Lives in Linz"]}?',
+    '{"facts": ["Lives in Linz"]}<THINK>Or is it {"facts": ["Lives in Rome"]}?',
+    '{"facts": [7, null]}',
     '{"facts": ["Lives in Gr',
     '{"facts": ["Lives in Graz", {"fact": "Rows"}',
     "{" * 5000,

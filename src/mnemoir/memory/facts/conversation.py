@@ -9,7 +9,7 @@ found as the answer it is; a message said more than an hour earlier belongs to a
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from mnemoir.core.clock import from_text, to_text
 from mnemoir.core.ids import new_memory_id
@@ -23,6 +23,8 @@ from mnemoir.wire.learnable import learnable
 
 _READ_ROLES = frozenset({"user", "assistant"})
 _UNSAID_ROLES = frozenset({"system", "developer"})
+_ONE_SPELL = timedelta(hours=24)
+_MOST_AHEAD = timedelta(hours=24)  # of the clock: what a wrong time zone makes
 _TURN_TOKENS = 12  # role, quotes and braces around a turn in the prompt
 
 
@@ -36,6 +38,30 @@ def analysed(turns: Sequence[Turn]) -> list[Turn]:
     """The user and assistant turns, from which facts are drawn or understood."""
     said = (_typed(turn) for turn in spoken(turns) if turn.role in _READ_ROLES)
     return [turn for turn in said if turn.text.strip()]
+
+
+def spells(turns: Sequence[Turn], said_at: datetime | None, now: datetime) -> list[list[Turn]]:
+    """The turns in order of time, those said on one day together; each with its time, None for now.
+
+    A turn without a time was said with the turn before it, the first ones at `said_at`. Times that lie too far ahead
+    count as now.
+    """
+    at = _credible(said_at, now)
+    dated: list[Turn] = []
+    for turn in turns:
+        at = at if turn.said_at is None else _credible(turn.said_at, now)
+        dated.append(replace(turn, said_at=at))
+    runs: list[list[Turn]] = []
+    for turn in sorted(dated, key=lambda turn: turn.said_at or now):
+        if not runs or (turn.said_at or now) - (runs[-1][0].said_at or now) > _ONE_SPELL:
+            runs.append([])
+        runs[-1].append(turn)
+    return runs
+
+
+def _credible(said_at: datetime | None, now: datetime) -> datetime | None:
+    """The time, None for one that is more than a day ahead."""
+    return None if said_at is None or said_at > now + _MOST_AHEAD else said_at
 
 
 def windows(turns: Sequence[Turn], most_tokens: int) -> list[list[Turn]]:

@@ -9,6 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mnemoir.core.text import content_hash
+from mnemoir.memory.facts.matters import contradicts, is_known
+from mnemoir.memory.facts.reasons import closes, kept_whole
 from mnemoir.memory.facts.reconciliation import Candidate, Proposal, accounted, claims, uncovered
 from mnemoir.memory.facts.requests import MOST_CHARACTERS
 from mnemoir.memory.facts.resemblance import contained, overlap, same_statement
@@ -51,11 +53,12 @@ def defend(
     kept = one_change_each(kept, refused)
     kept = [worded(proposal, facts, candidates, refused) for proposal in kept]
     kept = [related(proposal, facts, candidates, refused) for proposal in kept]
+    kept = [whole(proposal, facts, candidates, refused) for proposal in kept]
     kept = reasoned(distinct(kept, candidates, taken, refused), facts, refused)
     by = accounted(facts, candidates, kept)
     adds, added = _adds(facts, kept, by)
     news = {fact for fact in range(len(facts)) if fact in added or kept[by[fact]].event == "UPDATE"}
-    removes = motivated(kept, facts, candidates, news, refused)
+    removes = one_deletion_each(motivated(kept, facts, candidates, news, refused), refused)
     removes = no_mass_deletion(removes, total, refused)
     return Plan(
         adds=adds,
@@ -134,6 +137,24 @@ def related(
     return replace(proposal, event="ADD", at=None, text=facts[behind[0]])
 
 
+def whole(
+    proposal: Proposal, facts: Sequence[str], candidates: Sequence[Candidate], refused: Counter[str]
+) -> Proposal:
+    """An UPDATE that would drop a claim without a reason becomes an ADD, or a NONE if its memory says more.
+
+    One that has a reason to drop a claim keeps the others.
+    """
+    if proposal.event != "UPDATE" or proposal.at is None:
+        return proposal
+    stored, behind = candidates[proposal.at].memory.text, [facts[at] for at in claims(proposal.text, facts)]
+    text = kept_whole(stored, proposal.text, behind)
+    if text is not None and len(text) <= MOST_CHARACTERS:
+        return replace(proposal, text=text)
+    refused["reconcile_claim_dropped"] += 1
+    is_told = is_known(proposal.text, stored)
+    return replace(proposal, event="NONE") if is_told else replace(proposal, event="ADD", at=None)
+
+
 def distinct(
     proposals: Sequence[Proposal], candidates: Sequence[Candidate], taken: Collection[bytes], refused: Counter[str]
 ) -> list[Proposal]:
@@ -173,18 +194,27 @@ def motivated(
     news: set[int],
     refused: Counter[str],
 ) -> list[tuple[int, int]]:
-    """The DELETEs justified by a new fact, as (candidate, fact).
+    """The DELETEs with a new fact as the reason, as (candidate, fact).
 
-    A memory that a fact repeats is never deleted, nor one that no new fact is about.
+    A memory that a fact repeats without change is never deleted.
     """
     wanted = [p.at for p in proposals if p.event == "DELETE" and p.at is not None]
     kept = []
     for at in wanted:
-        repeated = any(contained(fact, candidates[at].memory.text) for fact in facts)
-        reason = None if repeated else _closest(candidates[at], facts, sorted(news))
+        stored = candidates[at].memory.text
+        repeated = any(contained(fact, stored) for fact in facts)
+        reason = None if repeated else next((fact for fact in sorted(news) if closes(facts[fact], stored)), None)
         if reason is not None:
             kept.append((at, reason))
     refused["reconcile_delete_without_reason"] += len(wanted) - len(kept)
+    return kept
+
+
+def one_deletion_each(removes: Sequence[tuple[int, int]], refused: Counter[str]) -> list[tuple[int, int]]:
+    """The DELETEs of facts that delete one memory; a fact that would delete more is kept beside all of them."""
+    count = Counter(fact for _, fact in removes)
+    kept = [(at, fact) for at, fact in removes if count[fact] == 1]
+    refused["reconcile_several_deletes"] += len(removes) - len(kept)
     return kept
 
 
@@ -217,9 +247,15 @@ def _readdressed(proposal: Proposal, facts: Sequence[str], candidates: Sequence[
 
 def _closest(candidate: Candidate, facts: Sequence[str], among: Sequence[int]) -> int | None:
     """The fact most like the memory; None when none has the same subject."""
-    likeness = [(max(overlap(facts[at], candidate.memory.text), candidate.cosines[at] or 0.0), -at) for at in among]
+    likeness = [(_likeness(candidate, facts[at], candidate.cosines[at]), -at) for at in among]
     best = max(likeness, default=(0.0, 0))
     return -best[1] if best[0] >= RELATED else None
+
+
+def _likeness(candidate: Candidate, fact: str, cosine: float | None) -> float:
+    if contradicts(fact, candidate.memory.text):
+        return 1.0
+    return max(overlap(fact, candidate.memory.text), cosine or 0.0)
 
 
 def _adds(

@@ -28,11 +28,10 @@ from mnemoir.core.errors import ProviderInvalidOutput, ProviderTimeout
 from mnemoir.core.events import Reply, Usage
 from mnemoir.core.messages import JsonSchema, ModelRequest, Sampling, text_message
 from mnemoir.core.text import content_hash
-from mnemoir.core.thinking import without_thinking
-from mnemoir.memory.facts.conversation import digest, windows
-from mnemoir.memory.facts.requests import MOST_CHARACTERS, MOST_FACTS, FactSettings, Turn
+from mnemoir.memory.facts.conversation import digest, spells, windows
+from mnemoir.memory.facts.requests import MOST_CHARACTERS, MOST_FACTS, FactSettings, Statement, Turn
 from mnemoir.memory.facts.secrets import holds_secret
-from mnemoir.memory.model_json import read_value
+from mnemoir.memory.model_json import read_values
 from mnemoir.ports.llm import ChatModel
 
 _log = structlog.get_logger(__name__)
@@ -106,11 +105,9 @@ def _request(question: Question, tokens: int) -> ModelRequest:
 
 
 def _read(reply: Reply, read: Callable[[Any], T | None]) -> T | None:
-    text = reply.text.lstrip()
-    if not text.startswith(("{", "```")):  # JSON answers may contain tags as data
-        text = without_thinking(text)
-    value = read_value(text)
-    return None if value is None else read(value)
+    """The last complete object of the answer that `read` takes; None when there is none."""
+    values = (read(value) for value in read_values(reply.text) if value is not None)
+    return next((found for found in values if found is not None), None)
 
 
 def strings(values: Sequence[Any]) -> list[str]:
@@ -177,17 +174,26 @@ CHANGES = JsonSchema(
 
 
 async def extract(
-    exchange: Exchange, policy: str, turns: Sequence[Turn], *, now: datetime, settings: FactSettings
-) -> list[str]:
+    exchange: Exchange,
+    policy: str,
+    turns: Sequence[Turn],
+    *,
+    now: datetime,
+    settings: FactSettings,
+    said_at: datetime | None = None,
+) -> list[Statement]:
     """The facts of a conversation, each once, without secrets, at most MOST_FACTS; [] when there are none.
 
-    `now` is the conversation's date where a turn does not tell its own. Raises ProviderError.
+    What was said on different days is read apart, oldest first. `said_at` is the time of turns that do not tell their
+    own. Raises ProviderError.
     """
-    found: list[str] = []
-    # in a thread: cutting a pasted book takes a fifth of a second
-    for window in await asyncio.to_thread(windows, turns, settings.window_tokens):
-        reading = _Reading(exchange, policy, now)
-        found += await reading.facts(window, settings.answer_tokens)
+    found: list[Statement] = []
+    for spell in spells(turns, said_at, now):
+        # in a thread: cutting a pasted book takes a fifth of a second
+        for window in await asyncio.to_thread(windows, spell, settings.window_tokens):
+            reading = _Reading(exchange, policy, now)
+            facts = await reading.facts(window, settings.answer_tokens)
+            found += [Statement(fact, window[-1].said_at) for fact in facts]
     return admissible(found, conversation=digest(turns))
 
 
@@ -227,20 +233,22 @@ class _Reading:
 
 
 def read_facts(value: Any) -> list[str] | None:
-    """The facts of an answer `{"facts": [...]}`; None for any other shape."""
+    """The facts of an answer `{"facts": [...]}`; None for any other shape, and for a list without a text."""
     facts = value.get("facts") if isinstance(value, Mapping) else None
-    return strings(facts) if isinstance(facts, list) else None
+    if not isinstance(facts, list):
+        return None
+    return strings(facts) or (None if facts else [])
 
 
-def admissible(found: Sequence[str], *, conversation: str) -> list[str]:
-    """The facts that may be stored: not empty, not too long, no secret, each once, not too many.
+def admissible(found: Sequence[Statement], *, conversation: str) -> list[Statement]:
+    """The facts that may be stored: not empty, not too long, no secret, each once as said last, not too many.
 
     Dropped facts are counted in the log with the digest of their conversation and without their text.
     """
-    kept: dict[bytes, str] = {}
+    kept: dict[bytes, Statement] = {}
     dropped = {"empty": 0, "too_long": 0, "secret": 0, "too_many": 0}
     for fact in found:
-        text = " ".join(fact.split()) if len(fact) <= 2 * MOST_CHARACTERS else fact
+        text = " ".join(fact.text.split()) if len(fact.text) <= 2 * MOST_CHARACTERS else fact.text
         fault = _fault(text)
         key = b"" if fault else content_hash(text)
         if not fault and key not in kept and len(kept) >= MOST_FACTS:
@@ -248,7 +256,7 @@ def admissible(found: Sequence[str], *, conversation: str) -> list[str]:
         if fault:
             dropped[fault] += 1
         else:
-            kept.setdefault(key, text)
+            kept[key] = Statement(kept[key].text if key in kept else text, fact.said_at)
     if any(dropped.values()):
         _log.warning("facts dropped", conversation=conversation, **{k: n for k, n in dropped.items() if n})
     return list(kept.values())

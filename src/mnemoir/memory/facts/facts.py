@@ -15,6 +15,8 @@ from mnemoir.core.ids import MemoryId, PlanId
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.memories import Add, HistoryEntry, Memory, Provenance
 from mnemoir.core.scope import Scope
+from mnemoir.memory.facts.confidence import judged
+from mnemoir.memory.facts.conflicts import conflicts
 from mnemoir.memory.facts.conversation import analysed, messages, passages
 from mnemoir.memory.facts.curation import Curation
 from mnemoir.memory.facts.decay import visible_now
@@ -32,6 +34,7 @@ from mnemoir.memory.facts.requests import (
 )
 from mnemoir.memory.facts.resemblance import NEAR, Duplicates, duplicate_groups
 from mnemoir.memory.facts.undoing import Undoing
+from mnemoir.memory.facts.wordings import each_once, wordings_of_one
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_store import Committer, ListFilter, MemoryStore, Project, Visible
 from mnemoir.ports.project_settings import ProjectSettings, ProjectSettingsStore
@@ -39,6 +42,7 @@ from mnemoir.search.indexing import CONTEXT_MESSAGES, Indexing
 from mnemoir.search.recall import Question, Recall, SearchResult
 
 MOST_COMPARED = 10_000
+_MOST_WORDINGS = 200  # hits that are looked at for others
 
 
 class Facts:
@@ -102,7 +106,8 @@ class Facts:
     ) -> SearchResult:
         """Memories relevant to `text`, best first; with `among`, only those that this filter lists.
 
-        `before` is what was said just before; `within` ends the hits by their tokens.
+        `before` is what was said just before; `within` ends the hits by their tokens. Of facts that say the same in
+        other words the fullest is given, unless `among` asks for certain ones.
         """
         visible = await self.visible(scope) if among is None else among.visible
         question = Question(
@@ -115,7 +120,12 @@ class Facts:
             shows_unlikely=self._defaults.recall_unlikely,
         )
         found = await self._recall.search(scope, question, visible)
-        return found if within is None else replace(found, hits=within.cut(found.hits))
+        hits = list(found.hits) if among else each_once(found.hits)
+        while not among and len(hits) < limit and len(found.hits) == question.limit < _MOST_WORDINGS:
+            question = replace(question, limit=2 * question.limit)  # others take the places of those left out
+            found = await self._recall.search(scope, question, visible)
+            hits = each_once(found.hits)[:limit]
+        return replace(found, hits=hits if within is None else within.cut(hits))
 
     async def page(self, scope: Scope, *, limit: int, offset: int = 0, at: datetime | None = None) -> list[Memory]:
         """A page of memories, newest first; with `at`, those current at that time."""
@@ -164,11 +174,13 @@ class Facts:
             exchange,
             extraction_policy(project.extraction_prompt),
             turns,
-            now=request.said_at or self._clock(),
+            now=self._clock(),
             settings=self._defaults,
+            said_at=request.said_at,
         )
         if not facts:
             return await self._nothing_found(scope, request, exchange.usage)
+        facts = await asyncio.to_thread(judged, facts, turns)
         learned = Learned(scope=scope, request=request, turns=turns, facts=facts, exchange=exchange, project=project)
         async with self._same_user.hold(scope.owner):
             applied = await self._remembering.take(learned, self._model.name, committer)
@@ -193,9 +205,17 @@ class Facts:
         return AddResult(applied=applied, facts_found=True, usage=Usage())
 
     async def duplicates(self, scope: Scope) -> tuple[list[Duplicates], int]:
-        """Groups of possible duplicates, and the number of facts compared: the newest ones, up to 10,000."""
+        """Groups of possible duplicates, then of facts that contradict each other, and the number of facts compared.
+
+        The newest facts are compared, up to 10,000.
+        """
         memories, pairs = await self._recall.alike(scope, await self.visible(scope), floor=NEAR, most=MOST_COMPARED)
-        return await asyncio.to_thread(duplicate_groups, memories, pairs), len(memories)
+
+        def grouped() -> list[Duplicates]:
+            alike = duplicate_groups(memories, [*pairs, *wordings_of_one(memories)])
+            return [*alike, *conflicts(memories, alike)]
+
+        return await asyncio.to_thread(grouped), len(memories)
 
     async def visible(self, scope: Scope, *, at: datetime | None = None) -> Visible:
         """The visibility rules for reads of the scope now; with `at`, for that time."""

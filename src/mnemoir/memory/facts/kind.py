@@ -1,5 +1,6 @@
 """The memory kind of facts: forgetting, counting, exporting and importing them."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -7,8 +8,10 @@ from datetime import UTC, datetime
 from mnemoir.core.ids import new_memory_id
 from mnemoir.core.memories import Add, Applied, HistoryEntry, Memory, Provenance
 from mnemoir.core.scope import Scope
-from mnemoir.memory.facts.facts import Facts
+from mnemoir.memory.facts.facts import MOST_COMPARED, Facts
+from mnemoir.memory.facts.matters import has_one_value
 from mnemoir.memory.facts.plans import Plans
+from mnemoir.memory.facts.timeline import behind_newer
 from mnemoir.ports.embedding import Passage
 from mnemoir.ports.memory_kinds import Amounts, MemoryKind, Rehearsed
 from mnemoir.ports.memory_store import Committer, MemoryStore, Project, Visible
@@ -72,7 +75,10 @@ class FactExchange:
             offset += len(page)
 
     async def add(self, owner: Scope, records: Sequence[Memory]) -> int:
-        """Add one user's memories in one step; return how many are new. An id of "" is replaced by a new one."""
+        """Add one user's memories in one step; return how many are new. An id of "" is replaced by a new one.
+
+        A fact that contradicts a newer one, stored or imported, is added as a state of the past.
+        """
         return len(await self._add(self._store, owner, records))
 
     async def rehearse(self, owner: Scope, records: Sequence[Memory]) -> Rehearsed:
@@ -88,6 +94,7 @@ class FactExchange:
             for record in sorted(records, key=lambda record: record.created_at)
             if (memory := await self._fresh(owner, record)) is not None
         ]
+        fresh = await asyncio.to_thread(behind_newer, fresh, await self._rivals(owner, fresh))
         entries = await self._indexing.entries(
             [fact_passage(one.text) if one.kind == "fact" else Passage(text=one.text) for one in fresh]
         )
@@ -95,6 +102,12 @@ class FactExchange:
             Add(memory=memory, entry=entry, reason="import") for memory, entry in zip(fresh, entries, strict=True)
         ]
         return await committer.commit(owner, adds, Provenance(reason="import"))
+
+    async def _rivals(self, owner: Scope, fresh: Sequence[Memory]) -> Sequence[Memory]:
+        """The newest facts of the owner, among which one may contradict what is added."""
+        if not any(memory.kind == "fact" and has_one_value(memory.text) for memory in fresh):
+            return []
+        return await self._store.page(owner, _EVERYTHING, limit=MOST_COMPARED)
 
     async def _fresh(self, owner: Scope, record: Memory) -> Memory | None:
         """The memory to add; None when this user has it already. An id taken by another user is replaced."""

@@ -19,6 +19,7 @@ from mnemoir.core.memories import Hit, Memory
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.decay import hidden
 from mnemoir.memory.facts.extraction import CHANGES, CutOff, Exchange, Question, reconciliation_policy
+from mnemoir.memory.facts.matters import contradicts, has_same_subject, is_known, is_same, matter_of
 from mnemoir.memory.facts.resemblance import contained, opposed, overlap, same_statement, tells, words_of
 from mnemoir.ports.memory_store import Visible
 
@@ -113,7 +114,7 @@ def sort_near(facts: Sequence[str], near: Sequence[Sequence[Hit]]) -> Sorted:
     fresh: dict[str, Sequence[Hit]] = {}
     known: dict[MemoryId, Memory] = {}
     for fact, hits in zip(facts, near, strict=True):
-        same = next((h.memory for h in hits if same_statement(fact, h.memory.text, h.signals.get("cosine"))), None)
+        same = next((hit.memory for hit in hits if _tells_certainly(hit, fact)), None)
         if same is None:
             fresh[fact] = hits
         else:
@@ -121,10 +122,14 @@ def sort_near(facts: Sequence[str], near: Sequence[Sequence[Hit]]) -> Sorted:
     return Sorted(fresh=list(fresh), known=list(known.values()), near=list(fresh.values()))
 
 
+def _tells_certainly(hit: Hit, fact: str) -> bool:
+    return same_statement(fact, hit.memory.text, hit.signals.get("cosine")) or is_same(fact, hit.memory.text)
+
+
 def candidates_of(facts: Sequence[str], near: Sequence[Sequence[Hit]], floor: float) -> list[Candidate]:
     """The stored memories similar to any of the facts, most similar first; [] when there are none.
 
-    Similar means a cosine of at least `floor`, or half of the words of the shorter one.
+    Similar means a cosine of at least `floor`, or half of the words of the shorter one, or that both cannot hold.
     """
     cosines: dict[MemoryId, dict[int, float]] = {}
     likeness: dict[MemoryId, float] = {}
@@ -136,6 +141,8 @@ def candidates_of(facts: Sequence[str], near: Sequence[Sequence[Hit]], floor: fl
             if cosine is not None:
                 cosines.setdefault(key, {})[at] = cosine
             alike = max(overlap(facts[at], hit.memory.text) - _LIKE_WORDS, (cosine or 0.0) - floor)
+            if contradicts(facts[at], hit.memory.text):
+                alike = max(alike, 0.0)
             likeness[key] = max(likeness.get(key, alike), alike)
     shown = sorted((key for key, alike in likeness.items() if alike >= 0), key=lambda key: -likeness[key])
     return [
@@ -186,7 +193,7 @@ def none_claims(proposal: Proposal, facts: Sequence[str], candidates: Sequence[C
     found = claims(stored, facts)
     named = content_hash(proposal.text)
     found |= {at: 2 for at, fact in enumerate(facts) if content_hash(fact) == named}
-    return {at: sure for at, sure in found.items() if not _contradicts(facts[at], stored)}
+    return {at: sure for at, sure in found.items() if not _says_else(facts[at], stored)}
 
 
 def accounted(
@@ -209,7 +216,13 @@ def uncovered(facts: Sequence[str], by: Collection[int]) -> list[int]:
     return [at for at in range(len(facts)) if at not in by]
 
 
-def _contradicts(fact: str, stored: str) -> bool:
+def _says_else(fact: str, stored: str) -> bool:
+    """True when the memory cannot tell the fact: it has another value, denies it, or only names its words."""
+    said, held = matter_of(fact), matter_of(stored)
+    if is_known(fact, stored):
+        return False
+    if (said.slot and said.slot == held.slot) or not has_same_subject(fact, stored):
+        return True
     if overlap(fact, stored) < _SAME_MATTER:
         return False
     return opposed(fact, stored) or not words_of(fact).numbers <= words_of(stored).numbers

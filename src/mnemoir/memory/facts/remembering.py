@@ -5,8 +5,8 @@ the new state; the second time an update of a missing target becomes an add.
 """
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import structlog
@@ -27,13 +27,14 @@ from mnemoir.core.memories import (
 )
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
-from mnemoir.memory.facts.conversation import past
 from mnemoir.memory.facts.decay import expired, visible_now
 from mnemoir.memory.facts.defences import Plan, defend
 from mnemoir.memory.facts.extraction import Exchange
+from mnemoir.memory.facts.matters import contradicts, statements_like
 from mnemoir.memory.facts.reconciliation import Candidate, Proposal, candidates_of, propose, sort_exact, sort_near
-from mnemoir.memory.facts.requests import AddRequest, FactSettings, Turn
+from mnemoir.memory.facts.requests import AddRequest, FactSettings, Statement, Turn
 from mnemoir.memory.facts.secrets import without_secret
+from mnemoir.memory.facts.timeline import State, in_time, latest_of
 from mnemoir.ports.embedding import Passage
 from mnemoir.ports.memory_store import Committer, MemoryStore, StaleChange, Visible
 from mnemoir.ports.project_settings import ProjectSettings
@@ -41,89 +42,89 @@ from mnemoir.search.indexing import Indexing, fact_passage
 from mnemoir.search.recall import Recall
 
 _log = structlog.get_logger(__name__)
+_UNSURE = "unsure"  # the reason of a fact that may come from code, a quote or irony
 _NEAREST = 10  # memories looked at beside each new fact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rewrite:
-    """A stored memory and its new text; an unchanged text only renews it."""
-
-    memory: Memory
-    text: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """All changes of one add. `removes` name the add, by index, that replaces the memory."""
+    """All changes of one add: texts to store, memories that were told again, and hidden ones that were."""
 
-    adds: Sequence[str] = ()
-    rewrites: Sequence[Rewrite] = ()
-    removes: Sequence[tuple[Memory, int | None]] = ()
-    renewed: Sequence[Memory] = ()  # hidden memories that were stated again
-
-    def texts(self) -> list[str]:
-        """Every text to be stored, in the order in which `changes` takes their entries."""
-        return [*self.adds, *(rewrite.text for rewrite in self.rewrites), *(memory.text for memory in self.renewed)]
+    states: Sequence[State] = ()
+    touched: Sequence[tuple[Memory, datetime | None]] = ()
+    renewed: Sequence[tuple[Memory, datetime | None]] = ()
 
     def passages(self) -> list[Passage]:
-        """The texts as passages to embed: a fact has no context."""
-        return [fact_passage(text) for text in self.texts()]
-
-
-def decided(
-    plan: Plan, candidates: Sequence[Candidate], *, touched: Sequence[Memory], renewed: Sequence[Memory]
-) -> Decided:
-    """The plan over its candidates, together with the changes settled without a model."""
-    return Decided(
-        adds=plan.adds,
-        rewrites=[
-            *(Rewrite(memory=candidates[at].memory, text=text, reason="reconciled") for at, text in plan.updates),
-            *(Rewrite(memory=memory, text=memory.text, reason="mentioned_again") for memory in touched),
-        ],
-        removes=[(candidates[at].memory, add) for at, add in plan.removes],
-        renewed=renewed,
-    )
+        """The texts to be stored as passages to embed, in the order in which `changes` takes their entries."""
+        texts = [state.text for state in self.states] + [memory.text for memory, _ in (*self.touched, *self.renewed)]
+        return [fact_passage(text) for text in texts]
 
 
 def changes(
     decision: Decided, entries: Sequence[IndexEntry], scope: Scope, request: AddRequest, now: datetime
 ) -> list[Change]:
-    """The changes of the commit: the adds first and in order, so that removes can refer to them by index."""
+    """The changes of the commit: the adds first, so that removes can refer to them, and past states last."""
     rest = iter(entries)
-    adds = [Add(memory=_fact(text, scope, request, now), entry=next(rest)) for text in decision.adds]
-    rewrites = [_update(rewrite, next(rest)) for rewrite in decision.rewrites]
+    of_state = [(state, next(rest)) for state in decision.states]
+    adds: dict[State, Add] = {}
+    rewrites: list[Change] = []
+    for state, entry in of_state:
+        if state.rewrites:
+            reason = "reconciled" if state.is_sure else _UNSURE
+            rewrites.append(_update(state.rewrites, state.text, entry, reason, state.said_at))
+        elif state.past_of is None:
+            fact = _fact(state.text, scope, request, state.said_at or now)
+            adds[state] = Add(memory=fact, entry=entry, reason="extracted" if state.is_sure else _UNSURE)
+    rewrites += [_update(memory, memory.text, next(rest), "mentioned_again", at) for memory, at in decision.touched]
     renewals: list[Change] = []
-    for memory in decision.renewed:
-        renewals += _renewal(memory, next(rest), scope, request, now)
+    for memory, at in decision.renewed:
+        renewals += _renewal(memory, next(rest), scope, request, (at, now))
+    places = {state: place for place, state in enumerate(adds)}
     removes = [
-        Remove(target=memory.id, expected=memory.text, replaced_by=add, reason="superseded")
-        for memory, add in decision.removes
+        Remove(
+            target=memory.id,
+            expected=memory.text,
+            replaced_by=places.get(state),
+            reason="superseded",
+            at=_text(state.said_at),
+        )
+        for state in decision.states
+        for memory in state.removes
     ]
-    return [*adds, *rewrites, *renewals, *removes]
+    past = [_past_state(state, entry, adds, scope, request, now) for state, entry in of_state if state.past_of]
+    return [*adds.values(), *rewrites, *renewals, *removes, *past]
 
 
-def _update(rewrite: Rewrite, entry: IndexEntry) -> Update:
-    return Update(
-        target=rewrite.memory.id,
-        expected=rewrite.memory.text,
-        text=rewrite.text,
-        entry=entry,
-        reason=rewrite.reason,
-    )
+def _past_state(
+    state: State, entry: IndexEntry, adds: Mapping[State, Add], scope: Scope, request: AddRequest, now: datetime
+) -> Add:
+    by = state.successor
+    successor = by.rewrites or adds[by].memory if isinstance(by, State) else by
+    fact = _fact(state.text, scope, request, state.said_at or now)
+    return Add(memory=replace(fact, valid_to=to_text(state.until or now), replaced_by=successor.id), entry=entry)
 
 
-def _renewal(memory: Memory, entry: IndexEntry, scope: Scope, request: AddRequest, now: datetime) -> list[Change]:
+def _update(memory: Memory, text: str, entry: IndexEntry, reason: str, said_at: datetime | None) -> Update:
+    return Update(target=memory.id, expected=memory.text, text=text, entry=entry, reason=reason, at=_text(said_at))
+
+
+def _renewal(
+    memory: Memory, entry: IndexEntry, scope: Scope, request: AddRequest, times: tuple[datetime | None, datetime]
+) -> list[Change]:
     """Renew a decayed memory; replace an expired one by a new memory, since its expiry date is past."""
-    reason = "exact_duplicate_revived"
+    reason, (said_at, now) = "exact_duplicate_revived", times
     if not expired(memory, now):
-        return [Update(target=memory.id, expected=memory.text, text=memory.text, entry=entry, reason=reason)]
+        return [_update(memory, memory.text, entry, reason, said_at)]
     gone = Remove(target=memory.id, expected=memory.text, reason=reason)
-    return [gone, Add(memory=_fact(memory.text, scope, request, now), entry=entry, reason=reason)]
+    return [gone, Add(memory=_fact(memory.text, scope, request, said_at or now), entry=entry, reason=reason)]
 
 
-def _fact(text: str, scope: Scope, request: AddRequest, now: datetime) -> Memory:
-    known_at = to_text(past(request.said_at, now))
+def _text(said_at: datetime | None) -> str | None:
+    return None if said_at is None else to_text(said_at)
+
+
+def _fact(text: str, scope: Scope, request: AddRequest, said_at: datetime) -> Memory:
+    known_at = to_text(said_at)
     return Memory(
         id=new_memory_id(),
         text=text,
@@ -145,7 +146,7 @@ class Learned:
     scope: Scope
     request: AddRequest
     turns: Sequence[Turn]
-    facts: Sequence[str]
+    facts: Sequence[Statement]
     exchange: Exchange
     project: ProjectSettings
 
@@ -185,8 +186,9 @@ class Remembering:
 
     async def _decide(self, learned: Learned) -> Decided:
         visible = visible_now(self._defaults.decay_days, learned.project, self._clock())
-        hashes = [content_hash(fact) for fact in learned.facts]
-        exact = sort_exact(learned.facts, await self._store.same_text(learned.scope, hashes), visible)
+        said_at = {content_hash(fact.text): fact.said_at for fact in learned.facts}
+        texts = [fact.text for fact in learned.facts]
+        exact = sort_exact(texts, await self._store.same_text(learned.scope, list(said_at)), visible)
         near = await self._nearest(learned.scope, exact.fresh, visible)
         told = sort_near(exact.fresh, near)
         candidates = candidates_of(told.fresh, told.near, self._defaults.alike_floor)
@@ -194,10 +196,25 @@ class Remembering:
         plan = await self._defended(learned.scope, told.fresh, candidates, proposals, visible)
         known = [*exact.known, *told.known, *(candidates[at].memory for at in plan.known)]
         touched = _once(known, plan, candidates) if self._defaults.touch_on_none else []
-        return decided(plan, candidates, touched=touched, renewed=exact.hidden)
+        latest = latest_of(learned.facts)
+        return Decided(
+            states=await asyncio.to_thread(in_time, plan, candidates, learned.facts),
+            touched=[(memory, said_at.get(content_hash(memory.text), latest)) for memory in touched],
+            renewed=[(memory, said_at.get(content_hash(memory.text), latest)) for memory in exact.hidden],
+        )
 
     async def _nearest(self, scope: Scope, facts: Sequence[str], visible: Visible) -> list[list[Hit]]:
-        return await self._recall.nearest(scope, facts, visible, k=_NEAREST) if facts else []
+        """The memories nearest to each fact, and those with another value of its attribute in other words."""
+        if not facts:
+            return []
+        alike = [(at, text) for at, fact in enumerate(facts) for text in statements_like(fact)]
+        found = await self._recall.nearest(scope, [*facts, *(text for _, text in alike)], visible, k=_NEAREST)
+        near = [list(hits) for hits in found[: len(facts)]]
+        for (at, _), hits in zip(alike, found[len(facts) :], strict=True):
+            seen = {hit.memory.id for hit in near[at]}
+            against = (hit for hit in hits if hit.memory.id not in seen and contradicts(facts[at], hit.memory.text))
+            near[at] += [replace(hit, signals={}) for hit in against]
+        return near
 
     async def _defended(
         self,

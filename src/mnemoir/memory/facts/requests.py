@@ -33,12 +33,22 @@ class Turn:
         return _text_or_none((self.metadata or {}).get("message_uid"))
 
 
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A fact in words, when it was said (None for now), and whether the user said it in own words."""
+
+    text: str
+    said_at: datetime | None = None
+    is_sure: bool = True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddRequest:
     """The turns to remember, and how to store them.
 
-    Without `infer` every turn is kept word for word and no model is asked. `said_at` resolves relative dates and,
-    when it lies in the past, becomes the time of what is added.
+    Without `infer` every turn is kept word for word and no model is asked. `said_at` is the time of turns without
+    their own: it resolves relative dates, and what is added holds from then on. A time more than a day ahead of the
+    clock counts as the time of arrival.
     """
 
     turns: Sequence[Turn]

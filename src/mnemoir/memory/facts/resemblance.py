@@ -38,11 +38,22 @@ _DENYING = frozenset(
         """,
     )
 )
+_NUMBERS = {  # as digits
+    word: str(number)
+    for number, word in enumerate(
+        re.findall(
+            r"\S+",
+            "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen",
+        ),
+        start=2,
+    )
+}
 _ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ed", "es", "s", "ly", "e")
-NEAR = 0.76
+NEAR = 0.6  # cosine from which a fact that has all words of the other may be its duplicate
+_NEAR = 0.76
 _SAME_MEANING = 0.85  # cosine that suffices for any words; unrelated facts lie below 0.7
-_SHARED_WORDS = 0.33  # of all stems of the two, from NEAR on
-_CERTAIN = 0.99
+_SHARED_WORDS = 0.33  # of all stems of the two, from _NEAR on
+CERTAIN = 0.99
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +70,7 @@ class Words:
 def words_of(text: str) -> Words:
     """The words of a statement; texts in scripts without spaces come as single characters."""
     found = [word.replace("’", "'") for word in _WORD.findall(normalise(text))]
-    found = [piece for word in found for piece in _split(word)]
+    found = [_NUMBERS.get(piece, piece) for word in found for piece in _split(word)]
     carrying = [word for word in found if word not in _SMALL] or found
     stems = tuple(stem(word) for word in carrying if word not in _DENYING)
     return Words(
@@ -158,32 +169,33 @@ def duplicate_groups(memories: Sequence[Memory], pairs: Sequence[Pair]) -> list[
 
 def _near(memories: Sequence[Memory], pairs: Sequence[Pair]) -> dict[int, dict[int, float]]:
     near: dict[int, dict[int, float]] = defaultdict(dict)
-    for pair in (*pairs, *_same_stems(memories)):
-        likeness = _likeness(memories[pair.first].text, memories[pair.second].text, pair.cosine)
+    said = [words_of(memory.text) for memory in memories]
+    for pair in (*pairs, *_same_stems(said)):
+        likeness = _likeness(said[pair.first], said[pair.second], pair.cosine)
         if likeness:
             for one, other in ((pair.first, pair.second), (pair.second, pair.first)):
                 near[one][other] = max(likeness, near[one].get(other, 0.0))
     return near
 
 
-def _same_stems(memories: Sequence[Memory]) -> list[Pair]:
+def _same_stems(said: Sequence[Words]) -> list[Pair]:
     """Facts with the same stems, each with the first of them: these need no vector."""
     first: dict[frozenset[str], int] = {}
     pairs = []
-    for place, memory in enumerate(memories):
-        stems = words_of(memory.text).known
-        if stems and (before := first.setdefault(stems, place)) != place:
-            pairs.append(Pair(before, place, _CERTAIN))
+    for place, words in enumerate(said):
+        if words.known and (before := first.setdefault(words.known, place)) != place:
+            pairs.append(Pair(before, place, CERTAIN))
     return pairs
 
 
-def _likeness(one: str, other: str, cosine: float) -> float:
+def _likeness(first: Words, second: Words, cosine: float) -> float:
     """The likeness of two facts; 0 when they are no duplicates."""
-    first, second = words_of(one), words_of(other)
     if first.numbers != second.numbers or first.denies != second.denies:
         return 0.0
-    shared = len(first.known & second.known) / (len(first.known | second.known) or 1)
-    if cosine >= _SAME_MEANING or (cosine >= NEAR and shared >= _SHARED_WORDS):
+    both = first.known & second.known
+    is_within = len(both) > 1 and len(both) == min(len(first.known), len(second.known))
+    is_near = cosine >= _NEAR and len(both) >= _SHARED_WORDS * len(first.known | second.known)
+    if cosine >= _SAME_MEANING or is_near or (cosine >= NEAR and is_within):
         return min(1.0, cosine)
     return 0.0
 

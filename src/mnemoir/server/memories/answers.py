@@ -68,13 +68,17 @@ class SearchAnswer(JsonObject):
 
 
 class AppliedChange(JsonObject):
-    """A change that was applied or, in a plan, would be; there with its `reason`."""
+    """A change that was applied or, in a plan, would be; there with its `reason`.
+
+    `valid_to` is the end of a state that was told after a newer one.
+    """
 
     id: str
     memory: str
     event: Event
     previous_memory: NotRequired[str | None]
     reason: NotRequired[str]
+    valid_to: NotRequired[str]
 
 
 class TokenUsage(JsonObject):
@@ -218,6 +222,8 @@ def applied_json(change: Applied) -> AppliedChange:
     entry: AppliedChange = {"id": change.memory.id, "memory": change.memory.text, "event": change.event}
     if change.event == "UPDATE":
         entry["previous_memory"] = change.previous_text
+    if change.event == "ADD" and change.memory.valid_to is not None:
+        entry["valid_to"] = change.memory.valid_to
     return entry
 
 

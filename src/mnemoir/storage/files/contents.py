@@ -180,6 +180,9 @@ class ScopeOfFile:
         """As the caller read it from the history."""
         return self.taken_back.get(memory_id)
 
+    def in_past(self, memory: Memory) -> None:
+        """A file keeps no past."""
+
 
 def contents_of(content: FileContent, entry_of: EntryOf) -> Contents:
     """The contents read from a file, as a new epoch; `entry_of` returns the stored entry of a text, or makes one."""

@@ -7,7 +7,7 @@ the history in its table.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from mnemoir.core.clock import to_text
@@ -108,6 +108,17 @@ class _Rows:
         """The removed memory, from the history."""
         return removed_memory(self._sql, self._scope, memory_id)
 
+    def in_past(self, memory: Memory) -> Memory | None:
+        """The state up to the next one of its successor; None when the successor had this text then."""
+        of_it = {"successor": memory.replaced_by, "begin": seconds_of(memory.created_at)}
+        hashed = self._scope.hash(content_hash(memory.text))
+        if self._sql.row(_QUERIES["told_in_past"], content_hash=hashed, **of_it) is not None:
+            return None
+        following = self._sql.value(_QUERIES["next_in_past"], until=seconds_of(memory.valid_to), **of_it)
+        if following is None:
+            return memory
+        return replace(memory, valid_to=to_text(datetime.fromtimestamp(following, UTC)))
+
     def _memory(self, row: Any) -> Memory:
         memory = memory_of(row, self._scope.user)
         self.seqs[memory.id] = row[0]
@@ -194,6 +205,9 @@ class Commit:
             self._rows.seqs[memory.id] = seq = self._new_seq()
             self._run("add_memory", **memory_values(memory, self._scope), seq=seq, change=self._next_change())
         self._put_entry(effect)
+        if memory.valid_to is not None and effect.before is None:
+            begin: dict[str, Value] = {"now": seconds_of(memory.created_at), "now_text": memory.created_at}
+            self._run("end_in_past", successor=memory.replaced_by, id=memory.id, change=self._next_change(), **begin)
 
     def _update(self, effect: Effect, undone: ChangeId | None) -> None:
         memory, before, seq = effect.memory, effect.before, self._rows.seqs[effect.memory.id]
@@ -203,10 +217,11 @@ class Commit:
             self._run("renew_memory", seq=seq, change=self._next_change(), **renewed)
         else:
             hashed = self._scope.hash(content_hash(memory.text))
-            since = self._now if undone is None else self._since(memory.id, hashed)
+            changed_at = self._now_text if undone is not None else memory.updated_at or self._now_text
+            since = seconds_of(changed_at) if undone is None else self._since(memory.id, hashed)
             copy_seq, change = self._new_seq(), self._next_change()
             copy: dict[str, Value] = {"copy_id": new_memory_id(), "copy_seq": copy_seq, "change": change}
-            self._run("keep_closed_copy", seq=seq, now_text=self._now_text, until=since, **copy)
+            self._run("keep_closed_copy", seq=seq, now_text=changed_at, until=since, **copy)
             copy_entry(self._sql, seq, copy_seq)
             text: dict[str, Value] = {"text": memory.text, "content_hash": hashed, "since": since}
             self._run("rewrite_memory", seq=seq, **text, change=self._next_change(), **renewed)
@@ -238,9 +253,10 @@ class Commit:
 
     def _close(self, effect: Effect, undone: ChangeId | None) -> None:
         seq = self._rows.seqs[effect.memory.id]
-        closed: dict[str, Value] = {"now": self._now, "now_text": self._now_text, "successor": effect.replaced_by}
-        ended = self._now_text if undone is None else end_before(self._sql, effect.memory.id, undone)
-        self._run("close_memory", seq=seq, until=seconds_of(ended), change=self._next_change(), **closed)
+        ended = effect.until or self._now_text
+        closed: dict[str, Value] = {"now": self._now, "now_text": ended, "successor": effect.replaced_by}
+        until = ended if undone is None else end_before(self._sql, effect.memory.id, undone)
+        self._run("close_memory", seq=seq, until=seconds_of(until), change=self._next_change(), **closed)
         self._removals += 1
 
     def _delete(self, memory: Memory) -> None:

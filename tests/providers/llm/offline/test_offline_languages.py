@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from mnemoir.memory.facts.shapes import LANGUAGES, language
 from mnemoir.providers.llm.offline.decide import decide
 from mnemoir.providers.llm.offline.extract import extract
-from mnemoir.providers.llm.offline.shapes import LANGUAGES, language
 
 
 def facts(*turns: str) -> list[str]:

@@ -1628,6 +1628,8 @@ export interface components {
         /**
          * AppliedChange
          * @description A change that was applied or, in a plan, would be; there with its `reason`.
+         *
+         *     `valid_to` is the end of a state that was told after a newer one.
          */
         AppliedChange: {
             /** Id */
@@ -1643,6 +1645,8 @@ export interface components {
             previous_memory?: string | null;
             /** Reason */
             reason?: string;
+            /** Valid To */
+            valid_to?: string;
         };
         /**
          * AppliedPlan

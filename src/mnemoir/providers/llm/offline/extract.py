@@ -17,11 +17,11 @@ from typing import Any
 
 from mnemoir.core.clock import from_text
 from mnemoir.core.text import content_hash
+from mnemoir.memory.facts.own_words import own_sentences
+from mnemoir.memory.facts.shapes import statements_in
 from mnemoir.providers.llm.offline import vocabulary as v
 from mnemoir.providers.llm.offline.decide import settled
-from mnemoir.providers.llm.offline.own_words import own_sentences
 from mnemoir.providers.llm.offline.rules import said_by
-from mnemoir.providers.llm.offline.shapes import statements_in
 from mnemoir.providers.llm.offline.wording import resolved
 
 _MOST_FACTS = 200  # `settled` compares each fact with each
@@ -53,7 +53,8 @@ _LEAD = re.compile(
     r"yep|no|nope|ok|okay|sure|thanks|thank you|and|but|because|since|as|to be honest|honestly|personally|basically|"
     r"in general|in fact|as you know|you know|just so you know|for context|for the record|for your information|"
     r"i should (?:mention|say|add)(?: that)?|i must (?:say|admit)(?: that)?|i have to (?:say|admit)(?: that)?|"
-    r"i forgot to (?:say|mention)(?: that)?|it turns out(?: that)?|i just wanted to say(?: that)?|now|nowadays|"
+    r"i forgot to (?:say|mention)(?: that)?|(?:as )?(?:it )?turn(?:s|ed) out(?: that)?|"
+    r"i just wanted to say(?: that)?|now|nowadays|"
     r"(?:sorry,? )?(?:what )?i mean(?:t)?(?: to say)?(?: was| is)?(?: that)?|sorry|my mistake|correction|"
     r"these days|unfortunately|luckily|sadly|fortunately|then|apparently)\b[\s,!.:]*)+",
     re.IGNORECASE,
@@ -83,7 +84,8 @@ _SHARED = re.compile(
 )
 _TAIL = re.compile(
     r"(?:,?\s+(?:too|as well|by the way|btw|though|actually|you know|lol|haha|right now|at the moment|currently|"
-    r"to be honest|at least|I think|please|thanks|thank you|now|then|already|so far|of course|and so on|etc))+$",
+    r"again|to be honest|at least|I think|please|thanks|thank you|now|then|already|so far|of course|"
+    r"and so on|etc))+$",
     re.IGNORECASE,
 )
 _AHEAD = re.compile(r"\b(?:will|am|are|is|going to|have|next|want|wants|hope|plan)\b", re.IGNORECASE)
@@ -157,7 +159,7 @@ def _before_question(pieces: list[str], is_question: bool) -> list[str]:
 
 def statements(clause: str, today: date) -> list[str]:
     """The statements of the clause; [] when nothing in it lasts. `today` is the day it was said."""
-    raw = [said for part in _with_subject(clause) for said in said_by(part)]
+    raw = [said for part in _with_subject(clause) for said in said_by(part) or said_by(_TAIL.sub("", part))]
     return [text for said in raw if (text := _worded(said, clause, today))]
 
 

@@ -102,6 +102,16 @@ BEING = table(
         r"course))\b.*)",
         "{x}",
     ),
+    (
+        r"(?:I|we) (?:just |recently |finally |have )*(?P<x>(?:had|have had|welcomed) (?:a|our|another) (?:\w+ )?"
+        r"(?:baby|boy|girl|son|daughter|child)\b.*)",
+        "{x}",
+    ),
+    (
+        r"(?P<x>(?-i:[A-Z])\w+ (?:has )?(?:died|passed away|was put down) (?:today|yesterday|(?:last|this) \w+|"
+        r"on \w+day|\w+ (?:day|week|month)s? ago))",
+        "{x}",
+    ),
     (r"I used to (?P<x>(?!think\b|it\b|this\b).+)", "Used to {x}"),
     # I am …
     (r"I am (?P<said>.+)", being),
@@ -201,16 +211,17 @@ LIFE = table(
         "{what} is {x}",
     ),
     (
-        rf"my (?P<who>(?:late |older |younger |elder |little |big |best |new |twin |two )*(?:{v.PEOPLE}|"
-        rf"{v.PETS})) (?P<rest>(?:is|are|was|were|has|have|lives?|works?|"
+        rf"(?:my|our) (?P<who>(?:late |older |younger |elder |little |big |best |new |twin |two )*(?:{v.PEOPLE}|"
+        rf"{v.PETS})) (?:just |now )?(?P<rest>(?:is|are|was|were|has|have|lives?|works?|"
         r"studies|loves?|likes?|hates?|died|passed away|speaks?|plays?|teaches|moved|got|started|suffers?|turns|"
-        r"turned|owns?|goes)\b.+)",
+        r"turned|owns?|goes|gave birth)\b.+|died|passed away)",
         relative,
     ),
     (rf"my (?P<x>(?:{v.PEOPLE}|{v.PETS}),? (?-i:[A-Z])\w+)", "{x}"),
     (
-        rf"my (?P<x>(?:{v.PEOPLE}|{v.PETS})) (?P<n>(?-i:[A-Z])\w+) (?P<rest>(?:is|was|has|lives|works|loves|likes|"
-        r"hates|died|turns|turned|plays|started)\b.+)",
+        rf"(?:my|our) (?P<x>(?:{v.PEOPLE}|{v.PETS})) (?P<n>(?-i:[A-Z])\w+) (?:just |now )?"
+        r"(?P<rest>(?:is|was|has|lives|works|loves|likes|hates|died|turns|turned|plays|started|gave birth)\b.+|"
+        r"died|passed away)",
         "{x} {n} {rest}",
     ),
     # I have …

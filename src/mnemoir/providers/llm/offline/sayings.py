@@ -234,7 +234,7 @@ def being(match: re.Match[str]) -> Sequence[str]:
 
 
 def not_being(match: re.Match[str]) -> Sequence[str]:
-    ended = match["still"] or re.search(r"\b(?:anymore|any more|any longer)$", match["said"])
+    ended = match["still"].lower() == "no longer" or re.search(r"\b(?:anymore|any more|any longer)$", match["said"])
     return [f"{'No longer' if ended else 'Is not'} {kind}" for kind in denied(match["said"])]
 
 

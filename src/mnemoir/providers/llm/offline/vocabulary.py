@@ -2,6 +2,8 @@
 
 import re
 
+from mnemoir.memory.facts.predicates import predicate_words
+
 
 def words(text: str) -> str:
     """A regular expression that matches any word of `text`, longest first; `_` stands for a space."""
@@ -49,33 +51,15 @@ UNDERWAY = words(
     recovering dating expecting renovating applying writing reading practising practicing retraining
     """
 )
-PEOPLE = words(
-    """
-    wife husband partner girlfriend boyfriend fiancé fiancée fiance fiancee spouse mother mom mum father dad parents
-    sister brother son daughter child children kid kids baby twins grandmother grandma grandfather grandpa
-    grandparents uncle aunt cousin niece nephew mother-in-law father-in-law family boss manager colleague roommate
-    flatmate best_friend friend neighbour neighbor therapist doctor teacher coach team stepson stepdaughter
-    eldest youngest oldest
-    """
-)
-PETS = words(
-    "dog cat puppy kitten horse pony rabbit hamster parrot bird tortoise turtle snake goldfish pet "
-    "guinea_pig dogs cats"
-)
+PEOPLE = predicate_words()["people"]
+PETS = predicate_words()["pets"]
 OWNED = words(
     """
     car house flat apartment garden bike bicycle motorbike motorcycle boat van truck piano guitar violin telescope
     camper tesla farm allotment camera drone laptop business company shop website blog podcast
     """
 )
-ATTRIBUTES = words(
-    """
-    birthday pronouns hometown job profession occupation employer company nationality religion height weight
-    blood_type shoe_size native_language mother_tongue first_language zodiac_sign star_sign hobby hobbies dream goal
-    nickname surname last_name middle_name major degree timezone time_zone phone laptop computer car diet
-    anniversary address field speciality specialty
-    """
-)
+ATTRIBUTES = predicate_words()["attributes"]
 CONDITIONS = words(
     """
     diabetes asthma adhd add epilepsy migraines migraine arthritis anxiety depression insomnia hypertension
@@ -84,7 +68,7 @@ CONDITIONS = words(
     bad_back bad_knee pacemaker hearing_aid
     """
 )
-DIETS = words("vegetarian vegan pescatarian pescetarian flexitarian omnivore carnivore keto paleo halal kosher")
+DIETS = predicate_words()["diets"]
 TRAITS = words(
     """
     diabetic coeliac celiac pregnant asthmatic dyslexic autistic colour-blind color-blind colourblind colorblind

@@ -121,6 +121,25 @@ UPDATE memories SET valid_to = :now_text, valid_until = coalesce(:until, valid_f
        change = :change
  WHERE scope_id = :scope_id AND seq = :seq;
 
+-- name: told_in_past
+-- Whether a memory had this text at a time before; by index memories_by_successor.
+SELECT 1 FROM memories
+ WHERE scope_id = :scope_id AND replaced_by = :successor AND valid_to IS NOT NULL AND content_hash = :content_hash
+   AND (valid_from IS NULL OR valid_from <= :begin) AND (valid_until IS NULL OR valid_until > :begin)
+ LIMIT 1;
+
+-- name: next_in_past
+-- When the first of a memory's past states begins between two times; by index memories_by_successor.
+SELECT min(valid_from) FROM memories
+ WHERE scope_id = :scope_id AND replaced_by = :successor AND valid_to IS NOT NULL
+   AND valid_from > :begin AND valid_from < :until;
+
+-- name: end_in_past
+-- End the past states of a memory that held at a time at which another one is put; by index memories_by_successor.
+UPDATE memories SET valid_to = :now_text, valid_until = :now, change = :change
+ WHERE scope_id = :scope_id AND replaced_by = :successor AND valid_to IS NOT NULL AND id <> :id
+   AND valid_from < :now AND valid_until > :now;
+
 -- name: drop_codes
 -- Delete the token codes of a memory.
 DELETE FROM codes WHERE scope_id = :scope_id AND seq = :seq;

@@ -1,0 +1,30 @@
+"""Tells facts that the user said from facts that a model read out of code, quotes, pasted text or irony.
+
+A rule cannot tell whether such a fact is wrong, so it is stored, and its history says that it is unsure.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mnemoir.memory.facts.own_words import own_sentences
+from mnemoir.memory.facts.requests import Statement, Turn
+from mnemoir.memory.facts.resemblance import words_of
+
+_ENOUGH = 0.5  # of a fact's words
+
+
+def judged(facts: Sequence[Statement], turns: Sequence[Turn]) -> list[Statement]:
+    """The facts; unsure are those whose words stand in the user's turns, and not in own words there."""
+    typed = [turn.text for turn in turns if turn.role == "user"]
+    written = _stems(typed)
+    own = _stems([sentence for text in typed for sentence in own_sentences(text)])
+    return [replace(fact, is_sure=_is_sure(fact, written, own)) for fact in facts]
+
+
+def _is_sure(fact: Statement, written: frozenset[str], own: frozenset[str]) -> bool:
+    words = words_of(fact.text).known
+    return bool(words & own) or len(words & written) < _ENOUGH * len(words)
+
+
+def _stems(texts: Sequence[str]) -> frozenset[str]:
+    return frozenset(stem for text in texts for stem in words_of(text).known)

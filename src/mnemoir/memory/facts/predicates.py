@@ -1,0 +1,49 @@
+"""Reads the table of predicates (`predicates.toml`): how many values each thing has at a time, and ways to say it."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+
+@cache
+def predicate_table() -> Mapping[str, Any]:
+    """The table, by section."""
+    text = (files(__package__) / "predicates.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+@cache
+def predicate_words() -> Mapping[str, str]:
+    """The lists of words of the table, as patterns, each with the lists it names; the longest words come first."""
+    lists: dict[str, str] = {}
+    for name, text in predicate_table()["words"].items():
+        words = text.replace("\n", "")
+        for inner, pattern in lists.items():
+            words = words.replace(f"{{{inner}}}", pattern)
+        lists[name] = words if "(" in words else "|".join(sorted(words.split("|"), key=len, reverse=True))
+    return lists
+
+
+@cache
+def predicate_patterns() -> Sequence[tuple[str, str, re.Pattern[str]]]:
+    """Section, attribute and pattern of each row of the table, in the order in which they are tried."""
+    return list(_compiled())
+
+
+def _compiled() -> Iterator[tuple[str, str, re.Pattern[str]]]:
+    for kind in ("ends", "denials", "one", "many"):
+        for slot, patterns in predicate_table()[kind].items():
+            for pattern in patterns:
+                for name, words in predicate_words().items():
+                    pattern = pattern.replace(f"{{{name}}}", f"(?:{words})")
+                yield kind, slot, re.compile(pattern, re.IGNORECASE)
+
+
+@cache
+def person_pattern() -> re.Pattern[str]:
+    """A person or an animal of the user at the beginning of a statement."""
+    words = predicate_words()
+    return re.compile(rf"(?:{words['people']}|{words['pets']})(?:'s)?\b", re.IGNORECASE)

@@ -1,0 +1,63 @@
+"""States of the past that are told after the present: stored where a past is kept, left out elsewhere."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from mnemoir.core.clock import from_text
+from mnemoir.ports.memory_store import Visible
+from tests.contracts.words import ASKED, MIRA, NOW, fact, keep, texts
+
+YEARS = [f"20{year}-01-01T00:00:00.000Z" for year in range(20, 27)]
+
+
+def lived(place: str, since: str, until: str | None = None, by: str | None = None):
+    add = fact(f"Lives in {place}")
+    times = {"created_at": since, "updated_at": since, "valid_to": until, "replaced_by": by}
+    return replace(add, memory=replace(add.memory, **times))
+
+
+async def at(store, year: int) -> list[str]:
+    visible = Visible(now=NOW, at=datetime(2000 + year, 6, 1, tzinfo=UTC))
+    return sorted(memory.text for memory in await store.page(MIRA, visible, limit=10))
+
+
+async def test_a_past_state_is_never_current_and_ends_the_one_before_it(past_states, store):
+    (now,) = await keep(store, lived("Rome", YEARS[4]))
+    await keep(store, lived("Graz", YEARS[0], YEARS[4], now.id))
+    [applied] = await store.commit(MIRA, [lived("Wels", YEARS[2], YEARS[4], now.id)], ASKED)
+    assert (applied.event, applied.memory.valid_to) == ("ADD", YEARS[4])
+    assert await texts(store) == ["Lives in Rome"]
+    assert [await at(store, year) for year in (21, 23, 25)] == [
+        ["Lives in Graz"],
+        ["Lives in Wels"],
+        ["Lives in Rome"],
+    ]
+
+
+async def test_a_past_state_ends_where_the_next_one_begins(past_states, store):
+    (now,) = await keep(store, lived("Rome", YEARS[4]))
+    await keep(store, lived("Wels", YEARS[2], YEARS[4], now.id))
+    [applied] = await store.commit(MIRA, [lived("Graz", YEARS[0], YEARS[4], now.id)], ASKED)
+    assert from_text(applied.memory.valid_to) == from_text(YEARS[2])
+    assert [await at(store, year) for year in (21, 23)] == [["Lives in Graz"], ["Lives in Wels"]]
+
+
+async def test_a_past_state_that_is_told_again_is_stored_once(past_states, store):
+    (now,) = await keep(store, lived("Rome", YEARS[4]))
+    told = [len(await store.commit(MIRA, [lived("Wels", YEARS[2], YEARS[4], now.id)], ASKED)) for _ in range(2)]
+    assert told == [1, 0]
+
+
+async def test_past_states_go_with_the_memory_that_followed_them(past_states, store):
+    (now,) = await keep(store, lived("Rome", YEARS[4]))
+    await keep(store, lived("Wels", YEARS[2], YEARS[4], now.id))
+    await store.delete(MIRA, now.id)
+    assert await at(store, 23) == []
+
+
+async def test_a_store_without_a_past_leaves_such_a_state_out(backend, store):
+    if backend.keeps_past_states:
+        return
+    (now,) = await keep(store, lived("Rome", YEARS[4]))
+    assert await store.commit(MIRA, [lived("Wels", YEARS[2], YEARS[4], now.id)], ASKED) == []
+    assert await texts(store) == ["Lives in Rome"]
