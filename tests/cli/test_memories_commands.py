@@ -89,6 +89,33 @@ def test_one_memory_is_deleted_and_its_history_stays(memories, user):
     ]
 
 
+def test_a_change_is_printed_and_undone_and_so_is_its_undo(memories, user):
+    (added,) = memories.json("add", "I live in Graz.", "--user", user, "--verbatim")["results"]
+    (change,) = memories.json("changes", "--user", user)["results"]
+    assert f"{change['id']}  ADD  I live in Graz." in memories("changes", "--user", user).stdout
+    undone = memories.json("undo", change["id"])
+    assert memories.json("list", "--user", user)["results"] == []
+    again = memories("undo", undone["id"], "--user", user)
+    assert again.stdout == f"ADD  {added['id']}  I live in Graz.\n"
+    assert "Undone by chg_" in again.stderr
+    refused = memories("undo", undone["id"])
+    assert (refused.returncode, "was undone already" in refused.stderr) == (1, True)
+    assert memories("undo", "chg_0").returncode == 3
+
+
+def test_what_a_dry_run_printed_is_applied(memories, user, tmp_path):
+    planned = memories("add", "I live in Graz.", "--user", user, "--verbatim", "--dry-run")
+    assert planned.stdout.endswith("  I live in Graz.\n")
+    file = tmp_path / "in.jsonl"
+    file.write_text(json.dumps({"memory": "Rows", "user_id": user, "created_at": "2026-01-01"}))
+    imported = memories("import", str(file), "--dry-run")
+    assert imported.stdout.endswith("  Rows\n")
+    assert memories.json("list", "--user", user)["results"] == []
+    plans = [done.stderr.split("memories apply ")[1].strip() for done in (planned, imported)]
+    assert memories("apply", *plans).stdout == planned.stdout + imported.stdout
+    assert len(memories.json("list", "--user", user)["results"]) == 2
+
+
 def test_an_unknown_memory_ends_with_3(memories):
     for command in (["delete", "mem_none"], ["history", "mem_none"]):
         done = memories(*command)

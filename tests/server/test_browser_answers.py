@@ -37,6 +37,7 @@ TARGETS = {
     "/api/memories/settings": ["/api/memories/settings"],
     "/api/memories/extraction-prompt": ["/api/memories/extraction-prompt"],
     "/api/memories/{memory_id}/details": [f"/api/memories/{{memory}}/details?{MINE}"],
+    "/api/memories/changes": [f"/api/memories/changes?{MINE}"],
     "/api/memories/duplicates": [f"/api/memories/duplicates?{MINE}"],
     "/api/projects": ["/api/projects"],
     "/api/events/{event_id}": ["/api/events/{event}"],

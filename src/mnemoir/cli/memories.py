@@ -1,6 +1,6 @@
 """`mnemoir memories …`: each command is one request to the memory API (`docs/memory-api.md`)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -12,12 +12,16 @@ from mnemoir.cli.session import Session, asking, run
 from mnemoir.cli.transfer import export_lines, import_lines
 
 commands = typer.Typer(
-    help="Add, find, list, delete, export and import memories.", no_args_is_help=True, rich_markup_mode=None
+    help="Add, find, list, delete, undo, export and import memories.", no_args_is_help=True, rich_markup_mode=None
 )
 asks = asking(commands, projects=True)
 
 Text = Annotated[str, typer.Argument(help="What was said, in the user's own words; - reads standard input.")]
 Query = Annotated[str, typer.Argument(help="What to look for.")]
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Print what would change, store nothing. apply does it later."),
+]
 At = Annotated[str | None, typer.Option(help="ISO 8601 time; show what was current then instead of now.")]
 MemoryId = Annotated[str, typer.Argument(help="Id of the memory, as list and search print it.")]
 
@@ -28,16 +32,22 @@ def add(
     text: Text,
     user: User = "user",
     verbatim: Annotated[bool, typer.Option("--verbatim", help="Keep the text word for word; ask no model.")] = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Derive memories from a text and store them."""
     said = typer.get_text_stream("stdin").read() if text == "-" else text
-    body = {"messages": [{"role": "user", "content": said}], "user_id": user, "infer": not verbatim}
+    body: dict[str, Any] = {
+        "messages": [{"role": "user", "content": said}],
+        "user_id": user,
+        "infer": not verbatim,
+    }
+    if dry_run:
+        body["dry_run"] = True
     answer = session.ask("POST", "/api/memories", body=body)
     if session.printed_as_json(answer):
         return
-    for change in answer["results"]:
-        print_row(change["event"], change["id"], change["memory"])
-    note(answer["message"])
+    _print_applied(answer["results"])
+    note(answer["message"] + _how_to_apply([answer.get("plan_id")]))
 
 
 @asks()
@@ -109,6 +119,38 @@ def history(
         )
 
 
+@asks()
+def changes(
+    session: Session,
+    user: User = "user",
+    limit: Annotated[int, typer.Option(help="Maximum number of changes.", min=1, max=200)] = 20,
+    cursor: Annotated[str | None, typer.Option(help="Where the next page begins, as --json names it.")] = None,
+) -> None:
+    """Print what changed in one user's memories, newest first."""
+    query = {"user_id": user, "limit": limit, "cursor": cursor}
+    answer = session.ask("GET", "/api/memories/changes", query=query)
+    if session.printed_as_json(answer):
+        return
+    for change in answer["results"]:
+        for row in change["rows"]:
+            print_row(change["created_at"], change["id"], row["event"], row["new_memory"] or row["old_memory"] or "")
+
+
+@asks()
+def undo(
+    session: Session,
+    change_id: Annotated[str, typer.Argument(help="Id of the change, as changes prints it.")],
+    user: Annotated[str | None, typer.Option("--user", "-u", help="Owner, if it must be this one.")] = None,
+) -> None:
+    """Undo one change; the undo is a change too, and can be undone."""
+    path = f"/api/memories/changes/{quote(change_id, safe='')}/undo"
+    answer = session.ask("POST", path, query={"user_id": user or None})
+    if session.printed_as_json(answer):
+        return
+    _print_applied(answer["results"])
+    note(f"Undone by {answer['id']}.")
+
+
 @asks("export")
 def export_memories(
     session: Session,
@@ -127,11 +169,45 @@ def import_memories(
     session: Session,
     file: Annotated[Path, typer.Argument(help="JSON lines, as export writes them.", exists=True, dir_okay=False)],
     user: Annotated[str | None, typer.Option("--user", "-u", help="Give all to this user instead.")] = None,
+    dry_run: DryRun = False,
 ) -> None:
     """Import memories from JSON lines; existing ones are skipped."""
-    done = run(import_lines(session, file, user))
-    session.printed_as_json({"imported": done.added, "skipped": done.skipped})
-    note(f"Imported {done.added} memories; {done.skipped} were there already.")
+    done = run(import_lines(session, file, user, dry_run=dry_run))
+    counts = {"imported": done.added, "skipped": done.skipped}
+    if not dry_run:
+        session.printed_as_json(counts)
+        note(f"Imported {done.added} memories; {done.skipped} were there already.")
+        return
+    plans = [plan for plan in done.plans if plan["plan_id"] is not None]
+    if not session.printed_as_json({**counts, "plans": plans}):
+        for plan in plans:
+            _print_applied(plan["results"])
+    told = f"{done.added} memories would be imported; {done.skipped} are there already."
+    note(told + _how_to_apply([plan["plan_id"] for plan in plans]))
+
+
+@asks("apply")
+def apply_plans(
+    session: Session,
+    plan_ids: Annotated[list[str], typer.Argument(help="Ids of plans, as --dry-run prints them.")],
+) -> None:
+    """Make the changes that a dry run planned, unchanged or not at all."""
+    for plan_id in plan_ids:
+        answer = session.ask("POST", f"/api/memories/plans/{quote(plan_id, safe='')}/apply")
+        if not session.printed_as_json(answer):
+            _print_applied(answer["results"])
+            note(f"Applied {plan_id}.")
+
+
+def _print_applied(changes: Sequence[Mapping[str, Any]]) -> None:
+    for change in changes:
+        print_row(change["event"], change["id"], change["memory"])
+
+
+def _how_to_apply(plan_ids: Sequence[str | None]) -> str:
+    """How to make what was planned; "" without a plan."""
+    known = " ".join(each for each in plan_ids if each is not None)
+    return f" Apply with: mnemoir memories apply {known}" if known else ""
 
 
 def _print_results(session: Session, answer: Mapping[str, Any]) -> None:

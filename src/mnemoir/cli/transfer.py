@@ -1,11 +1,11 @@
 """Export and import of memories as JSON lines, in batches, and reading of a file that is sent in one request."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -26,10 +26,11 @@ _MOST_BYTES = 256 * 1024 * 1024  # more than any server takes at once
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportCounts:
-    """The number of memories added, and of those that existed already."""
+    """The number of memories added, and of those that existed already; the plans of a dry run."""
 
     added: int
     skipped: int
+    plans: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,17 +56,19 @@ async def export_lines(session: Session, file: Path | None, user: str | None) ->
     return count
 
 
-async def import_lines(session: Session, file: Path, user: str | None) -> ImportCounts:
-    """Import all memories of `file`, for `user` if given, else for the user each line names."""
-    added = skipped = 0
+async def import_lines(session: Session, file: Path, user: str | None, *, dry_run: bool = False) -> ImportCounts:
+    """Import all memories of `file`, for `user` if given, else for the user each line names; or plan that."""
+    added, skipped, plans = 0, 0, list[Mapping[str, Any]]()
+    query = {"dry_run": "true"} if dry_run else {}
     with progress("Importing", _count_lines(file)) as step:
         async with session.connected() as connection:
             for batch in _batches(file, user):
-                answer = await _send(connection, session.target("/api/import", {}), batch)
+                answer = await _send(connection, session.target("/api/import", query), batch)
                 added += answer.added
                 skipped += answer.skipped
+                plans += answer.plans
                 step(len(batch.lines))
-    return ImportCounts(added=added, skipped=skipped)
+    return ImportCounts(added=added, skipped=skipped, plans=tuple(plans))
 
 
 async def _send(connection: "Connection", target: str, batch: _Batch) -> ImportCounts:
@@ -73,7 +76,7 @@ async def _send(connection: "Connection", target: str, batch: _Batch) -> ImportC
         answer = await connection.ask("POST", target, b"\n".join(batch.lines))
     except InvalidRequest as exc:
         raise InvalidRequest(f"Lines {batch.first} to {batch.last}: {exc.message}", code=exc.code) from exc
-    return ImportCounts(added=answer["imported"], skipped=answer["skipped"])
+    return ImportCounts(added=answer["imported"], skipped=answer["skipped"], plans=tuple(answer.get("plans", ())))
 
 
 def _batches(file: Path, user: str | None) -> Iterator[_Batch]:

@@ -5,6 +5,8 @@ from typing import NewType
 
 MemoryId = NewType("MemoryId", str)
 JobId = NewType("JobId", str)
+ChangeId = NewType("ChangeId", str)
+PlanId = NewType("PlanId", str)
 
 _DRAWN_BYTES = 4096  # per system call: one call for each id costs a chat as much as reading its body
 
@@ -22,6 +24,16 @@ def new_message_uid() -> str:
 def new_job_id() -> JobId:
     """`evt_` and 32 random hex digits."""
     return JobId(f"evt_{_hex(16)}")
+
+
+def new_change_id() -> ChangeId:
+    """`chg_` and 32 random hex digits."""
+    return ChangeId(f"chg_{_hex(16)}")
+
+
+def new_plan_id() -> PlanId:
+    """`pln_` and 32 random hex digits."""
+    return PlanId(f"pln_{_hex(16)}")
 
 
 def new_request_id() -> str:

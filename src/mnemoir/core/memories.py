@@ -1,14 +1,17 @@
 """Values of memory: a memory, changes to memories, their history, and search hits."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final, Literal
 
-from mnemoir.core.ids import MemoryId
+from mnemoir.core.ids import ChangeId, MemoryId
+from mnemoir.core.text import digest
 
 Kind = Literal["fact", "message"]
 ChangeEvent = Literal["ADD", "UPDATE", "DELETE"]
+_SAID = ("text", "metadata", "kind", "agent", "app", "conversation", "role", "speaker", "expires_on")
 
 
 class Unchanged(Enum):
@@ -66,13 +69,16 @@ class Provenance:
     """The origin of a change: its source turns, the model that decided it, and the reason.
 
     `reason` is a word of Mnemoir (`extracted`, `verbatim`, `exact_duplicate_revived`, `request`, …). `session` is the
-    caller's id of the conversation that the turns belong to.
+    caller's id of the conversation that the turns belong to. `change` is the id of the commit, None for a new one;
+    `undo_of` is the change that the commit undoes.
     """
 
     reason: str
     model: str | None = None
     turns: Sequence[SourceTurn] = ()
     session: str | None = None
+    change: ChangeId | None = None
+    undo_of: ChangeId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,14 +138,17 @@ class Update:
 class Remove:
     """Hide `target` from reads if its text still is `expected`, because a newer fact replaced it.
 
-    `replaced_by` is the index, within the same commit, of the change with the newer fact. The target held until `at`,
-    at least until its last renewal; None means now.
+    `replaced_by` is the index, within the same commit, of the change with the newer fact. `as_of` is as in `Update`.
+    The target held until `at`, at least until its last renewal; None means now. With `is_past` it is a past state,
+    which then never held.
     """
 
     target: MemoryId
     expected: str
     replaced_by: int | None = None
     reason: str = "extracted"
+    as_of: str | None = None
+    is_past: bool = False
     at: str | None = None
 
 
@@ -153,7 +162,24 @@ class Restore:
     reason: str = "restored"
 
 
-Change = Add | Update | Remove | Restore
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revert:
+    """Give `target` back an earlier text and time of renewal, and its earlier metadata unless unchanged.
+
+    `expected` and `as_of` are as in `Update`. No fact is joined with another: a text that another has is stale.
+    """
+
+    target: MemoryId
+    expected: str
+    text: str
+    entry: IndexEntry
+    updated_at: str | None
+    reason: str = "undone"
+    metadata: Mapping[str, Any] | Unchanged | None = UNCHANGED
+    as_of: str | None = None
+
+
+Change = Add | Update | Remove | Restore | Revert
 
 
 def lacks_vector(changes: Sequence[Change]) -> bool:
@@ -168,11 +194,21 @@ def lacks_second_vector(changes: Sequence[Change]) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
-    """A change that was made. For a Remove, `memory` is the removed memory."""
+    """A change that was made. For a Remove, `memory` is the removed memory. Repeated answers tell no `reason`."""
 
     event: ChangeEvent
     memory: Memory
     previous_text: str | None = None
+    reason: str = field(default="", compare=False)
+
+    def is_like(self, other: "Applied") -> bool:
+        """True when both do the same to the same state of a memory, at whatever time."""
+        return (self.event, self.memory.id, self.previous_text, state_hash(self.memory)) == (
+            other.event,
+            other.memory.id,
+            other.previous_text,
+            state_hash(other.memory),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,3 +239,43 @@ class Hit:
     score: float
     signals: Mapping[str, float] = field(default_factory=dict)
     is_likely: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedMemory:
+    """One event of a change. `before` is the memory before it, where that is kept; `left` is the stored hash of what
+    it left (`state_hash`), None for a deleted memory and for events of older programs. `place` is its agent, app and
+    conversation."""
+
+    event: ChangeEvent
+    memory_id: MemoryId
+    old_text: str | None
+    new_text: str | None
+    reason: str
+    before: Memory | None = None
+    left: bytes | None = None
+    place: tuple[str | None, str | None, str | None] = (None, None, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedChange:
+    """One commit with its events in order; `place` orders the commits of a user.
+
+    `undo_of` is the change that it undid, `undone_by` the change that undid it and was not undone itself.
+    """
+
+    id: ChangeId
+    place: int
+    at: str
+    rows: Sequence[ChangedMemory]
+    model: str | None = None
+    session: str | None = None
+    undo_of: ChangeId | None = None
+    undone_by: ChangeId | None = None
+
+
+def state_hash(memory: Memory) -> bytes:
+    """A hash of 16 bytes of all that a memory says: its text and its members, without its times and its end."""
+    members = {name: getattr(memory, name) for name in _SAID}
+    told = {name: value for name, value in members.items() if value not in (None, {})}
+    return digest(json.dumps(told, sort_keys=True, default=str))

@@ -8,10 +8,20 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from mnemoir.core.ids import PlanId
+from mnemoir.core.memories import Applied
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Project
 
 Amounts = Mapping[str, int]  # numbers of objects by name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rehearsed:
+    """What changes would do, and the id of the plan that makes them; None without any."""
+
+    plan_id: PlanId | None
+    applied: Sequence[Applied]
 
 
 class Exchange(Protocol):
@@ -25,6 +35,9 @@ class Exchange(Protocol):
 
     async def add(self, owner: Scope, records: Sequence[Any]) -> int:
         """Add the records that the user does not have yet, and return their number."""
+
+    async def rehearse(self, owner: Scope, records: Sequence[Any]) -> Rehearsed:
+        """What `add` would do; writes nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

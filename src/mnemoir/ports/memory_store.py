@@ -5,8 +5,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
-from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Applied, Change, HistoryEntry, IndexEntry, Kind, Memory, Provenance
+from mnemoir.core.ids import ChangeId, MemoryId
+from mnemoir.core.memories import (
+    Applied,
+    Change,
+    HistoryEntry,
+    IndexEntry,
+    Kind,
+    LoggedChange,
+    Memory,
+    Provenance,
+)
 from mnemoir.core.scope import Scope
 
 
@@ -65,6 +74,14 @@ class ListCursor:
 
     at: float | None
     memory_id: MemoryId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangePage:
+    """A page of the log of changes. `next` is the place of the last one, None on the last page."""
+
+    changes: Sequence[LoggedChange]
+    next: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,8 +155,8 @@ class SecondVectors(VectorBacklog, Protocol):
         """Mark the user of the scope, so that each fact needs a second vector; False for one that is marked."""
 
 
-class MemoryStore(VectorBacklog, Protocol):
-    """A store of memories. All methods raise StorageUnavailable, and no exception of the back-end's own."""
+class Committer(Protocol):
+    """Takes the changes of a call as one commit."""
 
     async def commit(
         self,
@@ -149,6 +166,7 @@ class MemoryStore(VectorBacklog, Protocol):
         *,
         receipt: Receipt | None = None,
         degrade: bool = False,
+        expected: Sequence[Applied] | None = None,
     ) -> list[Applied]:
         """Apply all changes with their history, atomically. Durable on return.
 
@@ -156,12 +174,23 @@ class MemoryStore(VectorBacklog, Protocol):
         a target becomes an Add, and a Remove of it does nothing. An Add with an id that the scope already has is left
         out. An Update to the text of another current fact of the scope closes the target and renews that fact
         instead: it returns a DELETE and an UPDATE. A Restore is stale when the memory is current, when the removed
-        memory has another text or is forgotten, and when another current fact has the same text.
+        memory has another text or is forgotten, and when another current fact has the same text; a Revert, too, then.
+
+        With `expected`, the result of `preview`, it is stale unless it does just that.
+
+        With `provenance.undo_of` the earlier state is valid as if the change undone had not been made.
 
         A receipt is stored with the changes for 24 hours. While it is stored, a request with its key changes
         nothing: it returns the earlier changes, or raises Conflict (`idempotency_mismatch`) if its hash differs.
         Raises InvalidRequest for a memory of another user, agent, app or conversation than the scope's.
         """
+
+
+class MemoryStore(VectorBacklog, Committer, Protocol):
+    """A store of memories. All methods raise StorageUnavailable, and no exception of the back-end's own."""
+
+    async def preview(self, scope: Scope, changes: Sequence[Change], *, degrade: bool = False) -> list[Applied]:
+        """What `commit` would do now, with its errors; writes nothing."""
 
     async def redeem(self, scope: Scope, key: str) -> RedeemedReceipt | None:
         """The request made with this idempotency key in the last 24 hours; None without one."""
@@ -218,6 +247,15 @@ class MemoryStore(VectorBacklog, Protocol):
 
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
         """The history of a memory, also of a deleted one, oldest first; [] for an id not in the scope."""
+
+    async def changes(self, scope: Scope, *, limit: int, before: int | None = None) -> ChangePage:
+        """Changes of the user before a place, newest first; none with erased words. A page may end early."""
+
+    async def change(self, project: Project, change_id: ChangeId) -> tuple[Scope, LoggedChange] | None:
+        """A change and its user; None when no user of the project has it in the log."""
+
+    async def last_change(self, scope: Scope, memory_id: MemoryId) -> ChangeId | None:
+        """The change that changed the user's memory last."""
 
     async def removed(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """The memory as it was when it was removed; None for a current, unknown or forgotten one."""

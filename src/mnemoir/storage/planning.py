@@ -24,6 +24,7 @@ from mnemoir.core.memories import (
     Memory,
     Remove,
     Restore,
+    Revert,
     Update,
 )
 from mnemoir.core.scope import Scope
@@ -91,17 +92,36 @@ class Effect:
     def applied(self) -> Applied:
         """The effect in the answer to the caller of the commit."""
         previous = self.before.text if self.before is not None and self.event == "UPDATE" else None
-        return Applied(event=self.event, memory=self.memory, previous_text=previous)
+        return Applied(event=self.event, memory=self.memory, previous_text=previous, reason=self.reason)
 
 
-def planned(standing: Standing, scope: Scope, changes: Sequence[Change], now: str, *, degrade: bool) -> list[Effect]:
-    """The effects of the changes, in order, as of `now`. Raises StaleChange, unless `degrade`, and InvalidRequest."""
+def planned(
+    standing: Standing,
+    scope: Scope,
+    changes: Sequence[Change],
+    now: str,
+    *,
+    degrade: bool = False,
+    expected: Sequence[Applied] | None = None,
+) -> list[Effect]:
+    """The effects of the changes, in order, as of `now`. Raises StaleChange, unless `degrade`, and InvalidRequest.
+
+    With `expected`, effects that are not like these are stale, too.
+    """
     plan = _Plan(standing, scope, now, degrade)
     concerned = [plan.make(change) for change in changes]
     for change, deletion in zip(changes, concerned, strict=True):
         if isinstance(change, Remove) and deletion is not None and change.replaced_by is not None:
             plan.name_successor(deletion, concerned[change.replaced_by])
+    if expected is not None and not _are_alike(plan.effects, expected):
+        raise StaleChange("The changes would not do what they were to do when they were planned.")
     return plan.effects
+
+
+def _are_alike(effects: Sequence[Effect], expected: Sequence[Applied]) -> bool:
+    return len(effects) == len(expected) and all(
+        effect.applied.is_like(one) for effect, one in zip(effects, expected, strict=True)
+    )
 
 
 def removal(memory: Memory, reason: str, *, replaced_by: MemoryId | None = None, until: str | None = None) -> Effect:
@@ -163,7 +183,7 @@ class _Plan:
             return self._add_instead(change) if isinstance(change, Update) else None
         if isinstance(change, Remove):
             return self._remove(target, change.reason, at=change.at)
-        return self._update(target, change)
+        return self._revert(target, change) if isinstance(change, Revert) else self._update(target, change)
 
     def name_successor(self, removed: MemoryId, successor: MemoryId | None) -> None:
         """Record the successor of a removed memory."""
@@ -196,11 +216,22 @@ class _Plan:
             is_current
             or memory is None
             or memory.text != change.expected
-            or (memory.kind == "fact" and self._same_text(memory.text) is not None)
+            or (memory.kind == "fact" and memory.valid_to is None and self._same_text(memory.text) is not None)
         ):
             self._refuse_stale(f"Memory {change.target} is not to be taken back as it was read.")
             return None
         return self._put(Effect(event="ADD", memory=memory, before=before, reason=change.reason, entry=change.entry))
+
+    def _revert(self, target: Memory, change: Revert) -> MemoryId | None:
+        is_new = change.text != target.text
+        same = self._same_text(change.text) if is_new and target.kind == "fact" else None
+        if same is not None and same.id != target.id:
+            self._refuse_stale(f"Memory {same.id} says by now what {target.id} said.")
+            return None
+        metadata = target.metadata if change.metadata is UNCHANGED else change.metadata
+        memory = replace(target, text=change.text, metadata=metadata, updated_at=change.updated_at)
+        entry = change.entry if is_new else None
+        return self._put(Effect(event="UPDATE", memory=memory, before=target, reason=change.reason, entry=entry))
 
     def _update(self, target: Memory, change: Update) -> MemoryId:
         metadata = target.metadata if change.metadata is UNCHANGED else change.metadata
@@ -284,8 +315,8 @@ class _Plan:
             raise StaleChange(message)
 
 
-def _as_expected(memory: Memory, change: Update | Remove) -> bool:
+def _as_expected(memory: Memory, change: Update | Revert | Remove) -> bool:
     """True when the memory is current and unchanged since the change was decided."""
-    is_same = memory.valid_to is None and memory.text == change.expected
-    as_of = change.as_of if isinstance(change, Update) else None
-    return is_same and as_of in (None, memory.updated_at or memory.created_at)
+    is_past = isinstance(change, Remove) and change.is_past
+    is_same = (memory.valid_to is not None) == is_past and memory.text == change.expected
+    return is_same and change.as_of in (None, memory.updated_at or memory.created_at)

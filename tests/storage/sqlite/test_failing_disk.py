@@ -4,11 +4,14 @@ import apsw
 import pytest
 
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.memory.facts.undoing import Undoing
 from mnemoir.ports.memory_store import Receipt
+from mnemoir.search.indexing import Indexing
 from mnemoir.storage.sql import SqlMemoryStore
 from mnemoir.storage.sqlite import open_database
-from tests.contracts.words import ALL, ASKED, MIRA, fact, keep, message, rewrite, texts
+from tests.contracts.words import ALL, ASKED, DEMO, MIRA, fact, keep, message, remove, rewrite, texts
 from tests.failing_calls import failing_calls
+from tests.search.hashed_words import HashedWords
 from tests.storage.sqlite.faulty_disk import Disk, faulty_disk
 
 ERRORS = pytest.mark.parametrize("error", [apsw.FullError, apsw.IOError])
@@ -63,6 +66,34 @@ async def test_a_commit_that_fails_at_any_write_or_sync_changes_nothing_and_the_
     assert f"Likes tea {n}" in await texts(SqlMemoryStore(again))
     assert await again.check_integrity() == []
     await again.aclose()
+
+
+@failing_calls
+async def test_an_undo_that_fails_at_any_write_or_sync_undoes_nothing_and_the_next_works(
+    disk, database, path, failing
+):
+    store, undoing = SqlMemoryStore(database), Undoing(SqlMemoryStore(database), Indexing(HashedWords()))
+    (tea, milk) = await keep(store, fact("Likes tea"), fact("Likes milk"))
+    await store.commit(MIRA, [rewrite(tea, "Likes rum"), remove(milk), fact("Likes gin")], ASKED)
+    after, before = ["Likes gin", "Likes rum"], ["Likes milk", "Likes tea"]
+
+    async def undo():
+        return await undoing.undo(DEMO, (await store.changes(MIRA, limit=1)).changes[0].id)
+
+    with disk.noting() as calls:
+        await undo()
+    await undo()
+    for attempt in failing(disk, calls, apsw.IOError):
+        empty_log(path)
+        with attempt:
+            await undo()
+        if attempt.struck:
+            assert sorted(await texts(store)) == after
+            await undo()
+            assert sorted(await texts(store)) == before
+            await undo()
+    assert sorted(await texts(store)) == before
+    assert await database.check_integrity() == []
 
 
 @ERRORS

@@ -41,6 +41,8 @@ OF_ALL_SCOPES = WHOLE_TABLE | {
     "search.next_terms",
     "search.with_terms_by",
     "changes.drop_receipts",
+    "change_log.owner_of_change",
+    "change_log.owner_of_event",
 }
 NAMED_TABLE = re.compile(r"(?:FROM|JOIN|UPDATE|INTO) (\w+)(?: AS (\w+))?")
 

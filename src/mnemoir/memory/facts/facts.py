@@ -11,7 +11,7 @@ from datetime import datetime
 
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.events import Usage
-from mnemoir.core.ids import MemoryId
+from mnemoir.core.ids import MemoryId, PlanId
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.memories import Add, HistoryEntry, Memory, Provenance
 from mnemoir.core.scope import Scope
@@ -21,6 +21,7 @@ from mnemoir.memory.facts.conversation import analysed, messages, passages
 from mnemoir.memory.facts.curation import Curation
 from mnemoir.memory.facts.decay import visible_now
 from mnemoir.memory.facts.extraction import Exchange, extract, extraction_policy
+from mnemoir.memory.facts.plans import Plans
 from mnemoir.memory.facts.remembering import Learned, Remembering
 from mnemoir.memory.facts.requests import (
     NOTHING_FOUND,
@@ -32,9 +33,10 @@ from mnemoir.memory.facts.requests import (
     unknown_memory,
 )
 from mnemoir.memory.facts.resemblance import NEAR, Duplicates, duplicate_groups
+from mnemoir.memory.facts.undoing import Undoing
 from mnemoir.memory.facts.wordings import each_once, wordings_of_one
 from mnemoir.ports.llm import ChatModel
-from mnemoir.ports.memory_store import ListFilter, MemoryStore, Project, Visible
+from mnemoir.ports.memory_store import Committer, ListFilter, MemoryStore, Project, Visible
 from mnemoir.ports.project_settings import ProjectSettings, ProjectSettingsStore
 from mnemoir.search.indexing import CONTEXT_MESSAGES, Indexing
 from mnemoir.search.recall import Question, Recall, SearchResult
@@ -66,6 +68,8 @@ class Facts:
         self._defaults = defaults
         self._clock = clock
         self.curation = Curation(store, indexing)
+        self.plans = Plans(store, clock)
+        self.undoing = Undoing(store, indexing)
         self._same_request = KeyedLock()
         self._same_user = KeyedLock()
 
@@ -76,12 +80,18 @@ class Facts:
         Conflict (`idempotency_mismatch`). A request under way with the same key is waited for.
         """
         if request.receipt is None:
-            return await self._add(scope, request)
+            return await self._add(self._store, scope, request)
         async with self._same_request.hold((scope.owner, request.receipt.key)):
             earlier = await self._store.redeem(scope, request.receipt.key)
             if earlier is not None:
                 return redeemed(earlier, request.receipt)
-            return await self._add(scope, request)
+            return await self._add(self._store, scope, request)
+
+    async def rehearse(self, scope: Scope, request: AddRequest) -> tuple[AddResult, PlanId | None]:
+        """What `add` would do, and the id of the plan that does it; None without changes. Writes nothing."""
+        rehearsal = self.plans.rehearsal()
+        result = await self._add(rehearsal, scope, replace(request, receipt=None))
+        return result, self.plans.keep(rehearsal).plan_id
 
     async def search(
         self,
@@ -135,10 +145,12 @@ class Facts:
 
     async def delete_all(self, scope: Scope) -> int:
         """Remove every memory of the scope, decayed ones too; return how many there were."""
+        self.plans.forget(scope)
         return await self._store.delete_all(scope)
 
     async def forget_session(self, scope: Scope, session: str) -> int:
         """Erase the memories learned from this session alone, with their history; return how many."""
+        self.plans.forget(scope)
         return await self._store.forget_session(scope, session)
 
     async def history(self, project: Project, memory_id: MemoryId, user: str | None = None) -> list[HistoryEntry]:
@@ -150,9 +162,9 @@ class Facts:
             return []
         return await self._store.history(scope, memory_id)
 
-    async def _add(self, scope: Scope, request: AddRequest) -> AddResult:
+    async def _add(self, committer: Committer, scope: Scope, request: AddRequest) -> AddResult:
         if not request.infer:
-            return await self._add_verbatim(scope, request)
+            return await self._add_verbatim(committer, scope, request)
         turns = analysed(request.turns)
         if not turns:
             return await self._nothing_found(scope, request, Usage())
@@ -171,7 +183,7 @@ class Facts:
         facts = await asyncio.to_thread(judged, facts, turns)
         learned = Learned(scope=scope, request=request, turns=turns, facts=facts, exchange=exchange, project=project)
         async with self._same_user.hold(scope.owner):
-            applied = await self._remembering.take(learned, self._model.name)
+            applied = await self._remembering.take(learned, self._model.name, committer)
         return AddResult(applied=applied, facts_found=True, usage=exchange.usage)
 
     async def _nothing_found(self, scope: Scope, request: AddRequest, usage: Usage) -> AddResult:
@@ -179,7 +191,7 @@ class Facts:
             await self._store.commit(scope, [], Provenance(reason=NOTHING_FOUND), receipt=request.receipt)
         return AddResult(applied=[], facts_found=False, usage=usage)
 
-    async def _add_verbatim(self, scope: Scope, request: AddRequest) -> AddResult:
+    async def _add_verbatim(self, committer: Committer, scope: Scope, request: AddRequest) -> AddResult:
         kept = messages(scope, request, self._clock())
         if not kept:
             return await self._nothing_found(scope, request, Usage())
@@ -189,7 +201,7 @@ class Facts:
             Add(memory=memory, entry=entry, reason="verbatim") for memory, entry in zip(kept, entries, strict=True)
         ]
         provenance = Provenance(reason="verbatim")
-        applied = await self._store.commit(scope, adds, provenance, receipt=request.receipt)
+        applied = await committer.commit(scope, adds, provenance, receipt=request.receipt)
         return AddResult(applied=applied, facts_found=True, usage=Usage())
 
     async def duplicates(self, scope: Scope) -> tuple[list[Duplicates], int]:

@@ -6,14 +6,15 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 
 from mnemoir.core.ids import new_memory_id
-from mnemoir.core.memories import Add, HistoryEntry, Memory, Provenance
+from mnemoir.core.memories import Add, Applied, HistoryEntry, Memory, Provenance
 from mnemoir.core.scope import Scope
 from mnemoir.memory.facts.facts import MOST_COMPARED, Facts
 from mnemoir.memory.facts.matters import has_one_value
+from mnemoir.memory.facts.plans import Plans
 from mnemoir.memory.facts.timeline import behind_newer
 from mnemoir.ports.embedding import Passage
-from mnemoir.ports.memory_kinds import Amounts, MemoryKind
-from mnemoir.ports.memory_store import MemoryStore, Project, Visible
+from mnemoir.ports.memory_kinds import Amounts, MemoryKind, Rehearsed
+from mnemoir.ports.memory_store import Committer, MemoryStore, Project, Visible
 from mnemoir.search.indexing import Indexing, fact_passage
 
 FACT = "fact"
@@ -47,7 +48,7 @@ def fact_kind(
         tables=tables,
         forget=forget,
         counts=counts,
-        exchange=FactExchange(store, indexing),
+        exchange=FactExchange(store, indexing, facts.plans),
     )
 
 
@@ -57,9 +58,10 @@ class FactExchange:
     An import never changes stored memories, and importing the same records again adds nothing.
     """
 
-    def __init__(self, store: MemoryStore, indexing: Indexing) -> None:
+    def __init__(self, store: MemoryStore, indexing: Indexing, plans: Plans) -> None:
         self._store = store
         self._indexing = indexing
+        self._plans = plans
 
     async def users(self, project: Project) -> Sequence[Scope]:
         """The users who have memories."""
@@ -77,6 +79,15 @@ class FactExchange:
 
         A fact that contradicts a newer one, stored or imported, is added as a state of the past.
         """
+        return len(await self._add(self._store, owner, records))
+
+    async def rehearse(self, owner: Scope, records: Sequence[Memory]) -> Rehearsed:
+        """What `add` would do; writes nothing."""
+        rehearsal = self._plans.rehearsal()
+        await self._add(rehearsal, owner, records)
+        return self._plans.keep(rehearsal)
+
+    async def _add(self, committer: Committer, owner: Scope, records: Sequence[Memory]) -> list[Applied]:
         # oldest first, so that the order of storing is the order of time
         fresh = [
             memory
@@ -90,7 +101,7 @@ class FactExchange:
         adds = [
             Add(memory=memory, entry=entry, reason="import") for memory, entry in zip(fresh, entries, strict=True)
         ]
-        return len(await self._store.commit(owner, adds, Provenance(reason="import")))
+        return await committer.commit(owner, adds, Provenance(reason="import"))
 
     async def _rivals(self, owner: Scope, fresh: Sequence[Memory]) -> Sequence[Memory]:
         """The newest facts of the owner, among which one may contradict what is added."""

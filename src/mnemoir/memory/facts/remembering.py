@@ -36,7 +36,7 @@ from mnemoir.memory.facts.requests import AddRequest, FactSettings, Statement, T
 from mnemoir.memory.facts.secrets import without_secret
 from mnemoir.memory.facts.timeline import State, in_time, latest_of
 from mnemoir.ports.embedding import Passage
-from mnemoir.ports.memory_store import MemoryStore, StaleChange, Visible
+from mnemoir.ports.memory_store import Committer, MemoryStore, StaleChange, Visible
 from mnemoir.ports.project_settings import ProjectSettings
 from mnemoir.search.indexing import Indexing, fact_passage
 from mnemoir.search.recall import Recall
@@ -163,24 +163,26 @@ class Remembering:
         self._defaults = defaults
         self._clock = clock
 
-    async def take(self, learned: Learned, model_name: str) -> list[Applied]:
-        """Store the facts; return the changes in the order applied. Raises ProviderError and StorageUnavailable."""
+    async def take(self, learned: Learned, model_name: str, committer: Committer) -> list[Applied]:
+        """Commit the facts; return the changes in the order applied. Raises ProviderError and StorageUnavailable."""
         sources = await asyncio.to_thread(_sources, learned.turns)
         provenance = Provenance(reason="extracted", model=model_name, turns=sources, session=learned.request.session)
         try:
-            return await self._commit(learned, provenance, degrade=False)
+            return await self._commit(committer, learned, provenance, degrade=False)
         except StaleChange:
             _log.info("memories changed while the model was deciding, deciding anew")
-        return await self._commit(learned, provenance, degrade=True)
+        return await self._commit(committer, learned, provenance, degrade=True)
 
-    async def _commit(self, learned: Learned, provenance: Provenance, *, degrade: bool) -> list[Applied]:
+    async def _commit(
+        self, committer: Committer, learned: Learned, provenance: Provenance, *, degrade: bool
+    ) -> list[Applied]:
         decision = await self._decide(learned)
         entries = await self._indexing.entries(decision.passages())
         wanted = changes(decision, entries, learned.scope, learned.request, self._clock())
         receipt = learned.request.receipt
         if not wanted and receipt is None:
             return []
-        return await self._store.commit(learned.scope, wanted, provenance, receipt=receipt, degrade=degrade)
+        return await committer.commit(learned.scope, wanted, provenance, receipt=receipt, degrade=degrade)
 
     async def _decide(self, learned: Learned) -> Decided:
         visible = visible_now(self._defaults.decay_days, learned.project, self._clock())

@@ -68,12 +68,16 @@ class SearchAnswer(JsonObject):
 
 
 class AppliedChange(JsonObject):
-    """A change that was applied. `valid_to` is the end of a state that was told after a newer one."""
+    """A change that was applied or, in a plan, would be; there with its `reason`.
+
+    `valid_to` is the end of a state that was told after a newer one.
+    """
 
     id: str
     memory: str
     event: Event
     previous_memory: NotRequired[str | None]
+    reason: NotRequired[str]
     valid_to: NotRequired[str]
 
 
@@ -86,13 +90,17 @@ class TokenUsage(JsonObject):
 
 
 class AddAnswer(JsonObject):
-    """The changes made by an add, in order; `status` and `event_id` with `async_mode`."""
+    """The changes made by an add, in order; `status` and `event_id` with `async_mode`.
+
+    With `dry_run` those that it would make; `plan_id` applies them, null without any.
+    """
 
     results: list[AppliedChange]
     message: str
     usage: NotRequired[TokenUsage]
     status: NotRequired[Literal["PENDING"]]
     event_id: NotRequired[str]
+    plan_id: NotRequired[str | None]
 
 
 class Turn(JsonObject):
@@ -187,6 +195,11 @@ def add_json(result: AddResult, *, include_usage: bool) -> AddAnswer:
             "cached_tokens": result.usage.cached_tokens,
         }
     return body
+
+
+def plan_json(applied: Sequence[Applied]) -> list[AppliedChange]:
+    """The changes that a plan would make, each with its reason."""
+    return [{**applied_json(change), "reason": change.reason} for change in applied]
 
 
 def search_json(result: SearchResult, *, explain: bool) -> SearchAnswer:

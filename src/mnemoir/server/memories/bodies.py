@@ -107,6 +107,7 @@ class AddBody(Body):
     expiration_date: Day | None = None
     async_mode: bool | None = False
     include_usage: bool | None = False
+    dry_run: bool | None = False
 
     def request(self, receipt: Receipt | None) -> AddRequest:
         """This body in fact memory's type."""

@@ -27,6 +27,7 @@ from mnemoir.server.memories.answers import (
     Success,
     add_json,
     history_json,
+    plan_json,
     search_json,
 )
 from mnemoir.server.memories.bodies import DEFAULT_SEARCHED, MOST_SEARCHED, AddBody, SearchBody
@@ -136,6 +137,8 @@ async def added(
 ) -> AddAnswer:
     """The changes made by adding the messages; `key` is the idempotency key."""
     scope = owner(project, body.user_id, agent_id=body.agent_id, app_id=body.app_id, run_id=body.run_id)
+    if body.dry_run:
+        return await _planned(site, scope, body, include_usage=include_usage)
     receipt = _receipt(key, body, scope)
     if body.async_mode:
         return await _add_later(site, scope, body, receipt)
@@ -145,6 +148,21 @@ async def added(
     if site.metrics is not None:
         site.metrics.usage("add", result.usage)
     return add_json(result, include_usage=include_usage or body.include_usage is True)
+
+
+async def _planned(site: Site, scope: Owner, body: AddBody, *, include_usage: bool) -> AddAnswer:
+    """What adding the messages would do; nothing is stored, and no idempotency key used."""
+    if body.async_mode:
+        raise InvalidRequest(
+            "dry_run answers at once; leave async_mode out.", code="validation_error", field="dry_run"
+        )
+    result, plan_id = await site.parts.facts.rehearse(scope, body.request(None))
+    site.count("plan")
+    if site.metrics is not None:
+        site.metrics.usage("add", result.usage)
+    answer = add_json(result, include_usage=include_usage or body.include_usage is True)
+    message = f"Nothing was stored; {len(result.applied)} changes are planned"
+    return {**answer, "results": plan_json(result.applied), "message": message, "plan_id": plan_id}
 
 
 async def found(site: Site, project: Project, body: SearchBody, at: datetime | None = None) -> SearchAnswer:

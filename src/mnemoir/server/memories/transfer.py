@@ -5,11 +5,11 @@ and the same file imported twice is stored once. A line of another kind than a f
 """
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Annotated, Any, NotRequired
 
 import orjson
-from fastapi import Request
+from fastapi import Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from mnemoir.core.clock import to_text
@@ -19,13 +19,22 @@ from mnemoir.core.memories import Memory
 from mnemoir.core.scope import Scope, entity_name
 from mnemoir.memory.facts.kind import FACT, ToldMemory
 from mnemoir.ports.memory_kinds import Exchange
+from mnemoir.ports.memory_store import Project
 from mnemoir.server.access import owner
 from mnemoir.server.errors import Invalid
-from mnemoir.server.memories.answers import HistoryEvent, MemoryRecord, Success, history_json, memory_json
+from mnemoir.server.memories.answers import (
+    AppliedChange,
+    HistoryEvent,
+    MemoryRecord,
+    Success,
+    history_json,
+    memory_json,
+    plan_json,
+)
 from mnemoir.server.memories.bodies import ImportedMemory
 from mnemoir.server.memories.lists import UserQuery
 from mnemoir.server.request import parse_json, read_body
-from mnemoir.server.rest import Answer, ProjectHere, Routes, Site, SiteHere, checked
+from mnemoir.server.rest import Answer, JsonObject, ProjectHere, Routes, Site, SiteHere, checked
 
 router = Routes(prefix="/api", tags=["transfer"])
 
@@ -34,12 +43,21 @@ MOST_LINES = 10_000
 _Line = tuple[str, str, Any]  # the kind, the user, the record
 
 
+class ImportPlan(JsonObject):
+    """What an import would add for one user; `plan_id` applies it, null without anything."""
+
+    user_id: str
+    plan_id: str | None
+    results: list[AppliedChange]
+
+
 class ImportAnswer(Success):
-    """The number of lines that were added, and of those that existed already."""
+    """The number of lines that were added, and of those that existed already; with `dry_run`, would be."""
 
     message: str
     imported: int
     skipped: int
+    plans: NotRequired[list[ImportPlan]]
 
 
 class ExportedMemory(MemoryRecord):
@@ -76,16 +94,35 @@ async def export(site: SiteHere, project: ProjectHere, user: UserQuery = None) -
         "requestBody": {"required": True, "content": {"application/x-ndjson": {"schema": {"type": "string"}}}}
     },
 )
-async def import_lines(request: Request, site: SiteHere, project: ProjectHere) -> Answer[ImportAnswer]:
+async def import_lines(
+    request: Request,
+    site: SiteHere,
+    project: ProjectHere,
+    dry_run: Annotated[bool, Query(description="say what would be added, and add nothing")] = False,
+) -> Answer[ImportAnswer]:
     body = await read_body(request.scope, request.receive, site.options.max_body_bytes)
     exchanges, lines = _exchanges(site), defaultdict[tuple[str, str], list[Any]](list)
     for kind, user, record in _read(body, exchanges):
         lines[kind, user].append(record)
+    if dry_run:
+        return Answer(await _planned(exchanges, project, lines))
     added = skipped = 0
     for (kind, user), records in lines.items():
         stored = await exchanges[kind].add(owner(project, user), records)
         added, skipped = added + stored, skipped + len(records) - stored
     return Answer({"success": True, "message": f"Imported {added} memories", "imported": added, "skipped": skipped})
+
+
+async def _planned(
+    exchanges: dict[str, Exchange], project: Project, lines: Mapping[tuple[str, str], Sequence[Any]]
+) -> ImportAnswer:
+    plans: list[ImportPlan] = []
+    for (kind, user), records in lines.items():
+        found = await exchanges[kind].rehearse(owner(project, user), records)
+        plans.append({"user_id": user, "plan_id": found.plan_id, "results": plan_json(found.applied)})
+    count, total = sum(len(plan["results"]) for plan in plans), sum(map(len, lines.values()))
+    message = f"Nothing was stored; {count} memories would be added"
+    return {"success": True, "message": message, "imported": count, "skipped": total - count, "plans": plans}
 
 
 def _exchanges(site: Site) -> dict[str, Exchange]:

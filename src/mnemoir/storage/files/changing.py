@@ -23,8 +23,9 @@ from mnemoir.storage.files.open_project import OpenProject
 from mnemoir.storage.files.rows import Key, key_of
 from mnemoir.storage.files.stored_file import ATTEMPTS, EditedMeanwhile
 from mnemoir.storage.planning import Effect
-from mnemoir.storage.sql.commit import add_history, already_applied, keep_receipt, removed_memory
+from mnemoir.storage.sql.commit import add_history, removed_memory
 from mnemoir.storage.sql.engine import Engine, Sql, entered
+from mnemoir.storage.sql.receipts import already_applied, keep_receipt
 from mnemoir.storage.sql.second_vectors import make_multilingual
 
 T = TypeVar("T")
@@ -120,7 +121,9 @@ class Changing:
     async def _replaced(self, project: OpenProject, wish: Wish) -> tuple[Contents, Sequence[Effect], Contents]:
         """Write the file; the contents before, the effects, and the contents after."""
         for _ in range(ATTEMPTS):
-            standing = await self._db.read(wish.scope, lambda sql: _standing(project, sql, wish))
+            standing = await self._db.read(
+                wish.scope, lambda sql: standing_in(project, sql, wish.scope, wish.restored)
+            )
             effects = await self._in_thread(partial(wish.plan, standing))
             with _forgotten_on_failure(project), suppress(EditedMeanwhile):
                 after = await self._in_thread(partial(_written, project, standing, effects))
@@ -149,7 +152,7 @@ class Changing:
 
     def _record(self, sql: Sql, wish: Wish, effects: Sequence[Effect]) -> None:
         now, within = self._clock(), entered(sql, wish.scope)
-        add_history(within, effects, wish.provenance, to_text(now))
+        add_history(within, wish.scope, effects, wish.provenance, to_text(now))
         if wish.receipt is not None:
             answer = (wish.provenance.reason, [effect.applied for effect in effects])
             keep_receipt(within, wish.receipt, answer, now)
@@ -160,10 +163,11 @@ def current(project: OpenProject, sql: Sql) -> Contents:
     return project.current(lambda: entries_of(sql, project.project))
 
 
-def _standing(project: OpenProject, sql: Sql, wish: Wish) -> ScopeOfFile:
-    found = {each: removed_memory(sql, wish.scope, each) for each in wish.restored}
+def standing_in(project: OpenProject, sql: Sql, scope: Scope, restored: Sequence[MemoryId]) -> ScopeOfFile:
+    """The scope's memories for the planner, and those removed ones that may be restored."""
+    found = {each: removed_memory(sql, scope, each) for each in restored}
     taken_back = {each: memory for each, memory in found.items() if memory is not None}
-    return ScopeOfFile(contents=current(project, sql), scope=wish.scope, taken_back=taken_back)
+    return ScopeOfFile(contents=current(project, sql), scope=scope, taken_back=taken_back)
 
 
 def _written(project: OpenProject, standing: ScopeOfFile, effects: Sequence[Effect]) -> Contents:

@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from mnemoir.core.clock import Clock, to_text, utc_now
-from mnemoir.core.ids import MemoryId
+from mnemoir.core.ids import ChangeId, MemoryId
 from mnemoir.core.memories import (
     Applied,
     Change,
     HistoryEntry,
     IndexEntry,
+    LoggedChange,
     Memory,
     Provenance,
     Restore,
@@ -31,6 +32,7 @@ from mnemoir.core.memories import (
 )
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import (
+    ChangePage,
     ListCursor,
     ListFilter,
     MemoryStore,
@@ -44,7 +46,7 @@ from mnemoir.ports.memory_store import (
 )
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.storage.files.backlog import Backlog
-from mnemoir.storage.files.changing import Changing, Unbroken, Wish, current
+from mnemoir.storage.files.changing import Changing, Unbroken, Wish, current, standing_in
 from mnemoir.storage.files.contents import Contents, ScopeOfFile
 from mnemoir.storage.files.index_table import synced_stamps
 from mnemoir.storage.files.lists import FileSearchSnapshot, behind, meeting, owners_of, select
@@ -97,14 +99,14 @@ class FileMemoryStore:
         *,
         receipt: Receipt | None = None,
         degrade: bool = False,
+        expected: Sequence[Applied] | None = None,
     ) -> list[Applied]:
         """Apply all changes in one replacement of the file, or none. An Update and a Remove keep no closed copy."""
 
         def plan(standing: ScopeOfFile) -> Sequence[Effect]:
-            return planned(standing, scope, changes, to_text(self._clock()), degrade=degrade)
+            return planned(standing, scope, changes, self._now(), degrade=degrade, expected=expected)
 
-        restored = [change.target for change in changes if isinstance(change, Restore)]
-        wish = Wish(scope=scope, plan=plan, provenance=provenance, receipt=receipt, restored=restored)
+        wish = Wish(scope=scope, plan=plan, provenance=provenance, receipt=receipt, restored=_restored(changes))
         if changes:
             applied = await self._change(wish)
             if lacks_vector(changes):
@@ -113,6 +115,16 @@ class FileMemoryStore:
                 self._note_second()
             return applied
         return await self._unbroken.run(self._changing.answer(self._open[project_of(scope)], wish)) if receipt else []
+
+    async def preview(self, scope: Scope, changes: Sequence[Change], *, degrade: bool = False) -> list[Applied]:
+        """What a commit would do to the file as it is; takes no lock."""
+        opened, restored = self._open[project_of(scope)], _restored(changes)
+
+        def look(sql: Sql) -> list[Applied]:
+            standing = standing_in(opened, sql, scope, restored)
+            return [one.applied for one in planned(standing, scope, changes, self._now(), degrade=degrade)]
+
+        return await self._db.read(scope, look)
 
     async def redeem(self, scope: Scope, key: str) -> RedeemedReceipt | None:
         """The answer to this idempotency key in the last 24 hours; None without one."""
@@ -225,6 +237,18 @@ class FileMemoryStore:
         """Oldest first; also of a deleted memory; [] outside the scope. Edits by other programs are not in it."""
         return await self._told.history(scope, memory_id)
 
+    async def changes(self, scope: Scope, *, limit: int, before: int | None = None) -> ChangePage:
+        """Changes before a place, newest first. Edits by other programs are none of them."""
+        return await self._told.changes(scope, limit=limit, before=before)
+
+    async def change(self, project: Project, change_id: ChangeId) -> tuple[Scope, LoggedChange] | None:
+        """A change and its user; None when no user of the project has it in the log."""
+        return await self._told.change(project, change_id)
+
+    async def last_change(self, scope: Scope, memory_id: MemoryId) -> ChangeId | None:
+        """The change that changed the user's memory last."""
+        return await self._told.last_change(scope, memory_id)
+
     async def removed(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """The memory as it was when it was removed; None when it is current, was never there, or is forgotten."""
         if await self.get(scope, memory_id) is not None:
@@ -274,6 +298,9 @@ class FileMemoryStore:
         await self._unbroken.aclose()
         self._changing.close()
 
+    def _now(self) -> str:
+        return to_text(self._clock())
+
     async def _without_trace(self, wish: Wish, drop: Callable[[Sql], None]) -> int:
         """Make the change and delete its traces; again if another caller restored a memory in between."""
         count = 0
@@ -303,6 +330,10 @@ class FileMemoryStore:
     async def _read(self, project: Project, look: Callable[[Contents], T]) -> T:
         opened = self._open[project]
         return await self._db.read(None, lambda sql: look(current(opened, sql)))
+
+
+def _restored(changes: Sequence[Change]) -> list[MemoryId]:
+    return [change.target for change in changes if isinstance(change, Restore)]
 
 
 def _owner(project: Project, user: str) -> Scope:

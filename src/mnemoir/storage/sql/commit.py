@@ -1,33 +1,25 @@
-"""One commit: it writes the effects of its changes to all tables inside the caller's transaction, with their history
-and the receipt of the request.
+"""One commit: it writes the effects of its changes to all tables inside the caller's transaction, with their history.
 
 A memory has a row in `memories` and in `entries` and an event in `history`. A memory that is no longer current is
 closed, not deleted: it stays in `memories` and `entries` for lists and searches of the past. Both backends keep
-history and receipts in these tables.
-
-A receipt is the idempotency key of a commit with its outcome, kept for 24 hours and written in the same
-transaction. As a scope has one writer at a time, the second of two requests with one key always finds the receipt
-of the first.
+the history in its table.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from mnemoir.core.clock import to_text
-from mnemoir.core.errors import Conflict
-from mnemoir.core.ids import MemoryId, new_memory_id
-from mnemoir.core.memories import Applied, Change, HistoryEntry, Memory, Provenance
+from mnemoir.core.ids import ChangeId, MemoryId, new_change_id, new_memory_id
+from mnemoir.core.memories import Applied, Change, HistoryEntry, Memory, Provenance, state_hash
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
-from mnemoir.ports.memory_store import Receipt, RedeemedReceipt
-from mnemoir.storage.planning import Effect, Standing, is_within, planned, removal, seconds_of
+from mnemoir.storage.planning import Effect, Standing, effective_at, is_within, planned, removal, seconds_of
+from mnemoir.storage.sql.change_log import end_before
 from mnemoir.storage.sql.engine import Sql, Value, queries
 from mnemoir.storage.sql.forgetting import derived_from, drop_words, erase_traces, named_after
 from mnemoir.storage.sql.rows import (
-    applied_as_json,
-    applied_of,
     as_json,
     copy_entry,
     history_of,
@@ -42,14 +34,19 @@ from mnemoir.storage.sql.rows import (
 from mnemoir.storage.sql.second_vectors import want_second_vectors
 
 _QUERIES = {**queries("memories"), **queries("changes")}
-KEPT = timedelta(hours=24)
 
 
-def add_history(sql: Sql, effects: Sequence[Effect], provenance: Provenance, now: str) -> None:
-    """Write one event for each effect, all with the turns and the model they came from."""
+def add_history(sql: Sql, scope: Scope, effects: Sequence[Effect], provenance: Provenance, now: str) -> None:
+    """Write one event for each effect, all of one change, with the turns and the model they came from."""
     if effects:
-        common: dict[str, Value] = {"at": now, "model": provenance.model, "source_id": _source_id(sql, provenance)}
-        sql.many(_QUERIES["add_history"], [{**common, **_history_event(effect)} for effect in effects])
+        common: dict[str, Value] = {
+            "at": now,
+            "model": provenance.model,
+            "source_id": _source_id(sql, provenance),
+            "change_id": provenance.change or new_change_id(),
+            "undo_of": provenance.undo_of,
+        }
+        sql.many(_QUERIES["add_history"], [{**common, **_history_event(effect, scope)} for effect in effects])
 
 
 def history_of_memory(sql: Sql, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
@@ -70,8 +67,9 @@ def _source_id(sql: Sql, provenance: Provenance) -> int | None:
     return int(source_id)
 
 
-def _history_event(effect: Effect) -> dict[str, Value]:
+def _history_event(effect: Effect, scope: Scope) -> dict[str, Value]:
     memory, is_removed = effect.memory, effect.event == "DELETE"
+    before = effect.before if effect.event != "ADD" else None
     return {
         "memory_id": memory.id,
         "agent": memory.agent,
@@ -81,45 +79,9 @@ def _history_event(effect: Effect) -> dict[str, Value]:
         "reason": effect.reason,
         "old_text": memory.text if is_removed else effect.applied.previous_text,
         "new_text": None if is_removed else memory.text,
-        "state": state_as_json(memory) if is_removed else None,
+        "state": None if before is None else state_as_json(before),
+        "left_hash": None if is_removed else scope.hash(state_hash(memory)),
     }
-
-
-def find_receipt(sql: Sql, key: str, now: datetime) -> RedeemedReceipt | None:
-    """The answer to the key in the last 24 hours; None without one."""
-    row = sql.row(_QUERIES["receipt"], key=key, since=(now - KEPT).timestamp())
-    if row is None:
-        return None
-    request_hash, reason, applied = row
-    return RedeemedReceipt(request_hash=request_hash, reason=reason, applied=applied_of(applied))
-
-
-def already_applied(sql: Sql, receipt: Receipt, now: datetime) -> list[Applied] | None:
-    """The outcome of this same request before; None when it is new. Raises Conflict when another used its key."""
-    earlier = find_receipt(sql, receipt.key, now)
-    if earlier is None:
-        return None
-    if earlier.request_hash != receipt.request_hash:
-        raise Conflict(
-            "This Idempotency-Key was used for another request in the last 24 hours. "
-            "Use a new key for a new request.",
-            code="idempotency_mismatch",
-        )
-    return list(earlier.applied)
-
-
-def keep_receipt(sql: Sql, receipt: Receipt, answer: tuple[str, Sequence[Applied]], now: datetime) -> None:
-    """Store the reason and the outcome of a commit, and delete expired receipts."""
-    reason, applied = answer
-    sql.run(_QUERIES["drop_receipts"], before=(now - KEPT).timestamp())
-    sql.run(
-        _QUERIES["put_receipt"],
-        key=receipt.key,
-        request_hash=receipt.request_hash,
-        reason=reason,
-        given_at=now.timestamp(),
-        applied=applied_as_json(applied),
-    )
 
 
 class _Rows:
@@ -163,9 +125,9 @@ class _Rows:
         return memory
 
 
-def _time(text: str) -> dict[str, Value]:
-    """A time as the queries of changes take it."""
-    return {"now": seconds_of(text), "now_text": text}
+def preview(sql: Sql, scope: Scope, changes: Sequence[Change], now: datetime, *, degrade: bool) -> list[Applied]:
+    """What a commit would do now. Raises StaleChange and InvalidRequest."""
+    return [one.applied for one in planned(_Rows(sql, scope), scope, changes, to_text(now), degrade=degrade)]
 
 
 class Commit:
@@ -178,6 +140,7 @@ class Commit:
         self._rows = _Rows(sql, scope)
         self._within = narrowing(scope)
         self._now_text = to_text(now)
+        self._now = seconds_of(self._now_text) or now.timestamp()
         self._changes: int
         self._removals: int
         self._next_seq: int
@@ -185,13 +148,20 @@ class Commit:
         self.wants_second = False  # a text that was written needs a second vector
         self._changes, self._removals, self._next_seq, self._is_multilingual = sql.row(_QUERIES["counters"])
 
-    def apply(self, changes: Sequence[Change], provenance: Provenance, *, degrade: bool) -> list[Applied]:
+    def apply(
+        self,
+        changes: Sequence[Change],
+        provenance: Provenance,
+        *,
+        degrade: bool,
+        expected: Sequence[Applied] | None = None,
+    ) -> list[Applied]:
         """Apply all changes, in order. Raises StaleChange and InvalidRequest with nothing written."""
-        effects = planned(self._rows, self._scope, changes, self._now_text, degrade=degrade)
+        effects = planned(self._rows, self._scope, changes, self._now_text, degrade=degrade, expected=expected)
         write = {"ADD": self._add, "UPDATE": self._update, "DELETE": self._close}
         for effect in effects:
-            write[effect.event](effect)
-        add_history(self._sql, effects, provenance, self._now_text)
+            write[effect.event](effect, provenance.undo_of)
+        add_history(self._sql, self._scope, effects, provenance, self._now_text)
         return [effect.applied for effect in effects]
 
     def delete(self, memory_id: MemoryId, reason: str) -> Memory | None:
@@ -200,7 +170,7 @@ class Commit:
         if memory is None or not is_within(memory, self._scope):
             return None
         self._delete(memory)
-        add_history(self._sql, [removal(memory, reason)], Provenance(reason=reason), self._now_text)
+        add_history(self._sql, self._scope, [removal(memory, reason)], Provenance(reason=reason), self._now_text)
         return memory
 
     def delete_all(self) -> int:
@@ -225,38 +195,49 @@ class Commit:
         """Advance the scope's revision."""
         self._run("set_counters", changes=self._changes, removals=self._removals, next_seq=self._next_seq)
 
-    def _add(self, effect: Effect) -> None:
+    def _add(self, effect: Effect, undone: ChangeId | None) -> None:
         memory = effect.memory
         if effect.before is not None:
-            self._run("reopen_memory", seq=self._rows.seqs[memory.id], change=self._next_change())
+            ended: dict[str, Value] = {"valid_to": memory.valid_to, "valid_until": seconds_of(memory.valid_to)}
+            reopened = {**ended, "replaced_by": memory.replaced_by, "seq": self._rows.seqs[memory.id]}
+            self._run("reopen_memory", **reopened, change=self._next_change())
         else:
             self._rows.seqs[memory.id] = seq = self._new_seq()
             self._run("add_memory", **memory_values(memory, self._scope), seq=seq, change=self._next_change())
         self._put_entry(effect)
-        if memory.valid_to is not None:
-            of_it = {"successor": memory.replaced_by, "id": memory.id, "change": self._next_change()}
-            self._run("end_in_past", **of_it, **_time(memory.created_at))
+        if memory.valid_to is not None and effect.before is None:
+            begin: dict[str, Value] = {"now": seconds_of(memory.created_at), "now_text": memory.created_at}
+            self._run("end_in_past", successor=memory.replaced_by, id=memory.id, change=self._next_change(), **begin)
 
-    def _update(self, effect: Effect) -> None:
+    def _update(self, effect: Effect, undone: ChangeId | None) -> None:
         memory, before, seq = effect.memory, effect.before, self._rows.seqs[effect.memory.id]
         assert before is not None  # an updated memory exists
-        now = _time(memory.updated_at or self._now_text)
+        renewed: dict[str, Value] = {"updated_at": memory.updated_at, "effective_at": effective_at(memory)}
         if memory.text == before.text:
-            self._run("renew_memory", seq=seq, change=self._next_change(), **now)
+            self._run("renew_memory", seq=seq, change=self._next_change(), **renewed)
         else:
-            copy_seq = self._new_seq()
-            copy: dict[str, Value] = {"copy_id": new_memory_id(), "copy_seq": copy_seq, "change": self._next_change()}
-            self._run("keep_closed_copy", seq=seq, **copy, **now)
+            hashed = self._scope.hash(content_hash(memory.text))
+            changed_at = self._now_text if undone is not None else memory.updated_at or self._now_text
+            since = seconds_of(changed_at) if undone is None else self._since(memory.id, hashed)
+            copy_seq, change = self._new_seq(), self._next_change()
+            copy: dict[str, Value] = {"copy_id": new_memory_id(), "copy_seq": copy_seq, "change": change}
+            self._run("keep_closed_copy", seq=seq, now_text=changed_at, until=since, **copy)
             copy_entry(self._sql, seq, copy_seq)
-            text: dict[str, Value] = {
-                "text": memory.text,
-                "content_hash": self._scope.hash(content_hash(memory.text)),
-            }
-            self._run("rewrite_memory", seq=seq, **text, change=self._next_change(), **now)
+            text: dict[str, Value] = {"text": memory.text, "content_hash": hashed, "since": since}
+            self._run("rewrite_memory", seq=seq, **text, change=self._next_change(), **renewed)
         if memory.metadata is not before.metadata:
             metadata = None if memory.metadata is None else as_json(memory.metadata)
             self._run("set_metadata", seq=seq, metadata=metadata)
         self._put_entry(effect)
+
+    def _since(self, memory_id: MemoryId, hashed: bytes) -> float:
+        """The time since which a memory had a text that it gets back; its closed copy is deleted."""
+        found = self._sql.row(_QUERIES["earlier_state"], id=memory_id, content_hash=hashed)
+        if found is None:
+            return self._now
+        self._run("drop_state", seq=found[0])
+        self._removals += 1
+        return self._now if found[1] is None else float(found[1])
 
     def _put_entry(self, effect: Effect) -> None:
         entry, seq = effect.entry, self._rows.seqs[effect.memory.id]
@@ -270,10 +251,12 @@ class Commit:
         self.wants_second |= entry.second_model is not None
         put_entry(self._sql, seq, entry)
 
-    def _close(self, effect: Effect) -> None:
+    def _close(self, effect: Effect, undone: ChangeId | None) -> None:
         seq = self._rows.seqs[effect.memory.id]
-        until = _time(effect.until or self._now_text)
-        self._run("close_memory", seq=seq, successor=effect.replaced_by, change=self._next_change(), **until)
+        ended = effect.until or self._now_text
+        closed: dict[str, Value] = {"now": self._now, "now_text": ended, "successor": effect.replaced_by}
+        until = ended if undone is None else end_before(self._sql, effect.memory.id, undone)
+        self._run("close_memory", seq=seq, until=seconds_of(until), change=self._next_change(), **closed)
         self._removals += 1
 
     def _delete(self, memory: Memory) -> None:

@@ -21,8 +21,8 @@ from mnemoir.storage.sql.engine import Sql, owner_values, queries
 from mnemoir.storage.sql.job_queue import put_job
 from mnemoir.storage.sql.rows import narrowing
 
-_QUERIES = {**queries("forgetting"), **queries("erasing"), **queries("changes")}
-_GIVE_NO_TEXT = ("restored", "merged", "confirmed")
+_QUERIES = {**queries("forgetting"), **queries("erasing"), **queries("changes"), **queries("change_log")}
+_GIVE_NO_TEXT = ("restored", "merged", "confirmed", "undone")
 ERASE = "erase"  # the kind of such jobs
 
 _ROWS_AT_ONCE = 1000
@@ -43,11 +43,12 @@ def derived_from(sql: Sql, session: str, named: Sequence[str] = ()) -> Derived:
     A memory that was merged with one of the session, and got exactly its text, came from the session too.
     """
     touched = dict.fromkeys(memory_id for memory_id, _ in sql.rows(_QUERIES["said"], session=session))
-    touched.update(dict.fromkeys(memory_id for _, memory_id in _merged_from(sql, session)))
+    touched.update(dict.fromkeys(memory_id for _, memory_id in _copied_from(sql, session)))
     said_there_alone = {memory_id: _is_said_alone(sql, memory_id, session) for memory_id in touched}
-    removed = (each for each, state in sql.rows(_QUERIES["removed"]) if _names(_member(state, "metadata"), session))
-    for memory_id in (*named, *removed):
-        said_there_alone.setdefault(memory_id, True)
+    states = sql.rows(_QUERIES["earlier_states"])
+    once_named = [(each, gone) for each, gone, state in states if _names(_member(state, "metadata"), session)]
+    for memory_id, is_gone in (*((each, True) for each in named), *once_named):
+        said_there_alone.setdefault(memory_id, bool(is_gone))
     return Derived(
         gone=[MemoryId(each) for each, alone in said_there_alone.items() if alone],
         kept=[MemoryId(each) for each, alone in said_there_alone.items() if not alone],
@@ -61,8 +62,9 @@ def named_after(sql: Sql, session: str) -> list[str]:
 
 def drop_words(sql: Sql, session: str, derived: Derived) -> None:
     """Delete the texts of the session from history, sources, closed states and receipts."""
-    merged = [{"number": number} for number, _ in _merged_from(sql, session)]  # while its texts are known
-    sql.many(_QUERIES["drop_event"], merged)
+    copied = [{"number": number} for number, _ in _copied_from(sql, session)]  # while its texts are known
+    sql.many(_QUERIES["unlist"], [{"id": memory_id} for memory_id in (*derived.gone, *derived.kept)])
+    sql.many(_QUERIES["drop_event"], copied)
     for memory_id in derived.gone:
         sql.run(_QUERIES["drop_history_of"], id=memory_id)
     for memory_id in derived.kept:
@@ -81,10 +83,10 @@ def erase_traces(sql: Sql, scope: Scope) -> None:
         sql.run(_QUERIES[query])
 
 
-def _merged_from(sql: Sql, session: str) -> list[tuple[int, str]]:
-    """(event, memory id) of the merges by which a memory got a text of the session."""
+def _copied_from(sql: Sql, session: str) -> list[tuple[int, str]]:
+    """(event, memory id) of the merges, restorings and undos by which a memory got a text of the session."""
     said = {text for _, text in sql.rows(_QUERIES["said"], session=session)} - {None}
-    events = sql.rows(_QUERIES["merged"]) if said else []
+    events = sql.rows(_QUERIES["copied"]) if said else []
     return [(number, memory_id) for number, memory_id, old, new in events if new != old and new in said]
 
 

@@ -5,11 +5,20 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from mnemoir.core.clock import Clock, utc_now
-from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Applied, Change, HistoryEntry, Memory, Provenance, lacks_vector
+from mnemoir.core.ids import ChangeId, MemoryId
+from mnemoir.core.memories import (
+    Applied,
+    Change,
+    HistoryEntry,
+    LoggedChange,
+    Memory,
+    Provenance,
+    lacks_vector,
+)
 from mnemoir.core.scope import Scope
 from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.memory_store import (
+    ChangePage,
     ListCursor,
     ListFilter,
     MemoryStore,
@@ -23,16 +32,11 @@ from mnemoir.ports.memory_store import (
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.storage.sql import lists
 from mnemoir.storage.sql.backlogs import MAIN, TERMS, SqlBacklog
-from mnemoir.storage.sql.commit import (
-    Commit,
-    already_applied,
-    find_receipt,
-    history_of_memory,
-    keep_receipt,
-    removed_memory,
-)
+from mnemoir.storage.sql.change_log import change_of, changes_before, last_change_of
+from mnemoir.storage.sql.commit import Commit, history_of_memory, preview, removed_memory
 from mnemoir.storage.sql.engine import Engine, Sql, entered, queries
 from mnemoir.storage.sql.forgetting import erase_some, make_nobodys
+from mnemoir.storage.sql.receipts import already_applied, find_receipt, keep_receipt
 from mnemoir.storage.sql.rows import memory_of, narrowing
 from mnemoir.storage.sql.search_snapshot import SqlSearchSnapshot
 from mnemoir.storage.sql.second_vectors import SqlSecondVectors
@@ -74,6 +78,7 @@ class SqlMemoryStore(SqlBacklog):
         *,
         receipt: Receipt | None = None,
         degrade: bool = False,
+        expected: Sequence[Applied] | None = None,
     ) -> list[Applied]:
         """Apply all changes in one transaction. A replaced state stays as a closed memory."""
 
@@ -83,7 +88,7 @@ class SqlMemoryStore(SqlBacklog):
             if receipt and (earlier := already_applied(within, receipt, now)) is not None:
                 return earlier, False
             commit = Commit(within, scope, now)
-            applied = commit.apply(changes, provenance, degrade=degrade)
+            applied = commit.apply(changes, provenance, degrade=degrade, expected=expected)
             commit.finish()
             if receipt:
                 keep_receipt(within, receipt, (provenance.reason, applied), now)
@@ -95,6 +100,10 @@ class SqlMemoryStore(SqlBacklog):
         if wants_second:
             self._note_second()
         return applied
+
+    async def preview(self, scope: Scope, changes: Sequence[Change], *, degrade: bool = False) -> list[Applied]:
+        """What a commit would do, worked out over one snapshot."""
+        return await self._db.read(scope, lambda sql: preview(sql, scope, changes, self._clock(), degrade=degrade))
 
     async def redeem(self, scope: Scope, key: str) -> RedeemedReceipt | None:
         """The answer to this idempotency key in the last 24 hours; None without one."""
@@ -185,6 +194,18 @@ class SqlMemoryStore(SqlBacklog):
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
         """Oldest first; also of a deleted memory; [] outside the scope."""
         return await self._db.read(scope, lambda sql: history_of_memory(sql, scope, memory_id))
+
+    async def changes(self, scope: Scope, *, limit: int, before: int | None = None) -> ChangePage:
+        """Changes before a place, newest first; those with erased words are not listed."""
+        return await self._db.read(scope, lambda sql: changes_before(sql, scope, limit, before))
+
+    async def change(self, project: Project, change_id: ChangeId) -> tuple[Scope, LoggedChange] | None:
+        """A change and its user; None when no user of the project has it in the log."""
+        return await self._db.read(None, lambda sql: change_of(sql, project, change_id))
+
+    async def last_change(self, scope: Scope, memory_id: MemoryId) -> ChangeId | None:
+        """The change that changed the user's memory last."""
+        return await self._db.read(scope, lambda sql: last_change_of(sql, memory_id))
 
     async def removed(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """The memory as it was when it was removed; None when it is current, was never there, or is forgotten."""

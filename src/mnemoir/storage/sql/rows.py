@@ -16,7 +16,7 @@ from mnemoir.storage.sql.engine import Damaged, Sql, Value, queries
 
 _QUERIES = queries("changes")
 Entries = Sequence[tuple[int, IndexEntry]]  # by `seq`
-_NOT_OF_STATE = frozenset(("id", "text", "user", "valid_to", "replaced_by"))
+_NOT_OF_STATE = frozenset(("id", "text", "user"))
 
 
 def narrowing(scope: Scope) -> dict[str, str | None]:
@@ -93,15 +93,20 @@ def history_of(row: Any) -> HistoryEntry:
 
 
 def state_as_json(memory: Memory) -> str:
-    """The state of a removed memory besides its text, as JSON for `removed_of`."""
+    """The state of a memory besides its text, as JSON for `before_of`."""
     return as_json({name: value for name, value in _members(memory).items() if name not in _NOT_OF_STATE})
 
 
 def removed_of(row: Any, memory_id: MemoryId, user: str) -> Memory | None:
     """The removed memory of a row of query `last_event`; None when it was not removed, or is forgotten."""
-    if row is None or row[0] != "DELETE" or row[1] is None or row[2] is None:
+    return None if row is None or row[0] != "DELETE" else before_of(row[1], row[2], memory_id, user)
+
+
+def before_of(text: str | None, state: str | None, memory_id: MemoryId, user: str) -> Memory | None:
+    """The memory before an event, of its text and `state_as_json`; None when one of them is not kept."""
+    if text is None or state is None:
         return None
-    return Memory(id=memory_id, text=row[1], user=user, **from_json(row[2]))
+    return Memory(id=memory_id, text=text, user=user, **from_json(state))
 
 
 def turns_as_json(turns: Iterable[SourceTurn]) -> str:

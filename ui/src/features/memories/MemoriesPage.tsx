@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Drawer, Menu } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useRef } from 'react';
-import { TbCopyCheck, TbDotsVertical, TbDownload, TbFlame, TbUpload } from 'react-icons/tb';
+import { TbCopyCheck, TbDotsVertical, TbDownload, TbFlame, TbHistory, TbUpload } from 'react-icons/tb';
 import { ForgetMemoriesDialog } from '@/shared/components/ForgetMemoriesDialog';
 import { notifyFailure } from '@/shared/components/notify';
 import { PageFrame } from '@/shared/components/PageFrame';
@@ -10,6 +10,7 @@ import type { Scope } from '@/shared/data/scope';
 import { useDialog } from '@/shared/hooks/useDialog';
 import { useDeleting } from './deleting';
 import { MemoryPanel } from './detail/MemoryPanel';
+import { ChangesDialog } from './dialogs/ChangesDialog';
 import { DuplicatesDialog } from './dialogs/DuplicatesDialog';
 import { ImportDialog } from './dialogs/ImportDialog';
 import { Found } from './list/Found';
@@ -90,7 +91,7 @@ function Opened(props: OpenedProps) {
 }
 
 function Actions({ owner }: { owner: Scope }) {
-  const { shown, open, close } = useDialog<'duplicates' | 'import' | 'forget'>();
+  const { shown, open, close } = useDialog<'changes' | 'duplicates' | 'import' | 'forget'>();
   const more = useRef<HTMLButtonElement>(null);
   const save = useExport(owner);
   return (
@@ -110,6 +111,9 @@ function Actions({ owner }: { owner: Scope }) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
+          <Menu.Item leftSection={<TbHistory size={16} aria-hidden />} onClick={() => open('changes', more.current)}>
+            Changes…
+          </Menu.Item>
           <Menu.Item
             leftSection={<TbDownload size={16} aria-hidden />}
             onClick={() => save.mutate(undefined, { onError: error => notifyFailure('Nothing was exported', error) })}
@@ -129,6 +133,7 @@ function Actions({ owner }: { owner: Scope }) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
+      {shown === 'changes' && <ChangesDialog owner={owner} onClose={close} />}
       {shown === 'duplicates' && <DuplicatesDialog owner={owner} onClose={close} />}
       {shown === 'import' && <ImportDialog owner={owner} onClose={close} />}
       {shown === 'forget' && <ForgetMemoriesDialog owner={owner} onClose={close} />}

@@ -281,6 +281,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memories/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What changed in one user's memories, newest first */
+        get: operations["changes_api_memories_changes_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/changes/{change_id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Undo one change; an undo can be undone too */
+        post: operations["undo_api_memories_changes__change_id__undo_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/plans/{plan_id}/apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make the changes that a dry run planned, unchanged or not at all */
+        post: operations["apply_api_memories_plans__plan_id__apply_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memories/duplicates": {
         parameters: {
             query?: never;
@@ -1529,6 +1580,8 @@ export interface components {
         /**
          * AddAnswer
          * @description The changes made by an add, in order; `status` and `event_id` with `async_mode`.
+         *
+         *     With `dry_run` those that it would make; `plan_id` applies them, null without any.
          */
         AddAnswer: {
             /** Results */
@@ -1543,6 +1596,8 @@ export interface components {
             status?: "PENDING";
             /** Event Id */
             event_id?: string;
+            /** Plan Id */
+            plan_id?: string | null;
         };
         /**
          * AddedMessages
@@ -1572,7 +1627,9 @@ export interface components {
         };
         /**
          * AppliedChange
-         * @description A change that was applied. `valid_to` is the end of a state that was told after a newer one.
+         * @description A change that was applied or, in a plan, would be; there with its `reason`.
+         *
+         *     `valid_to` is the end of a state that was told after a newer one.
          */
         AppliedChange: {
             /** Id */
@@ -1586,8 +1643,18 @@ export interface components {
             event: "ADD" | "UPDATE" | "DELETE";
             /** Previous Memory */
             previous_memory?: string | null;
+            /** Reason */
+            reason?: string;
             /** Valid To */
             valid_to?: string;
+        };
+        /**
+         * AppliedPlan
+         * @description The changes that a plan made, in order.
+         */
+        AppliedPlan: {
+            /** Results */
+            results: components["schemas"]["AppliedChange"][];
         };
         /**
          * AttachmentAnswer
@@ -1683,6 +1750,35 @@ export interface components {
             results: components["schemas"]["BranchAnswer"][];
             /** Total */
             total: number;
+            /** Next */
+            next: string | null;
+        };
+        /**
+         * ChangedRow
+         * @description One memory that a change added, changed or deleted, with its text before and after.
+         */
+        ChangedRow: {
+            /**
+             * Event
+             * @enum {string}
+             */
+            event: "ADD" | "UPDATE" | "DELETE";
+            /** Memory Id */
+            memory_id: string;
+            /** Old Memory */
+            old_memory: string | null;
+            /** New Memory */
+            new_memory: string | null;
+            /** Reason */
+            reason: string;
+        };
+        /**
+         * Changes
+         * @description A page of changes, newest first; `next` is the cursor of the following page.
+         */
+        Changes: {
+            /** Results */
+            results: components["schemas"]["LoggedChangeRecord"][];
             /** Next */
             next: string | null;
         };
@@ -2495,7 +2591,7 @@ export interface components {
         };
         /**
          * ImportAnswer
-         * @description The number of lines that were added, and of those that existed already.
+         * @description The number of lines that were added, and of those that existed already; with `dry_run`, would be.
          */
         ImportAnswer: {
             /**
@@ -2509,6 +2605,20 @@ export interface components {
             imported: number;
             /** Skipped */
             skipped: number;
+            /** Plans */
+            plans?: components["schemas"]["ImportPlan"][];
+        };
+        /**
+         * ImportPlan
+         * @description What an import would add for one user; `plan_id` applies it, null without anything.
+         */
+        ImportPlan: {
+            /** User Id */
+            user_id: string;
+            /** Plan Id */
+            plan_id: string | null;
+            /** Results */
+            results: components["schemas"]["AppliedChange"][];
         };
         /**
          * JobEvent
@@ -2648,6 +2758,26 @@ export interface components {
             state: "current" | "fading" | "hidden" | "expired" | "deleted";
             /** Decays At */
             decays_at: string | null;
+        };
+        /**
+         * LoggedChangeRecord
+         * @description One change with its rows. `undo_of` is the change it undid, `undone_by` the one that undid it and holds.
+         */
+        LoggedChangeRecord: {
+            /** Id */
+            id: string;
+            /** Created At */
+            created_at: string;
+            /** Rows */
+            rows: components["schemas"]["ChangedRow"][];
+            /** Model */
+            model: string | null;
+            /** Session */
+            session: string | null;
+            /** Undo Of */
+            undo_of: string | null;
+            /** Undone By */
+            undone_by: string | null;
         };
         /**
          * MediaUrl
@@ -3720,6 +3850,16 @@ export interface components {
             message_uid: string | null;
         };
         /**
+         * UndoAnswer
+         * @description What an undo changed. `id` is the undo itself, which can be undone too.
+         */
+        UndoAnswer: {
+            /** Id */
+            id: string;
+            /** Results */
+            results: components["schemas"]["AppliedChange"][];
+        };
+        /**
          * Unhealthy
          * @description Health where the storage fails, with the members of an error.
          */
@@ -4517,6 +4657,8 @@ export interface components {
             async_mode?: boolean | null;
             /** Include Usage */
             include_usage?: boolean | null;
+            /** Dry Run */
+            dry_run?: boolean | null;
         };
         /**
          * BranchBody
@@ -5812,6 +5954,8 @@ export interface operations {
     import_lines_api_import_post: {
         parameters: {
             query?: {
+                /** @description say what would be added, and add nothing */
+                dry_run?: boolean;
                 /** @description or header X-Etienne-Project */
                 project?: string;
             };
@@ -5867,6 +6011,113 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MemoryDetails"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    changes_api_memories_changes_get: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description 0 means 200 */
+                limit?: number;
+                /** @description `next` of the page before */
+                cursor?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Changes"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    undo_api_memories_changes__change_id__undo_post: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                change_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UndoAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    apply_api_memories_plans__plan_id__apply_post: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                plan_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppliedPlan"];
                 };
             };
             /** @description An error, with its code */

@@ -58,13 +58,15 @@ INSERT INTO codes (scope_id, seq, codes) VALUES (:scope_id, :seq, :codes)
 ON CONFLICT (scope_id, seq) DO UPDATE SET codes = excluded.codes;
 
 -- name: keep_closed_copy
--- Keep the state of a memory that is about to be rewritten, under an id of its own.
+-- Keep the state of a memory that is about to be rewritten, under an id of its own; it held until a time, or never.
 INSERT INTO memories
     (scope_id, seq, id, kind, change, agent, app, conversation, role, speaker, said_at, effective_at, expires_at,
      valid_from, valid_until, content_hash, created_at, updated_at, expires_on, valid_to, replaced_by, text, metadata,
      extra)
-SELECT scope_id, :copy_seq, :copy_id, kind, :change, agent, app, conversation, role, speaker, said_at, effective_at, expires_at,
-       valid_from, :now, content_hash, created_at, updated_at, expires_on, :now_text, id, text, metadata, extra
+SELECT scope_id, :copy_seq, :copy_id, kind, :change, agent, app, conversation, role, speaker, said_at, effective_at,
+       expires_at,
+       valid_from, max(coalesce(valid_from, :until), :until), content_hash, created_at, updated_at, expires_on,
+       :now_text, id, text, metadata, extra
   FROM memories WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: copy_entry
@@ -80,27 +82,43 @@ INSERT INTO codes (scope_id, seq, codes)
 SELECT scope_id, :copy_seq, codes FROM codes WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: rewrite_memory
--- Give a memory a new text, valid from now.
+-- Give a memory another text, valid from a time.
 UPDATE memories
-   SET text = :text, content_hash = :content_hash, updated_at = :now_text, effective_at = :now, valid_from = :now,
-       change = :change
+   SET text = :text, content_hash = :content_hash, updated_at = :updated_at, effective_at = :effective_at,
+       valid_from = :since, change = :change
  WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: renew_memory
--- Confirm a memory as of now.
-UPDATE memories SET updated_at = :now_text, effective_at = :now, change = :change WHERE scope_id = :scope_id AND seq = :seq;
+-- Confirm a memory as of a time.
+UPDATE memories SET updated_at = :updated_at, effective_at = :effective_at, change = :change
+ WHERE scope_id = :scope_id AND seq = :seq;
+
+-- name: earlier_state
+-- The newest closed copy of a memory with a text: its number, and since when it held; at most one row, by index
+-- memories_by_successor. Another memory that it replaced is none: that one has a history.
+SELECT m.seq, m.valid_from FROM memories AS m
+ WHERE m.scope_id = :scope_id AND m.replaced_by = :id AND m.content_hash = :content_hash AND m.valid_to IS NOT NULL
+   AND NOT EXISTS (SELECT 1 FROM history AS h WHERE h.scope_id = :scope_id AND h.memory_id = m.id)
+ ORDER BY m.seq DESC LIMIT 1;
+
+-- name: drop_state
+-- Delete a closed copy.
+DELETE FROM memories WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: set_metadata
 -- Give a memory other metadata.
 UPDATE memories SET metadata = :metadata WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: reopen_memory
--- Make a closed memory current again.
-UPDATE memories SET valid_to = NULL, valid_until = NULL, replaced_by = NULL, change = :change WHERE scope_id = :scope_id AND seq = :seq;
+-- Make a closed memory current again, or the past state that it was.
+UPDATE memories SET valid_to = :valid_to, valid_until = :valid_until, replaced_by = :replaced_by, change = :change
+ WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: close_memory
--- Take a memory out of what is current, and say which one replaced it, if any did.
-UPDATE memories SET valid_to = :now_text, valid_until = :now, replaced_by = :successor, change = :change
+-- Take a memory out of what is current, and say which one replaced it, if any did. It held until a time, without one
+-- never.
+UPDATE memories SET valid_to = :now_text, valid_until = coalesce(:until, valid_from, :now), replaced_by = :successor,
+       change = :change
  WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: told_in_past
@@ -133,10 +151,11 @@ INSERT INTO sources (scope_id, turns, session) VALUES (:scope_id, :turns, :sessi
 -- name: add_history
 -- One event of a memory.
 INSERT INTO history
-    (scope_id, memory_id, agent, app, conversation, event, at, reason, model, source_id, old_text, new_text, state)
+    (scope_id, memory_id, agent, app, conversation, event, at, reason, model, source_id, change_id, undo_of, left_hash,
+     old_text, new_text, state)
 VALUES
-    (:scope_id, :memory_id, :agent, :app, :conversation, :event, :at, :reason, :model, :source_id, :old_text,
-     :new_text, :state);
+    (:scope_id, :memory_id, :agent, :app, :conversation, :event, :at, :reason, :model, :source_id, :change_id, :undo_of,
+     :left_hash, :old_text, :new_text, :state);
 
 -- name: current_of_scope
 -- How many current memories a scope has, decayed ones too; by index memories_by_age.

@@ -5,9 +5,10 @@ SELECT memory_id, new_text FROM history
  WHERE scope_id = :scope_id
    AND source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session);
 
--- name: merged
--- Every event by which a memory was joined with another; by looking at all of the scope.
-SELECT number, memory_id, old_text, new_text FROM history WHERE scope_id = :scope_id AND reason = 'merged';
+-- name: copied
+-- Every event that gave a memory a text that it or another had before; by looking at all of the scope.
+SELECT number, memory_id, old_text, new_text FROM history
+ WHERE scope_id = :scope_id AND reason IN ('merged', 'restored', 'undone');
 
 -- name: texts_given
 -- Every text that a memory got, the last one first, with why it got it and where that was said; by index
@@ -22,9 +23,10 @@ SELECT event.new_text, event.reason, source.session
 -- The metadata of all memories of a scope that have any, unsorted.
 SELECT id, metadata FROM memories WHERE scope_id = :scope_id AND metadata IS NOT NULL;
 
--- name: removed
--- What the removed memories of a scope were besides their texts, unsorted.
-SELECT memory_id, state FROM history WHERE scope_id = :scope_id AND state IS NOT NULL;
+-- name: earlier_states
+-- What the memories of a scope were besides their texts before they were changed or removed, removals first.
+SELECT memory_id, event = 'DELETE', state FROM history
+ WHERE scope_id = :scope_id AND state IS NOT NULL ORDER BY event;
 
 -- name: drop_history_of
 -- Delete the history of one memory.
@@ -41,8 +43,8 @@ DELETE FROM history
 DELETE FROM history WHERE scope_id = :scope_id AND number = :number;
 
 -- name: drop_old_texts_of
--- What later events of a memory quote of its earlier texts, with all that it was when it was removed.
-UPDATE history SET old_text = NULL, state = NULL WHERE scope_id = :scope_id AND memory_id = :id;
+-- What later events of a memory quote of its earlier texts, with all that it was before them.
+UPDATE history SET old_text = NULL, state = NULL, left_hash = NULL WHERE scope_id = :scope_id AND memory_id = :id;
 
 -- name: drop_past_of
 -- The closed states that a memory replaced, directly or through others; by index memories_by_successor.

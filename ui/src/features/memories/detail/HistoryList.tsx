@@ -1,14 +1,13 @@
 import { Button, Text, Title } from '@mantine/core';
 import { notifyFailure } from '@/shared/components/notify';
 import { Time } from '@/shared/components/Time';
-import { Words } from '@/shared/components/Words';
 import { useRestoreMemory } from '@/shared/data/memories/change';
 import type { HistoryEvent } from '@/shared/data/memories/details';
 import type { ListedMemory } from '@/shared/data/memories/list';
 import type { Scope } from '@/shared/data/scope';
+import { ChangedWords } from './ChangedWords';
 import classes from './detail.module.css';
 import { reasonInWords } from './reasons';
-import { WordDiff } from './WordDiff';
 
 interface HistoryListProps {
   owner: Scope;
@@ -41,7 +40,7 @@ export function HistoryList({ owner, memory, events }: HistoryListProps) {
               <strong>{reasonInWords(event)}</strong>
               <Time value={event.created_at} />
             </div>
-            <Change event={event} />
+            <ChangedWords before={event.old_memory} after={event.new_memory} />
             {event.new_memory !== null && event.new_memory !== memory.memory && (
               <Button size="compact-xs" variant="subtle" loading={restore.isPending} onClick={() => goBack(event)}>
                 Back to these words
@@ -51,17 +50,5 @@ export function HistoryList({ owner, memory, events }: HistoryListProps) {
         ))}
       </ol>
     </section>
-  );
-}
-
-function Change({ event }: { event: HistoryEvent }) {
-  const { old_memory: before, new_memory: after } = event;
-  if (before !== null && after !== null && before !== after) return <WordDiff before={before} after={after} />;
-  const text = after ?? before;
-  if (text === null) return null;
-  return (
-    <Text component="div" size="sm" c={after === null ? 'dimmed' : undefined}>
-      <Words limit={2000}>{text}</Words>
-    </Text>
   );
 }

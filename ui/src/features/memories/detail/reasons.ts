@@ -12,6 +12,7 @@ const REASONS: Record<string, string> = {
   confirmed: 'Still true',
   restored: 'Restored',
   merged: 'Merged',
+  undone: 'Undone',
 };
 const EVENTS = { ADD: 'Added', UPDATE: 'Changed', DELETE: 'Deleted' };
 

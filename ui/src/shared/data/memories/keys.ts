@@ -10,6 +10,7 @@ export const memoryKeys = {
   found: ({ user, project }: Scope) => [...all, 'found', user, project] as const,
   details: ({ user, project }: Scope, id: string) => [...all, 'details', user, project, id] as const,
   history: ({ user, project }: Scope, id: string) => [...all, 'history', user, project, id] as const,
+  changes: ({ user, project }: Scope) => [...all, 'changes', user, project] as const,
   duplicates: ({ user, project }: Scope) => [...all, 'duplicates', user, project] as const,
 };
 

@@ -1,0 +1,117 @@
+"""The log of a user's changes: every commit with its events, as the history keeps them.
+
+An event names its commit. Both backends of memories keep the history in this table, so both read this log. A commit
+with erased words is taken out of the log as a whole.
+
+Blocking functions within the scope of the caller's transaction.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from mnemoir.core.ids import ChangeId, MemoryId
+from mnemoir.core.memories import ChangedMemory, LoggedChange
+from mnemoir.core.scope import Scope
+from mnemoir.ports.memory_store import ChangePage, Project
+from mnemoir.storage.sql.engine import Sql, Value, of_scope, queries
+from mnemoir.storage.sql.rows import before_of
+
+_QUERIES = queries("change_log")
+_MOST_ROWS = 1000  # after so many events a page ends
+_OWN_COMMIT = re.compile(r"chg_0{17}([0-9a-f]{15})", re.ASCII)  # the id of an event of an older program
+_NEWEST = 2**62
+
+
+def changes_before(sql: Sql, scope: Scope, limit: int, place: int | None) -> ChangePage:
+    """At most `limit` commits before the one at `place`, newest first; fewer when they have many events."""
+    undone = _undone(sql)
+    found: list[LoggedChange] = []
+    count = 0
+    for change in _grouped(sql.each(_QUERIES["events_before"], before=place or _NEWEST), scope, undone):
+        if len(found) == limit or (found and count + len(change.rows) > _MOST_ROWS):
+            return ChangePage(changes=found, next=found[-1].place)
+        found.append(change)
+        count += len(change.rows)
+    return ChangePage(changes=found)
+
+
+def change_of(sql: Sql, project: Project, change_id: ChangeId) -> tuple[Scope, LoggedChange] | None:
+    """A commit and its user; None when no user of the project has one of that id in the log."""
+    number = _number_of(change_id)
+    owner, events = ("owner_of_change", "events_of_change") if number is None else ("owner_of_event", "one_event")
+    which: dict[str, Value] = {"id": change_id} if number is None else {"number": number}
+    user = sql.value(_QUERIES[owner], tenant=project.tenant, project=project.project, **which) if change_id else None
+    if user is None:
+        return None
+    scope = Scope(tenant=project.tenant, project=project.project, user=user)
+    within = of_scope(sql, scope)
+    (change,) = _grouped(within.rows(_QUERIES[events], **which), scope, _undone(within))
+    return scope, change
+
+
+def last_change_of(sql: Sql, memory_id: MemoryId) -> ChangeId | None:
+    """The commit that changed a memory last; None for an unknown memory."""
+    found = sql.value(_QUERIES["last_change_of"], id=memory_id)
+    return None if found is None else ChangeId(found)
+
+
+def end_before(sql: Sql, memory_id: MemoryId, change_id: ChangeId) -> str | None:
+    """The time at which the memory had ended when the change began it; None when it had not been there before."""
+    end: str | None = None
+    at_beginning: dict[str, str | None] = {}
+    for event, at, change, undo_of in sql.rows(_QUERIES["ends"], id=memory_id):
+        if event == "ADD":
+            at_beginning[change] = end
+        else:
+            end = at if undo_of is None else at_beginning.get(undo_of)
+    return at_beginning.get(change_id)
+
+
+def _grouped(rows: Iterable[Any], scope: Scope, undone: dict[str, ChangeId]) -> Iterator[LoggedChange]:
+    """The commits of events that come newest first."""
+    for change_id, events in groupby(rows, itemgetter(1)):
+        of_change = list(events)[::-1]
+        number, _, undo_of, at, model, session, *_ = of_change[0]
+        yield LoggedChange(
+            id=ChangeId(change_id),
+            place=number,
+            at=at,
+            rows=[_changed(row, scope) for row in of_change],
+            model=model,
+            session=session,
+            undo_of=undo_of,
+            undone_by=undone.get(change_id),
+        )
+
+
+def _changed(row: Any, scope: Scope) -> ChangedMemory:
+    event, memory_id, old, new, reason, state, left, agent, app, conversation = row[6:]
+    memory_id = MemoryId(memory_id)
+    return ChangedMemory(
+        event=event,
+        memory_id=memory_id,
+        old_text=old,
+        new_text=new,
+        reason=reason,
+        before=before_of(old, state, memory_id, scope.user),
+        left=left,
+        place=(agent, app, conversation),
+    )
+
+
+def _undone(sql: Sql) -> dict[str, ChangeId]:
+    """The commit that undid each commit, without those that were undone themselves."""
+    undone: dict[str, ChangeId] = {}
+    for change_id, undo_of in sql.rows(_QUERIES["undos"]):  # the newest first
+        if change_id not in undone:
+            undone.setdefault(undo_of, ChangeId(change_id))
+    return undone
+
+
+def _number_of(change_id: str) -> int | None:
+    """The number of the event that is a commit of its own; None for another id."""
+    found = _OWN_COMMIT.fullmatch(change_id)
+    return None if found is None else int(found[1], 16)

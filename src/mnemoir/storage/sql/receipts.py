@@ -1,0 +1,55 @@
+"""Receipts of commits: the idempotency key of a commit with its outcome, kept for 24 hours and written in the same
+transaction.
+
+As a scope has one writer at a time, the second of two requests with one key always finds the receipt of the first.
+Both backends of memories keep receipts in this table.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from mnemoir.core.errors import Conflict
+from mnemoir.core.memories import Applied
+from mnemoir.ports.memory_store import Receipt, RedeemedReceipt
+from mnemoir.storage.sql.engine import Sql, queries
+from mnemoir.storage.sql.rows import applied_as_json, applied_of
+
+_QUERIES = queries("changes")
+KEPT = timedelta(hours=24)
+
+
+def find_receipt(sql: Sql, key: str, now: datetime) -> RedeemedReceipt | None:
+    """The answer to the key in the last 24 hours; None without one."""
+    row = sql.row(_QUERIES["receipt"], key=key, since=(now - KEPT).timestamp())
+    if row is None:
+        return None
+    request_hash, reason, applied = row
+    return RedeemedReceipt(request_hash=request_hash, reason=reason, applied=applied_of(applied))
+
+
+def already_applied(sql: Sql, receipt: Receipt, now: datetime) -> list[Applied] | None:
+    """The outcome of this same request before; None when it is new. Raises Conflict when another used its key."""
+    earlier = find_receipt(sql, receipt.key, now)
+    if earlier is None:
+        return None
+    if earlier.request_hash != receipt.request_hash:
+        raise Conflict(
+            "This Idempotency-Key was used for another request in the last 24 hours. "
+            "Use a new key for a new request.",
+            code="idempotency_mismatch",
+        )
+    return list(earlier.applied)
+
+
+def keep_receipt(sql: Sql, receipt: Receipt, answer: tuple[str, Sequence[Applied]], now: datetime) -> None:
+    """Store the reason and the outcome of a commit, and delete expired receipts."""
+    reason, applied = answer
+    sql.run(_QUERIES["drop_receipts"], before=(now - KEPT).timestamp())
+    sql.run(
+        _QUERIES["put_receipt"],
+        key=receipt.key,
+        request_hash=receipt.request_hash,
+        reason=reason,
+        given_at=now.timestamp(),
+        applied=applied_as_json(applied),
+    )
