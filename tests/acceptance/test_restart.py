@@ -11,7 +11,7 @@ from mnemoir.core.ids import new_memory_id
 from mnemoir.core.memories import Add, IndexEntry, Memory, Provenance
 from mnemoir.core.scope import Scope
 from mnemoir.providers.embedding.minilm_model import MiniLM
-from mnemoir.search.indexing import terms_of
+from mnemoir.search.terms import terms_and_forms_of
 from mnemoir.storage.sql import SqlMemoryStore
 from mnemoir.storage.sqlite import open_database
 from tests.cli.command_process import run
@@ -29,7 +29,7 @@ async def fill(path: Path) -> None:
     def message(number: int) -> Add:
         text = f"This is what was said as number {number}"
         memory = Memory(id=new_memory_id(), text=text, user="mira", created_at=said_at, kind="message", role="user")
-        return Add(memory=memory, entry=IndexEntry(terms=terms_of(text), model=model, vector=vector))
+        return Add(memory=memory, entry=IndexEntry(terms=terms_and_forms_of(text), model=model, vector=vector))
 
     database = open_database(path)
     store = SqlMemoryStore(database)

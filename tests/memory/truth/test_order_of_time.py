@@ -160,7 +160,7 @@ def record(text: str, at: str) -> Memory:
 async def test_an_imported_fact_goes_behind_a_newer_one_that_is_stored_or_imported(live):
     life = live()
     await life.tell(LINZ, day("2025-05-01"))
-    exchange = FactExchange(life.store, life.indexing)
+    exchange = FactExchange(life.store, life.indexing, life.facts.plans)
     old = [
         record("Lives in Wels", "2024-05-01"),
         record("Lives in Graz", "2023-05-01"),
@@ -175,6 +175,6 @@ async def test_an_imported_fact_goes_behind_a_newer_one_that_is_stored_or_import
 async def test_an_import_changes_nothing_that_is_stored(live):
     life = live()
     await life.tell(GRAZ, day("2024-05-01"))
-    await FactExchange(life.store, life.indexing).add(MIRA, [record("Lives in Linz", "2025-05-01")])
+    await FactExchange(life.store, life.indexing, life.facts.plans).add(MIRA, [record("Lives in Linz", "2025-05-01")])
     assert await life.now() == ["Lives in Graz", "Lives in Linz"]
     assert await life.duplicates() == [["Lives in Graz", "Lives in Linz"]]
