@@ -37,8 +37,19 @@ _OF_THE_RUN = 0.6  # over how much of it the files of the browser are spread: no
 _MEMORY = Path("/dev/shm")
 _ENOUGH_BYTES = 4 * 1024**3  # a whole run leaves less than one, if nothing fails
 
-# In these rooms each case of a test opens a database or a server, so `make test` has few of many cases.
-_COSTLY = {"acceptance", "app", "contracts", "conversations", "memory", "server", "storage", "workflows"}
+# In these rooms each case of a test opens a database, a server or a process: `make test` has few of many cases.
+_COSTLY = {
+    "acceptance",
+    "app",
+    "cli",
+    "contracts",
+    "conversations",
+    "fidelity",
+    "memory",
+    "server",
+    "storage",
+    "workflows",
+}
 _MOST_CASES = 3
 # no example is wrong for having taken long: others may be at work on this machine. Each run has other examples.
 settings.register_profile("untimed", settings(), deadline=None, max_examples=30)
