@@ -34,13 +34,12 @@ from mnemoir.conversations.search.where import Where, read_where
 from mnemoir.core.errors import InvalidRequest, StorageBusyError
 from mnemoir.ports.embedding import FloatArray
 from mnemoir.ports.search_rows import MOST_CHANGES
-from mnemoir.search.indexing import pack_vector
 from mnemoir.storage.conversations.resident_vectors import ResidentVectors
 from mnemoir.storage.sql.conversations.vectors import (
     QUERIES,
     StoreState,
-    as_json,
     change,
+    codes_named,
     documents,
     drop,
     put,
@@ -49,7 +48,7 @@ from mnemoir.storage.sql.conversations.vectors import (
     rows_named,
     state_of,
     unseen,
-    vectors_from,
+    vectors_named,
     written_since,
 )
 from mnemoir.storage.sql.engine import Sql
@@ -185,19 +184,11 @@ class VectorFileStore(IndexedVectors, NamedModel):
 
     def vectors_of(self, ids: Sequence[str]) -> dict[str, StoredVector]:
         """The vectors by id, read from the file, with or without the matrix."""
-        found = self._read(lambda sql: sql.rows(QUERIES["vectors_of"], ids=as_json(ids)))
-        if not found:
-            return {}
-        packed = pack_vector(vectors_from([vector for _, vector, *_ in found]))
-        size = len(packed) // len(found)
-        return {
-            name: StoredVector(packed[place * size : (place + 1) * size], token_ids, second)
-            for place, (name, _, token_ids, second) in enumerate(found)
-        }
+        return self._read(lambda sql: vectors_named(sql, ids))
 
     def token_codes(self, ids: Sequence[str]) -> dict[str, bytes]:
         """The token codes by id, read from the file; they are never kept in memory."""
-        return dict(self._read(lambda sql: sql.rows(QUERIES["token_codes"], ids=as_json(ids))))
+        return self._read(lambda sql: codes_named(sql, ids))
 
     def unseen(self, model: str, limit: int) -> UnseenTexts:
         """Read from the file, including writes of other processes."""

@@ -12,6 +12,7 @@ from mnemoir.conversations.search.vectors import (
     GivenMetadata,
     Got,
     NewVector,
+    StoredVector,
     Text,
     TokenPart,
     UnseenTexts,
@@ -183,6 +184,34 @@ def _members(raw: str) -> dict[str, Any]:
     except orjson.JSONDecodeError as exc:
         raise Damaged(f"metadata of a vector are no JSON: {exc}") from exc
     return members
+
+
+def vectors_named(sql: Sql, ids: Sequence[str]) -> dict[str, StoredVector]:
+    """The existing vectors by id. Raises Damaged for a cell that nothing here wrote."""
+    found = sql.rows(QUERIES["vectors_of"], ids=as_json(list(ids)))
+    if not found:
+        return {}
+    cells = [cell for _, *row in found for cell in row if cell is not None]
+    if not all(isinstance(cell, bytes) and len(cell) % 2 == 0 for cell in cells) or not _are_as_long(found):
+        raise Damaged("a vector is not of bytes, or not as long as the others")
+    packed = pack_vector(vectors_from([vector for _, vector, *_ in found]))
+    size = len(packed) // len(found)
+    return {
+        name: StoredVector(packed[place * size : (place + 1) * size], token_ids, second)
+        for place, (name, _, token_ids, second) in enumerate(found)
+    }
+
+
+def codes_named(sql: Sql, ids: Sequence[str]) -> dict[str, bytes]:
+    """The token codes by id, of those that have them. Raises Damaged for a cell that nothing here wrote."""
+    found = sql.rows(QUERIES["token_codes"], ids=as_json(list(ids)))
+    if not all(isinstance(codes, bytes) for _, codes in found):
+        raise Damaged("token codes are not of bytes")
+    return dict(found)
+
+
+def _are_as_long(found: Sequence[Any]) -> bool:
+    return len({len(vector or b"") for _, vector, *_ in found}) == 1
 
 
 def vectors_from(stored: Sequence[bytes]) -> FloatArray:
