@@ -31,6 +31,7 @@ from mnemoir.server.routing import Routing, not_this_method
 from mnemoir.server.ui import Ui
 from mnemoir.server.under_way import Places, UnderWay
 
+_described: dict[str, dict[str, Any]] = {}  # by root path: all servers of a process have the same routes
 _ROUTERS = (
     *(*status.ROUTERS, *memories.ROUTERS, *runs.ROUTERS, workflow_files.router),
     *(*discussions.ROUTERS, *conversations.ROUTERS),
@@ -106,12 +107,12 @@ def _rest(site: Site, posts: Mapping[str, ASGIApp]) -> FastAPI:
     app.add_exception_handler(HTTPException, _on_http)
     app.add_exception_handler(Exception, _on_fault)
     chat_routes = {path: ["POST"] for path in posts} | plain_routes(app.routes)
-    described: dict[str, Any] = {}
 
     def openapi() -> dict[str, Any]:
-        if not described:
-            described.update(describe(app, chat_routes, site.options.root_path))
-        return described
+        root_path = site.options.root_path
+        if root_path not in _described:
+            _described[root_path] = describe(app, chat_routes, root_path)
+        return _described[root_path]
 
     app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's documented way to extend it
     return app
