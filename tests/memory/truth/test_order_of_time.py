@@ -1,5 +1,6 @@
 """What was said earlier goes into the past, whenever it arrives."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -8,6 +9,7 @@ from mnemoir.core.clock import to_text
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory
 from mnemoir.memory.facts.kind import FactExchange
+from mnemoir.memory.facts.timeline import behind_newer
 from tests.memory.truth.conftest import BEGIN, DAY, MIRA, day, model_that
 
 GRAZ, WELS, LINZ = "I live in Graz.", "I live in Wels.", "I live in Linz."
@@ -153,8 +155,9 @@ async def test_a_fuller_wording_that_was_said_earlier_does_not_end_the_shorter_o
     assert await life.now() == ["Has a dog called Rex"]
 
 
-def record(text: str, at: str) -> Memory:
-    return Memory(id=MemoryId(""), text=text, user="mira", created_at=to_text(day(at)), updated_at=to_text(day(at)))
+def record(text: str, at: str, *, again: str = "") -> Memory:
+    created, renewed = to_text(day(at)), to_text(day(again or at))
+    return Memory(id=MemoryId(""), text=text, user="mira", created_at=created, updated_at=renewed)
 
 
 async def test_an_imported_fact_goes_behind_a_newer_one_that_is_stored_or_imported(live):
@@ -170,6 +173,27 @@ async def test_an_imported_fact_goes_behind_a_newer_one_that_is_stored_or_import
     assert await life.now() == ["Likes tea", "Lives in Linz"]
     assert await life.at(day("2023-06-01")) == ["Likes tea", "Lives in Graz"]
     assert await life.at(day("2024-06-01")) == ["Likes tea", "Lives in Wels"]
+
+
+async def test_an_imported_fact_ends_when_an_older_one_was_confirmed_after_it(live):
+    life = live()
+    exchange = FactExchange(life.store, life.indexing, life.facts.plans)
+    await exchange.add(MIRA, [record("Lives in Graz", "2020-05-01", again="2024-05-01")])
+    await exchange.add(MIRA, [record("Lives in Linz", "2022-05-01")])
+    assert await life.at(day("2022-06-01")) == ["Lives in Graz", "Lives in Linz"]
+    assert await life.now() == ["Lives in Graz"]
+
+
+def test_thousands_of_values_of_one_attribute_each_hold_until_the_next():
+    homes = [
+        record(f"Lives in Town{n}", f"20{10 + n // 336}-{1 + n // 28 % 12:02}-{1 + n % 28:02}") for n in range(3000)
+    ]
+    homes = [replace(home, id=MemoryId(f"m{n}")) for n, home in enumerate(homes)]
+    *past, last = behind_newer(homes[1::2], homes[::2])
+    assert [(home.valid_to, home.replaced_by) for home in past] == [
+        (homes[n + 1].created_at, homes[n + 1].id) for n in range(1, 2999, 2)
+    ]
+    assert last == homes[-1]
 
 
 async def test_an_import_changes_nothing_that_is_stored(live):

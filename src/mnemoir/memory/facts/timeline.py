@@ -4,12 +4,14 @@ A plan over memories does not know when its facts were said. A fact that would c
 said becomes a past state of that memory, and the memory stays. The same holds between the facts of one add.
 """
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from operator import itemgetter
 
-from mnemoir.core.clock import from_text
+from mnemoir.core.clock import from_text, to_text
 from mnemoir.core.memories import Memory
 from mnemoir.memory.facts.defences import Plan
 from mnemoir.memory.facts.matters import contradicts, has_one_value, is_known, matter_of
@@ -37,8 +39,7 @@ class State:
     def until(self) -> datetime | None:
         """The end of a state of the past; None for now."""
         if isinstance(self.past_of, Memory):
-            created = from_text(self.past_of.created_at)
-            return created if _is_before(self.said_at, created) else _renewed(self.past_of)
+            return _told_next(self.past_of, self.said_at)
         return self.past_of.said_at if self.past_of else None
 
     @property
@@ -79,28 +80,63 @@ def is_late(said_at: datetime | None, memory: Memory) -> bool:
 
 
 def behind_newer(fresh: Sequence[Memory], stored: Sequence[Memory]) -> list[Memory]:
-    """The memories to import, oldest first; one that a newer fact contradicts held until that was said.
+    """The memories to import, in order; one that a newer fact contradicts held until that was said.
 
     Only values of attributes that have one are compared, each with the others of its attribute.
     """
-    rivals: dict[str, list[Memory]] = defaultdict(list)
+    told: dict[str, list[Memory]] = defaultdict(list)
+    slots = {memory.id: slot for memory in (*stored, *fresh) if (slot := _slot(memory))}
     for memory in (*stored, *fresh):
-        if memory.kind == "fact" and memory.valid_to is None and has_one_value(memory.text):
-            rivals[matter_of(memory.text).slot].append(memory)
-    return [_behind_newer(memory, rivals[matter_of(memory.text).slot]) for memory in fresh]
+        if memory.id in slots:
+            told[slots[memory.id]].append(memory)
+    rivals = {slot: _Rivals(memories) for slot, memories in told.items()}
+    return [rivals[slots[memory.id]].put_behind(memory) if memory.id in slots else memory for memory in fresh]
 
 
-def _behind_newer(memory: Memory, rivals: Sequence[Memory]) -> Memory:
-    told = _renewed(memory)
-    newer = [
-        other
-        for other in rivals
-        if memory in rivals and is_late(told, other) and contradicts(other.text, memory.text)
-    ]
-    if not newer:
-        return memory
-    first = min(newer, key=lambda other: other.created_at)
-    return replace(memory, valid_to=first.created_at, replaced_by=first.id)
+def _slot(memory: Memory) -> str:
+    """The attribute that has one value at a time and gets one by this current fact; "" for none."""
+    is_rival = memory.kind == "fact" and memory.valid_to is None and has_one_value(memory.text)
+    return matter_of(memory.text).slot if is_rival else ""
+
+
+class _Rivals:
+    """Values of one attribute by the times at which they were told."""
+
+    def __init__(self, memories: Sequence[Memory]) -> None:
+        times = [(memory, from_text(memory.created_at), _renewed(memory)) for memory in memories]
+        created = [(told, memory) for memory, told, _ in times if told]
+        confirmed = [(again, memory) for memory, told, again in times if told and again and told < again]
+        self._told = [sorted(each, key=itemgetter(0)) for each in (created, confirmed)]
+
+    def put_behind(self, memory: Memory) -> Memory:
+        """The memory; as a past one, if what was told next contradicts it."""
+        said_at = _renewed(memory)
+        if said_at is None:
+            return memory
+        found = [first for told in self._told if (first := _first_against(memory.text, told, said_at))]
+        if not found:
+            return memory
+        until, newer = min(found, key=itemgetter(0))
+        return replace(memory, valid_to=to_text(until), replaced_by=newer.id)
+
+
+def _first_against(
+    text: str, told: Sequence[tuple[datetime, Memory]], said_at: datetime
+) -> tuple[datetime, Memory] | None:
+    """The first memory told after `said_at` that contradicts the text, with its time; `told` is in order of time."""
+    harmless: set[str] = set()
+    for place in range(bisect_right(told, said_at, key=itemgetter(0)), len(told)):
+        newer = told[place][1].text
+        if newer not in harmless and contradicts(newer, text):
+            return told[place]
+        harmless.add(newer)
+    return None
+
+
+def _told_next(memory: Memory, said_at: datetime | None) -> datetime | None:
+    """When the memory was told or confirmed for the first time after `said_at`."""
+    created = from_text(memory.created_at)
+    return created if _is_before(said_at, created) else _renewed(memory)
 
 
 def _put_behind_memories(state: State) -> None:
