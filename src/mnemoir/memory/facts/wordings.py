@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 
 from mnemoir.core.memories import Hit, Memory
 from mnemoir.core.text import content_hash, normalise
-from mnemoir.memory.facts.matters import has_same_subject, is_known, is_same
+from mnemoir.memory.facts.matters import has_same_subject, is_known, is_same, matter_of
 from mnemoir.memory.facts.predicates import predicate_table
 from mnemoir.memory.facts.resemblance import CERTAIN, words_of
 from mnemoir.search.scores import Pair
@@ -57,8 +57,22 @@ def each_once(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _are_comparable(one: Memory, other: Memory) -> bool:
-    """True for two facts with a word in common; most of what is found has none."""
-    return one.kind == other.kind == "fact" and not words_of(one.text).known.isdisjoint(words_of(other.text).known)
+    """False for two facts of which neither can say what the other one says; told in little time, for most are."""
+    if not one.kind == other.kind == "fact":
+        return False
+    first, second = words_of(one.text), words_of(other.text)
+    if first.known.isdisjoint(second.known):
+        return False
+    if not (first.numbers <= second.numbers or second.numbers <= first.numbers):
+        return False
+    return not _readings(one.text).isdisjoint(_readings(other.text))
+
+
+@lru_cache(maxsize=4096)
+def _readings(statement: str) -> frozenset[object]:
+    """What two statements have in common when one says what the other says: attribute, first word, or essence."""
+    slot = matter_of(statement).slot
+    return frozenset((slot or words_of(statement).stems[:1], _essence(statement)))
 
 
 @lru_cache(maxsize=4096)
