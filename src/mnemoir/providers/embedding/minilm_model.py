@@ -26,16 +26,16 @@ class MiniLM(ThreadedModel["Tokens"]):
     def __init__(self, *, folder: Path | None = None, threads: int | None = None) -> None:
         """Defaults: the model folder of the package, and two threads on two or more cores."""
         folder = folder or Path(str(files("mnemoir.providers.embedding"))) / "minilm"
-        load = partial(_load, folder, threads or min(2, os.cpu_count() or 1))
-        super().__init__(load, label="The built-in embedding model")
+        lanes = threads or min(2, os.cpu_count() or 1)
+        super().__init__(partial(_load, folder), label="The built-in embedding model", lanes=lanes)
 
 
 @lru_cache(maxsize=1)  # immutable, so the whole process shares one: it takes 0.1 s and 40 MiB
-def _load(folder: Path, threads: int) -> "Encoder":
+def _load(folder: Path) -> "Encoder":
     # Imported here, in the thread: onnxruntime and the model take half a second, too long for the event loop.
     from mnemoir.providers.embedding.minilm_encoder import Encoder
 
-    return Encoder(folder, threads)
+    return Encoder(folder)
 
 
 _: type[EmbeddingModel] = MiniLM  # checked, never run

@@ -1,9 +1,12 @@
-"""An embedding model inside this process, run by one thread of its own.
+"""An embedding model inside this process, run by a thread of its own.
 
-The thread owns the tokenizer and the model and works in slices of about 20 ms. Before each slice it reads
+The thread owns the tokenizer and the model and works in rounds of about 20 ms. Before each round it reads
 its inbox and continues with the request that is due first. A request is due after as many passages as it
 contains itself, so a single query overtakes the rest of an import, and a steady flow of queries still
-cannot block the import for ever. Small requests share a slice when they fit.
+cannot block the import for ever.
+
+A round is one slice for each lane. The thread runs the first, further lanes are threads that wait until there is more
+than one slice. Small requests share a slice when they fit.
 
 The event loop only sends passages to the thread and receives embeddings.
 """
@@ -13,6 +16,7 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, Generic, Protocol, TypeVar
@@ -20,8 +24,8 @@ from typing import Final, Generic, Protocol, TypeVar
 from mnemoir.core.errors import ProviderError, ProviderUnavailable
 from mnemoir.ports.embedding import Embedding, Passage
 
-SLICE_TOKENS: Final = 256
-"""Tokens of a slice, padding included. Twice as many are 10 % faster per message, cost 12 MiB and double the wait."""
+ROUND_TOKENS: Final = 256
+"""Tokens of a round, padding included. Twice as many are 10 % faster per message, cost 12 MiB and double the wait."""
 SLICE_PASSAGES: Final = 16
 SHORT_TOKENS: Final = 32
 """Tokens up to which padding is cheap: passages below this length share a slice, however long they are."""
@@ -40,7 +44,7 @@ Tokens = TypeVar("Tokens", bound=Tokenized)
 
 
 class Encoder(Protocol[Tokens]):
-    """A model and its tokenizer, for use by one thread."""
+    """A model and its tokenizer. Only `embed` is called by several threads, where there are lanes."""
 
     def read(self, passage: Passage) -> Tokens:
         """Tokenize a passage, cut to fit the model."""
@@ -104,10 +108,11 @@ class ThreadedModel(Generic[Tokens]):
     name: str
     dimension: int
 
-    def __init__(self, load: Callable[[], Encoder[Tokens]], *, label: str) -> None:
+    def __init__(self, load: Callable[[], Encoder[Tokens]], *, label: str, lanes: int = 1) -> None:
         """`label` begins the error messages, such as "The built-in embedding model"."""
         self._load = load
         self._label = label
+        self._lanes = lanes
         self._inbox: queue.SimpleQueue[_Request[Tokens] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._is_closed = False
@@ -140,7 +145,7 @@ class ThreadedModel(Generic[Tokens]):
 
     def _start(self) -> None:
         if self._thread is None:
-            worker = _Worker(self._inbox, self._load, self._label)
+            worker = _Worker(self._inbox, self._load, self._label, self._lanes)
             self._thread = threading.Thread(
                 target=worker.run, name=f"mnemoir-{type(self).__name__.lower()}", daemon=True
             )
@@ -148,14 +153,21 @@ class ThreadedModel(Generic[Tokens]):
 
 
 class _Worker(Generic[Tokens]):
-    """The loop of the model's thread; all its methods run in that thread only."""
+    """The loop of the model's thread; but for `_answer`, its methods run in that thread only."""
 
     def __init__(
-        self, inbox: queue.SimpleQueue[_Request[Tokens] | None], load: Callable[[], Encoder[Tokens]], label: str
+        self,
+        inbox: queue.SimpleQueue[_Request[Tokens] | None],
+        load: Callable[[], Encoder[Tokens]],
+        label: str,
+        lanes: int,
     ) -> None:
         self._inbox = inbox
         self._load = load
         self._label = label
+        self._lanes = lanes
+        # it starts a thread when there is work for one
+        self._others = ThreadPoolExecutor(max(1, lanes - 1), thread_name_prefix="mnemoir-lane")
         self._encoder: Encoder[Tokens] | None = None
         self._waiting: list[_Request[Tokens]] = []
         self._embedded = 0  # passages embedded so far: the clock of `_Request.due`
@@ -165,6 +177,7 @@ class _Worker(Generic[Tokens]):
             self._work()
         for request in self._waiting:
             request.fail(_closed(self._label))
+        self._others.shutdown()
 
     def _collect(self) -> bool:
         """Read the whole inbox, waiting only when there is no other work. False when the model is being closed."""
@@ -177,33 +190,54 @@ class _Worker(Generic[Tokens]):
         return True
 
     def _work(self) -> None:
-        """Embed one slice. An error fails the requests of that slice only."""
+        """Embed one round. An error fails the requests of its slice only."""
         self._waiting = [request for request in self._waiting if request.is_open and request.has_more]
         self._waiting.sort(key=lambda request: request.due)
         for request in self._waiting:
-            self._guarded([request], request.read_ahead)
-        chosen = _slice([request for request in self._waiting if request.tokenized])
-        self._guarded([request for request, _, _ in chosen], lambda encoder: self._embed(encoder, chosen))
+            self._read_ahead(request)
+        slices = self._slices()
+        if self._encoder is None or not slices:
+            return
+        others = [self._others.submit(self._answer, self._encoder, chosen) for chosen in slices[1:]]
+        answers = [self._answer(self._encoder, slices[0]), *(other.result() for other in others)]
+        for chosen, answer in zip(slices, answers, strict=True):
+            self._deliver(chosen, answer)
 
-    def _guarded(self, requests: Sequence[_Request[Tokens]], action: Callable[[Encoder[Tokens]], None]) -> None:
-        """Call `action` with the encoder, loading it on first use; an error fails `requests`."""
+    def _read_ahead(self, request: _Request[Tokens]) -> None:
+        """Tokenize the request's next passages, with the encoder, which is loaded at the first use."""
         try:
             self._encoder = self._encoder or self._load()
-            action(self._encoder)
+            request.read_ahead(self._encoder)
         except Exception as exc:  # noqa: BLE001 - a thread that dies would leave every caller waiting
-            error = exc if isinstance(exc, ProviderError) else _broken(self._label, exc)
-            for request in requests:
-                request.fail(error)
+            request.fail(_error(self._label, exc))
 
-    def _embed(self, encoder: Encoder[Tokens], chosen: Sequence[_Entry[Tokens]]) -> None:
-        embeddings = encoder.embed([tokens for _, _, tokens in chosen]) if chosen else []
+    def _slices(self) -> list[list[_Entry[Tokens]]]:
+        """A slice for each lane, as far as there is work."""
+        slices: list[list[_Entry[Tokens]]] = []
+        tokens = ROUND_TOKENS // self._lanes
+        for _ in range(self._lanes):
+            chosen = _slice([request for request in self._waiting if request.tokenized], tokens)
+            slices += [chosen] if chosen else []
+        return slices
+
+    def _answer(self, encoder: Encoder[Tokens], chosen: Sequence[_Entry[Tokens]]) -> list[Embedding] | ProviderError:
+        try:
+            return encoder.embed([tokens for _, _, tokens in chosen])
+        except Exception as exc:  # noqa: BLE001 - as above
+            return _error(self._label, exc)
+
+    def _deliver(self, chosen: Sequence[_Entry[Tokens]], answer: list[Embedding] | ProviderError) -> None:
+        if isinstance(answer, ProviderError):
+            for request, _, _ in chosen:
+                request.fail(answer)
+            return
         self._embedded += len(chosen)
-        for (request, number, _), embedding in zip(chosen, embeddings, strict=True):
+        for (request, number, _), embedding in zip(chosen, answer, strict=True):
             request.embedded(number, embedding)
 
 
-def _slice(waiting: Sequence[_Request[Tokens]]) -> list[_Entry[Tokens]]:
-    """Take the passages to embed together: the first request's, and those of small requests that fit in the slice.
+def _slice(waiting: Sequence[_Request[Tokens]], tokens: int) -> list[_Entry[Tokens]]:
+    """Take the passages to embed together: the first request's, and those of small requests that fit in `tokens`.
 
     A large request never joins: a query that overtook it would have to wait for its passages as well.
     """
@@ -214,7 +248,7 @@ def _slice(waiting: Sequence[_Request[Tokens]]) -> list[_Entry[Tokens]]:
             break
         while request.tokenized and _length(request) <= limit:
             longest = max(longest, _length(request))
-            if len(chosen) == SLICE_PASSAGES or (chosen and (len(chosen) + 1) * longest > SLICE_TOKENS):
+            if len(chosen) == SLICE_PASSAGES or (chosen and (len(chosen) + 1) * longest > tokens):
                 return chosen
             chosen.append((request, *request.tokenized.popleft()))
     return chosen
@@ -225,8 +259,8 @@ def _length(request: _Request[Tokens]) -> int:
     return len(request.tokenized[0][1])
 
 
-def _broken(label: str, cause: Exception) -> ProviderUnavailable:
-    return ProviderUnavailable(f"{label} failed: {cause}")
+def _error(label: str, cause: Exception) -> ProviderError:
+    return cause if isinstance(cause, ProviderError) else ProviderUnavailable(f"{label} failed: {cause}")
 
 
 def _closed(label: str) -> ProviderUnavailable:
