@@ -82,8 +82,7 @@ function NoModel() {
       title="No language model is connected"
     >
       <Text size="sm">
-        Until one is, answers only quote what is remembered.{' '}
-        {isThere && 'Ollama is running on this machine now, and can be used. '}
+        Until one is, answers only quote what is remembered. {isThere && 'Ollama is running now and can be used. '}
         <Link to="/connect?part=model">Connect a model</Link>: Ollama, OpenAI, or any server that speaks its protocol.
       </Text>
     </Alert>

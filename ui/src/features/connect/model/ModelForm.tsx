@@ -63,7 +63,7 @@ export function ModelForm({ setup }: { setup: ModelSetup }) {
     >
       <Stack gap="md">
         <Title order={2} size="h5">
-          Connect a model
+          {setup.in_use.url === null ? 'Connect a model' : 'Connect another model'}
         </Title>
         <Kinds
           chosen={draft.kind}
@@ -136,7 +136,7 @@ function serverOf({ kind, url, key }: Draft): ModelServer {
 
 function lockOf(fixed: Fixed, setting: string) {
   const found = fixed.get(setting);
-  return found ? { disabled: true, description: `Set by ${found.set_by}` } : {};
+  return found ? { readOnly: true, variant: 'filled', description: `Set by ${found.set_by}` } : {};
 }
 
 interface KindsProps {

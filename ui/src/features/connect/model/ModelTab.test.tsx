@@ -140,7 +140,7 @@ test('what is set elsewhere is named with its place and cannot be changed', asyn
   expect(await screen.findByText('Set elsewhere, so fixed here')).toBeVisible();
   const model = screen.getByRole('combobox', { name: 'Model' });
   expect(model).toHaveValue('their-model');
-  expect(model).toBeDisabled();
+  expect(model).toHaveAttribute('readonly');
   expect(screen.getByText('Set by environment variable MEMORY_LLM_MODEL')).toBeVisible();
 });
 

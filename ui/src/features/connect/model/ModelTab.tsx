@@ -1,5 +1,5 @@
 import { Alert, Anchor, Button, Code, Group, List, Stack, Text, Title } from '@mantine/core';
-import { TbBolt, TbInfoCircle, TbLock } from 'react-icons/tb';
+import { TbBolt, TbLock } from 'react-icons/tb';
 import { confirm } from '@/shared/components/confirm';
 import { notifyFailure } from '@/shared/components/notify';
 import { ErrorState, LoadingState } from '@/shared/components/states';
@@ -32,13 +32,13 @@ function Loaded({ overview: { setup, locked } }: { overview: ModelOverview }) {
       <LaterOllama setup={setup} locked={locked} />
       {setup.serves_tree && <TreeNote />}
       {locked && (
-        <Alert color="gray" variant="light" icon={<TbLock aria-hidden />} title="Shown, not changed, here">
+        <Alert variant="default" icon={<TbLock aria-hidden />} title="Shown, not changed, here">
           <Text size="sm">{locked}</Text>
         </Alert>
       )}
-      <SetElsewhere fixed={setup.fixed} />
       {!locked && <ModelForm key={formKey(setup)} setup={setup} />}
       {!locked && setup.saved && <Forget setup={setup} />}
+      <SetElsewhere fixed={setup.fixed} />
       <EmbeddingModel />
     </Stack>
   );
@@ -88,7 +88,10 @@ function LaterOllama({ setup, locked }: { setup: ModelSetup; locked: string }) {
 function SetElsewhere({ fixed }: { fixed: ModelSetup['fixed'] }) {
   if (fixed.length === 0) return null;
   return (
-    <Alert color="gray" variant="light" icon={<TbInfoCircle aria-hidden />} title="Set elsewhere, so fixed here">
+    <Stack gap="xs">
+      <Title order={2} size="h5">
+        Set elsewhere, so fixed here
+      </Title>
       <List size="sm">
         {fixed.map(({ key, value, set_by }) => (
           <List.Item key={key}>
@@ -104,7 +107,7 @@ function SetElsewhere({ fixed }: { fixed: ModelSetup['fixed'] }) {
           </List.Item>
         ))}
       </List>
-    </Alert>
+    </Stack>
   );
 }
 

@@ -7,12 +7,7 @@ export function TreeNote() {
   const { data } = useStatus();
   const files = (data?.endpoints ?? []).map(endpoint => endpoint.path).filter(path => path !== null);
   return (
-    <Alert
-      color="gray"
-      variant="light"
-      icon={<TbBinaryTree2 aria-hidden />}
-      title="This sets the model of the memory"
-    >
+    <Alert variant="default" icon={<TbBinaryTree2 aria-hidden />} title="This sets the model of the memory">
       <Text size="sm">
         This server answers by workflows. The model here derives what is remembered, and answers where a workflow has
         the node Respond. The models of the workflows stand in their endpoint files
