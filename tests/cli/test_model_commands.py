@@ -88,6 +88,20 @@ def test_what_cannot_be_done_says_why(model, arguments: tuple[str, ...], told: s
     assert (done.returncode, told in done.stderr) == (1, True), done.stderr
 
 
+def test_a_damaged_file_stops_the_start_and_the_doctor_names_it(
+    model, tmp_path: Path, capsys: pytest.CaptureFixture[str], far: ThreadedLLM
+) -> None:
+    model("set", "compatible", "far-model", "--address", far.openai_url)
+    path = tmp_path / "data" / "settings" / "model.json"
+    path.write_text("{")
+    where = ("--data-dir", str(tmp_path / "data"))
+    served = run_here("serve", "--port", "0", *where, cwd=tmp_path, capsys=capsys)
+    assert (served.returncode, f"mnemoir: {path}: is damaged" in served.stderr) == (1, True)
+    doctor = run_here("doctor", *where, "--json", cwd=tmp_path, capsys=capsys)
+    [finding] = [check for check in json.loads(doctor.stdout)["checks"] if check["check"] == "model"]
+    assert (finding["state"], str(path) in finding["found"]) == ("fail", True)
+
+
 def test_what_the_environment_sets_is_told_and_comes_first(model, far: ThreadedLLM) -> None:
     shown = model("show", MEMORY_LLM_MODEL="theirs")
     assert "fixed   llm.model  theirs  by environment variable MEMORY_LLM_MODEL" in shown.stdout

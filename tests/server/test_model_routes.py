@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.scripted_llm import Answer, ScriptedLLM, closed_port_url, failure, html_page
 from tests.server.conftest import OpenServer
+from tests.server.served_tree import served
 from tests.server.server_kit import JSON, Server, error_of, hello, succeeded
 from tests.serving import free_port
 
@@ -104,6 +106,20 @@ async def test_a_chat_under_way_ends_on_the_model_it_began_with(open_server: Ope
         assert await words_of(server) == "I am the other one."
         llm.release()
         assert await chat == "I was here first."
+
+
+async def test_with_a_tree_the_model_is_that_of_the_memory_and_chats_ask_the_endpoints(
+    open_server: OpenServer, llm: ScriptedLLM, tmp_path: Path
+) -> None:
+    server = await open_server(NO_MODEL | served(tmp_path, llm.url))
+    async with ScriptedLLM() as other:
+        assert (await save(server, at(other)))["setup"]["serves_tree"] is True
+        await words_of(server)
+        assert (len(llm.requests), other.requests) == (1, [])
+        other.reply_json({"facts": []})
+        said = {"messages": [{"role": "user", "content": "I live in Graz."}], "user_id": "mira"}
+        await server.ask("POST", "/api/memories", said)
+        assert (len(llm.requests), other.requests[0].body["model"]) == (1, "far-model")
 
 
 # --- who may

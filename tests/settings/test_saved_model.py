@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from mnemoir.core.errors import SettingsError, StorageUnavailable
 from mnemoir.core.network import is_off_limits
 from mnemoir.settings import load_settings
-from mnemoir.settings.saved_model import SavedModel, effective, forget, origin_of, read_saved, save
+from mnemoir.settings.saved_model import SavedModel, drop_former_keys, effective, forget, origin_of, read_saved, save
 from tests.failing_calls import failing_calls
 from tests.faulty_files import FaultyFiles
 
@@ -89,8 +89,18 @@ def test_a_damaged_file_stops_the_start_and_names_itself_and_the_next_step(tmp_p
     with pytest.raises(SettingsError, match=r"is damaged.*mnemoir model set") as told:
         read_saved(tmp_path)
     assert str(path) in told.value.message
+    drop_former_keys(tmp_path)
+    assert len(list(path.parent.glob("key-*"))) == 1  # for a copy of the file, which may be put back
     save(tmp_path, SECOND)
     assert read_saved(tmp_path) == SECOND
+
+
+def test_what_a_killed_save_leaves_is_removed_at_the_next_start(tmp_path):
+    save(tmp_path, FIRST)
+    for name in ("key-0123456789abcdef.json", "key-0123456789abcdef.json.tmp"):
+        (tmp_path / "settings" / name).write_text(KEY.get_secret_value())
+    drop_former_keys(tmp_path)
+    assert (read_saved(tmp_path), len(list((tmp_path / "settings").iterdir()))) == (FIRST, 2)
 
 
 def test_an_address_that_no_model_has_is_not_read_from_the_file_either(tmp_path):

@@ -152,17 +152,21 @@ def forget(data_dir: Path) -> None:
 
 
 def drop_former_keys(data_dir: Path) -> None:
-    """Remove the files of keys that are not in use any more; one that cannot be removed is tried again next time."""
+    """Remove the files of keys that are not in use any more; one that cannot be removed is tried again next time.
+
+    Beside a damaged `model.json` all stay, for a copy of it may be put back.
+    """
     folder = data_dir / FOLDER
     try:
-        in_use = (orjson.loads(_read(folder / _FILE) or b"{}") or {}).get("key_file")
+        raw = _read(folder / _FILE)
+        in_use = None if raw is None else _InFile.model_validate(orjson.loads(raw)).key_file
         former = [path for path in folder.glob(_KEY_FILES) if path.name != in_use]
         for path in former:
             path.unlink(missing_ok=True)
         if former:
             sync_folder(folder)
-    except (OSError, ValueError, AttributeError, SettingsError) as exc:
-        _log.warning("a former key of a model could not be removed", folder=str(folder), kind=type(exc).__name__)
+    except (OSError, ValueError, SettingsError) as exc:
+        _log.warning("former keys of models could not be looked through", folder=str(folder), kind=type(exc).__name__)
 
 
 def _write(path: Path, value: object) -> None:
