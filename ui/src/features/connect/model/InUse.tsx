@@ -2,7 +2,7 @@ import { Group, Stack, Text, Title } from '@mantine/core';
 import { TbPlugConnected, TbPlugConnectedX } from 'react-icons/tb';
 import { Words } from '@/shared/components/Words';
 import type { ModelSetup } from '@/shared/data/languageModel';
-import { kindOf } from './kinds';
+import { serverName } from './kinds';
 import classes from './ModelTab.module.css';
 
 /** The model that answers now. */
@@ -20,7 +20,7 @@ export function InUse({ model }: { model: ModelSetup['in_use'] }) {
           <Text size="sm">
             {model.url !== null ? (
               <>
-                {kindOf(model.provider, model.url).name}, at <Words limit={200}>{model.url}</Words>
+                {serverName(model.provider, model.url)}, at <Words limit={200}>{model.url}</Words>
                 {model.has_key && ', with a key'}
               </>
             ) : (

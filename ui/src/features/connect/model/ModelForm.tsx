@@ -24,6 +24,7 @@ import {
   draftOf,
   firstDraft,
   type Fixed,
+  fixedKey,
   fixedOf,
   type Kind,
   kindNamed,
@@ -185,6 +186,17 @@ function KeyInput({ draft, setup, onChange }: { draft: Draft; setup: ModelSetup;
   const { saved } = setup;
   const isSame = saved?.has_key === true && originOf(saved.url) === originOf(draft.url);
   const isMoved = saved?.has_key === true && !isSame;
+  const fixed = fixedKey(fixedOf(setup), draft.url);
+  if (fixed)
+    return (
+      <TextInput
+        label="API key"
+        readOnly
+        variant="filled"
+        value="Set elsewhere"
+        description={`Set by ${fixed.set_by}`}
+      />
+    );
   return (
     <PasswordInput
       label="API key"

@@ -144,6 +144,17 @@ test('what is set elsewhere is named with its place and cannot be changed', asyn
   expect(screen.getByText('Set by environment variable MEMORY_LLM_MODEL')).toBeVisible();
 });
 
+test('a key of the environment is named where it is sent, and not taken for other addresses', async () => {
+  const fixed = [{ key: 'llm.api_key', value: null, set_by: 'environment variable OPENAI_API_KEY' }];
+  played({ ...NOTHING, setup: { ...NOTHING.setup, fixed } });
+  open();
+  await userEvent.click(await screen.findByRole('radio', { name: 'OpenAI' }));
+  expect(screen.getByText('Set by environment variable OPENAI_API_KEY')).toBeVisible();
+  expect(screen.getByLabelText('API key')).toHaveAttribute('readonly');
+  await userEvent.click(screen.getByRole('radio', { name: 'vLLM' }));
+  expect(screen.getByLabelText('API key')).not.toHaveAttribute('readonly');
+});
+
 test('who may not change the model sees it and why', async () => {
   played({ ...CONNECTED, locked: 'To change the model takes the admin key (ADMIN_API_KEY).' });
   open();

@@ -13,6 +13,7 @@ export interface Kind {
 
 export const OLLAMA = 'ollama';
 const OPENAI = 'openai';
+const OPENAI_URL = 'https://api.openai.com/v1';
 const OTHER = 'other';
 
 export const kinds: Kind[] = [
@@ -30,7 +31,7 @@ export const kinds: Kind[] = [
     name: 'OpenAI',
     about: 'Needs a key',
     provider: 'openai-responses',
-    url: 'https://api.openai.com/v1',
+    url: OPENAI_URL,
     model: 'gpt-5-mini',
     takesKey: true,
   },
@@ -83,6 +84,12 @@ export function kindOf(provider: string, url: string): Kind {
   return kinds.find(kind => kind.provider === provider && kind.url === url) ?? kindNamed(OTHER);
 }
 
+/** What the server of a model is called. */
+export function serverName(provider: string, url: string): string {
+  const { id, name } = kindOf(provider, url);
+  return id === OTHER || (id === OPENAI && url !== OPENAI_URL) ? "A server of OpenAI's protocol" : name;
+}
+
 /** What the form says of a model. */
 export interface Draft {
   kind: Kind;
@@ -108,6 +115,12 @@ export function firstDraft(setup: ModelSetup): Draft {
   if (saved?.in_force) return drafted(kindOf(saved.provider, saved.url), saved.url, saved.model, setup);
   if (in_use.url !== null) return drafted(kindOf(in_use.provider, in_use.url), in_use.url, in_use.model, setup);
   return draftOf(kindNamed(OLLAMA), setup);
+}
+
+/** The setting of the key that goes to `url`, if it is set outside the page. */
+export function fixedKey(fixed: Fixed, url: string): ModelSetup['fixed'][number] | undefined {
+  const theirs = fixed.get('llm.base_url')?.value ?? OPENAI_URL;
+  return originOf(url) === originOf(theirs) ? fixed.get('llm.api_key') : undefined;
 }
 
 /** A fresh draft of a kind. */
