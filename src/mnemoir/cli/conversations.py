@@ -7,13 +7,12 @@ from typing import Annotated, Any, Literal
 import typer
 
 from mnemoir.cli.conversation_routes import CONVERSATIONS, conversation_path, text_of, tools_called
+from mnemoir.cli.groups import group
 from mnemoir.cli.output import counted, note, print_row
 from mnemoir.cli.session import Session, asking, run
 from mnemoir.cli.transfer import output, read_file
 
-commands = typer.Typer(
-    help="List, search, export, import and delete conversations.", no_args_is_help=True, rich_markup_mode=None
-)
+commands = group("List, search, export, import and delete conversations.")
 asks = asking(commands, projects=True)
 
 Id = Annotated[str, typer.Argument(help="Id of the conversation, as list prints it.")]

@@ -1,9 +1,10 @@
 """The options that several commands share, and printing: data to standard output, notes to standard error."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Annotated, Any, Protocol
 
 import orjson
@@ -24,6 +25,8 @@ User = Annotated[str, typer.Option("--user", "-u", help="Whose memories.")]
 Project = Annotated[
     str | None, typer.Option("--project", "-p", help="Project; else the default one of the settings.")
 ]
+
+_LINE_S = 5.0  # between two lines of progress
 
 
 class Advance(Protocol):
@@ -60,10 +63,10 @@ def printable(text: str, keep: str = "") -> str:
 
 
 @contextmanager
-def progress(title: str, total: int | None) -> Iterator[Advance]:
-    """A progress bar on standard error; nothing is shown when standard error is not a terminal."""
+def progress(title: str, total: int | None, now: Callable[[], float] = monotonic) -> Iterator[Advance]:
+    """A progress bar on standard error; where that is no terminal, a line every `_LINE_S` seconds."""
     if not sys.stderr.isatty():
-        yield lambda count: None
+        yield _line_now_and_then(title, total, now)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -74,6 +77,20 @@ def progress(title: str, total: int | None) -> Iterator[Advance]:
         yield lambda count: bar.advance(task, count)
 
 
+def _line_now_and_then(title: str, total: int | None, now: Callable[[], float]) -> Advance:
+    done, told_at = 0, now()
+
+    def step(count: int) -> None:
+        nonlocal done, told_at
+        done += count
+        if now() - told_at >= _LINE_S:
+            told_at = now()
+            note(f"{title}: {done}" if total is None else f"{title}: {done} of {total}")
+
+    return step
+
+
 def counted(count: int, thing: str) -> str:
-    """`1 chunk`, `2 chunks`."""
-    return f"{count} {thing}{'' if count == 1 else 's'}"
+    """`1 chunk`, `2 chunks`, `2 memories`."""
+    many = f"{thing[:-1]}ies" if thing.endswith("y") else f"{thing}s"
+    return f"{count} {thing if count == 1 else many}"
