@@ -107,6 +107,13 @@ def test_projects_are_apart(memories, user):
     assert memories.json("list", "--user", user, "--project", "two")["results"] == []
 
 
+def test_what_hardly_bears_on_a_question_comes_below_a_line(memories, user):
+    for text in ("I live in Graz.", "I am allergic to nuts."):
+        memories("add", text, "--user", user)
+    found = memories("search", "xylophone quarks", "--user", user).stdout.splitlines()
+    assert (found[0], len(found)) == ("--- less likely ---", 3)
+
+
 def test_one_memory_is_deleted_and_its_history_stays(memories, user):
     memory_id = memories.json("add", "I live in Graz.", "--user", user, "--verbatim")["results"][0]["id"]
     assert memories("delete", memory_id, "--user", user).returncode == 0

@@ -1,4 +1,4 @@
-"""How all commands behave: help on `-h` that is not cut short, and no error when the reader of the output has left."""
+"""What all commands share: whole sentences in `-h`, and no error when the reader of the output has left."""
 
 import os
 import sys

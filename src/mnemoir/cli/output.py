@@ -26,6 +26,8 @@ Project = Annotated[
     str | None, typer.Option("--project", "-p", help="Project; else the default one of the settings.")
 ]
 
+Found = Mapping[str, Any]
+LESS_LIKELY = "--- less likely ---"
 _LINE_S = 5.0  # between two lines of progress
 
 
@@ -45,11 +47,19 @@ def print_row(*cells: object) -> None:
     typer.echo("  ".join(printable(str(cell)) for cell in cells))
 
 
-def print_memories(memories: Sequence[Mapping[str, Any]]) -> None:
-    """Print a line per memory: id, date, score if it has one, and text."""
-    for memory in memories:
+def print_memories(memories: Sequence[Found]) -> None:
+    """Print a line per memory: id, date, score if it has one, and text; the less likely ones below a line."""
+    likely, others = parted(memories)
+    for memory in [*likely, *others]:
+        if others and memory is others[0]:
+            print_row(LESS_LIKELY)
         score = [f"{memory['score']:.2f}"] if isinstance(memory.get("score"), int | float) else []
         print_row(memory["id"], str(memory.get("created_at") or "")[:10], *score, memory["memory"])
+
+
+def parted(found: Sequence[Found]) -> tuple[list[Found], list[Found]]:
+    """What was found, as the server marked it: what bears on the question, and what is less likely to; in order."""
+    return [one for one in found if one.get("likely", True)], [one for one in found if not one.get("likely", True)]
 
 
 def note(text: str) -> None:

@@ -10,7 +10,7 @@ from mnemoir.cli.chat.conversation import StoredConversation, UnstoredConversati
 from mnemoir.cli.chat.display import clipped
 from mnemoir.cli.chat.session import Chat
 from mnemoir.cli.conversation_routes import text_of, tools_called
-from mnemoir.cli.output import counted
+from mnemoir.cli.output import LESS_LIKELY, counted, parted
 from mnemoir.cli.transfer import output, read_file
 from mnemoir.core.clock import from_text, utc_now
 from mnemoir.core.errors import InvalidRequest, NotFound
@@ -52,7 +52,8 @@ async def search(chat: Chat, argument: str) -> None:
     if not found:
         chat.display.note("Nothing was found.")
         return
-    chat.display.rows([f"{short(hit['conversation_id']):<{_SHORT_ID}}  {_row(hit['message'])}" for hit in found])
+    likely, others = ([_found(hit) for hit in part] for part in parted(found))
+    chat.display.rows([*likely, *([LESS_LIKELY, *others] if others else [])])
 
 
 async def memories(chat: Chat, argument: str) -> None:
@@ -111,6 +112,10 @@ def _row(message: Mapping[str, Any]) -> str:
     text = " ".join([clipped(text_of(message["content"]), _TEXT), *calls, *ending]).strip()
     pinned = "!" if message["pinned"] else " "
     return f"{pinned}#{message['id']:<5} {when:<16}  {message['role']:<9}  {text}"
+
+
+def _found(hit: Mapping[str, Any]) -> str:
+    return f"{short(hit['conversation_id']):<{_SHORT_ID}}  {_row(hit['message'])}"
 
 
 def _count(argument: str, default: int, usage: str) -> int:
