@@ -99,7 +99,7 @@ async def check_database(settings: Settings) -> Finding:
 async def check_model(settings: Settings) -> Finding:
     """Check that a model is chosen and its server answers."""
     from mnemoir.app.models import choose_model
-    from mnemoir.app.reaching import reach_model
+    from mnemoir.app.reaching import plain_url, reach_model
 
     async with new_session() as session:
         try:
@@ -107,8 +107,13 @@ async def check_model(settings: Settings) -> Finding:
         except SettingsError as exc:
             return Finding(check="model", state="fail", found=exc.message, to_do="Start it, or name a model.")
         reached = await reach_model(settings, model, session)
-    places = {"offline": "", "ollama": f" at {settings.llm.ollama_url}"}
-    place = places.get(model.provider, f" at {settings.llm.base_url}")
+    llm = settings.llm
+    looked = llm.provider == "auto" and llm.api_key is None
+    places = {
+        "offline": f", as no Ollama with a model answers at {plain_url(llm.ollama_url)}" if looked else "",
+        "ollama": f" at {plain_url(llm.ollama_url)}",
+    }
+    place = places.get(model.provider, f" at {plain_url(llm.base_url)}")
     told_of = f": {reached.found}" if reached.found else ""
     found = f"{model.name} ({model.provider}){place}{told_of}"
     return Finding(check="model", state=reached.state, found=found, to_do=reached.to_do)

@@ -26,7 +26,7 @@ from mnemoir.core.errors import InvalidRequest, MnemoirError, Overloaded, TooLar
 from mnemoir.core.events import Usage
 from mnemoir.core.ids import new_request_id
 from mnemoir.server.errors import broken, error_body, failure
-from mnemoir.server.request import ClientLeft, Visit, begin_visit, route_of
+from mnemoir.server.request import ASSETS, ClientLeft, Visit, begin_visit, route_of
 
 _log = structlog.get_logger(__name__)
 MOST_HEAD_BYTES = 64 * 1024
@@ -230,7 +230,8 @@ class Record:
         route = route_of(scope)
         if self._metrics is not None:
             self._metrics.request(scope["method"], route, status, took_s)
-        _log.info(
+        log = _log.debug if route == ASSETS else _log.info  # a page has dozens of them
+        log(
             "request",
             method=scope["method"],
             route=route,
