@@ -28,6 +28,7 @@ Project = Annotated[
 
 Found = Mapping[str, Any]
 LESS_LIKELY = "--- less likely ---"
+_MANY = {"memory": "memories"}  # plurals that no `s` makes
 _LINE_S = 5.0  # between two lines of progress
 
 
@@ -102,5 +103,4 @@ def _line_now_and_then(title: str, total: int | None, now: Callable[[], float]) 
 
 def counted(count: int, thing: str) -> str:
     """`1 chunk`, `2 chunks`, `2 memories`."""
-    many = f"{thing[:-1]}ies" if thing.endswith("y") else f"{thing}s"
-    return f"{count} {thing if count == 1 else many}"
+    return f"{count} {thing if count == 1 else _MANY.get(thing, f'{thing}s')}"

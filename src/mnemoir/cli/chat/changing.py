@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -139,9 +140,14 @@ async def load(chat: Chat, argument: str) -> None:
         now = utc_now()
         chat.display.rows([f"{listed(one, now)}  {clipped(one['id'], _LONGEST_ID)}" for one in found])
         return
-    chat.conversation = StoredConversation(id=found[0]["id"])
+    chat.conversation = replace(_as_stored(chat), id=found[0]["id"])
     title = clipped(found[0]["title"] or found[0]["preview"] or "(empty)", _TITLE)
     chat.display.note(f"Loaded {title}: {counted(found[0]['message_count'], 'message')}.")
+
+
+def _as_stored(chat: Chat) -> StoredConversation:
+    """The stored conversation of the chat, for what holds of the next one too."""
+    return chat.conversation if isinstance(chat.conversation, StoredConversation) else StoredConversation()
 
 
 async def save(chat: Chat, argument: str) -> None:
@@ -170,7 +176,7 @@ async def forget(chat: Chat, argument: str) -> None:
     else:
         typed = await chat.server.said(chat.stored_id)
         gone = await chat.server.delete(chat.stored_id)
-        chat.conversation = StoredConversation()
+        chat.conversation = replace(_as_stored(chat), id=StoredConversation().id)
         chat.input.forget(typed)
         derived = gone["memories"] + gone["node_memories"]
         told = f"Forgot {counted(gone['messages'], 'message')}; memories made of them: {derived}."
