@@ -5,10 +5,10 @@ clients request `/` and `/api/version` to detect a server, most of them without 
 the version of the protocol it speaks.
 
 A server without keys trusts every request that reaches it, and every web page open on this machine can send one: by a
-plain POST to 127.0.0.1, by an image or a frame with that address, or by a host name that resolves to it (DNS
-rebinding), or from another port of this machine. So a keyless server refuses every origin but its own and those of the
-settings, requests that the browser marks as another page's unless a person followed a link, and, on a loopback address,
-host names that are not this machine's.
+plain POST to 127.0.0.1, by an image or a frame with that address, by a host name that resolves to it (DNS rebinding),
+or from another port of this machine. So a keyless server refuses every origin but its own and those of the settings,
+requests that the browser marks as another page's unless a person followed a link, and, on a loopback address, host
+names that are not this machine's.
 
 The guard stores the principal in the ASGI scope. No other module of the server chooses a tenant or builds the data
 scope of a request from its principal and the names in it.
