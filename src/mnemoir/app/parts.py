@@ -19,11 +19,12 @@ from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
 from mnemoir.app.endpoints import Endpoints
 from mnemoir.app.health import Checkup
-from mnemoir.app.kinds import Forgetting, Pruning, conversation_kind, discussion_kind, job_kind, run_kind
+from mnemoir.app.kinds import Forgetting, conversation_kind, discussion_kind, job_kind, run_kind
 from mnemoir.app.latencies import MemoryTimes, TimedMemory
 from mnemoir.app.message_vectors import MessageVectors, WaitingFolders
 from mnemoir.app.model_in_use import ModelInUse
 from mnemoir.app.models import ModelInquiry, choose_embedding, choose_multilingual
+from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder
 from mnemoir.app.remembering import Turns
 from mnemoir.app.stock import Stock
