@@ -43,7 +43,8 @@ async def reach_model(chosen: Chosen) -> Reached:
     """Check the server of a language model."""
     llm, name = chosen.llm, chosen.model.name
     if chosen.model.provider == "offline":
-        to_do = f"Connect one on the page Connect, or set OPENAI_API_KEY. Looked for Ollama at {plain_url(llm.ollama_url)}."
+        looked = f"Looked for Ollama at {plain_url(llm.ollama_url)}."
+        to_do = f"Connect one on the page Connect, or set OPENAI_API_KEY. {looked}"
         return Reached(state="warn", found="no language model is connected", to_do=to_do)
     if chosen.model.provider == "ollama":
         return await reach_ollama(llm.ollama_url, name, chosen.session)
