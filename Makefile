@@ -15,7 +15,7 @@ UI_TYPES := ui/src/shared/api/schema.d.ts
 # pytest over all files of tests, a few files at a time in each process
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup serve ui ui-dev ui-types ui-lint ui-test browser screenshots test quick-test test-slow test-late test-clients lock-clients lock audit wheel release-check lint bench conformance clean
+.PHONY: help setup serve ui ui-dev ui-types ui-lint ui-test browser screenshots test quick-test test-slow test-late test-clients lock-clients lock audit wheel release-check docs lint bench conformance clean
 
 help:
 	@echo "make serve   set up and serve on 127.0.0.1:6060    (options: make serve ARGS='--port 8000')"
@@ -34,6 +34,7 @@ help:
 	@echo "make ui-dev  the web UI with hot reload            (beside make serve)"
 	@echo "make ui-types  make the UI's types anew from the server's OpenAPI description"
 	@echo "make screenshots  take the pictures of docs/images anew"
+	@echo "make docs    make a site with search of docs/, in site/"
 	@echo "make bench   measure recall and speed"
 	@echo "make conformance  check against recorded cases of the workflow format"
 	@echo "make setup   only install into $(VENV), with what tests and checks need"
@@ -97,6 +98,7 @@ lint: $(READY) $(UI_BUILT)
 	$(BIN)/python hatch_build.py run --silent lint
 	$(BIN)/python -m tools.openapi > ui/openapi.json
 	$(BIN)/python hatch_build.py run --silent types -- --check
+	$(BIN)/python -m tools.docs_site
 
 test-clients: $(READY)
 	@$(BIN)/python -m tests.clients $(ARGS)
@@ -116,6 +118,9 @@ wheel: $(SERVING) $(UI_BUILT)
 release-check: wheel
 	@$(BIN)/python -m tools.release_check
 
+docs: $(READY)
+	@$(BIN)/python -m tools.docs_site
+
 bench: $(READY)
 	@$(BIN)/python -m bench $(ARGS)
 
@@ -129,7 +134,7 @@ conformance: $(READY)
 	fi
 
 clean:
-	rm -rf $(VENV) .clients ui/node_modules src/mnemoir/server/static build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .clients ui/node_modules src/mnemoir/server/static build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # what serves or ships leaves no tools of the build behind; all others build with what tests of the UI need anyway

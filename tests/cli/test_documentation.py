@@ -32,6 +32,7 @@ TALKS = {  # pages whose samples go on with each other
     "export-and-import.md": ("sh", "python"),
     "node-memory.md": ("python",),
     "agent.md": ("python",),
+    "tutorial.md": ("sh",),
 }
 EXAMPLES = sorted((ROOT / "examples").glob("*.py")) + sorted((ROOT / "examples").glob("*.mjs"))
 CLIENTS = [example for example in EXAMPLES if example.name != "agent.py"]  # that one needs no server
