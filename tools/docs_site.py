@@ -49,5 +49,5 @@ def _copy(source: Path, target: Path) -> None:
 if __name__ == "__main__":
     status = build(SITE)
     if status == 0:
-        print(f"The documentation is in {SITE.name}/: open {SITE.name}/index.html")
+        print(f"The documentation is in {SITE.name}/. Look at it by: python3 -m http.server --directory {SITE.name}")
     sys.exit(status)
