@@ -320,7 +320,7 @@ class SemanticSearch:
         asked = self._multilingual.query(
             self._host.user,
             query,
-            spoken,
+            [spoken],
             is_in_use=self._index.has_second,
             english_share=Weights().second_share,
         )
