@@ -5321,7 +5321,7 @@ export interface operations {
                 order?: "created_desc" | "created_asc" | "updated_desc" | "updated_asc";
                 /** @description `next` of the page before */
                 cursor?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5354,7 +5354,7 @@ export interface operations {
         parameters: {
             query?: {
                 include_usage?: boolean;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: {
@@ -5393,7 +5393,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5427,7 +5427,7 @@ export interface operations {
             query?: {
                 /** @description ISO 8601: what was current then instead of what is now */
                 at?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5687,7 +5687,7 @@ export interface operations {
     projects_api_projects_get: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5719,7 +5719,7 @@ export interface operations {
     prompt_api_memories_extraction_prompt_get: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5751,7 +5751,7 @@ export interface operations {
     set_prompt_api_memories_extraction_prompt_put: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5787,7 +5787,7 @@ export interface operations {
     reset_prompt_api_memories_extraction_prompt_delete: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5819,7 +5819,7 @@ export interface operations {
     settings_api_memories_settings_get: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5851,7 +5851,7 @@ export interface operations {
     change_settings_api_memories_settings_put: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5887,7 +5887,7 @@ export interface operations {
     event_api_events__event_id__get: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5922,7 +5922,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5956,7 +5956,7 @@ export interface operations {
             query?: {
                 /** @description say what would be added, and add nothing */
                 dry_run?: boolean;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5993,7 +5993,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6032,7 +6032,7 @@ export interface operations {
                 limit?: number;
                 /** @description `next` of the page before */
                 cursor?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6065,7 +6065,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6100,7 +6100,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6135,7 +6135,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6167,7 +6167,7 @@ export interface operations {
     merge_api_memories_merge_post: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6204,7 +6204,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6243,7 +6243,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6278,7 +6278,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6317,7 +6317,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6356,7 +6356,7 @@ export interface operations {
                 offset?: number;
                 /** @description ISO 8601: what was current then instead of what is now */
                 at?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7132,7 +7132,7 @@ export interface operations {
                 related?: boolean;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7166,7 +7166,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7201,7 +7201,7 @@ export interface operations {
                 format?: "jsonl" | "json" | "markdown" | "chatml";
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7241,7 +7241,7 @@ export interface operations {
                 dry_run?: boolean;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7279,7 +7279,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7317,7 +7317,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7361,7 +7361,7 @@ export interface operations {
                 q?: string | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7395,7 +7395,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7433,7 +7433,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7467,7 +7467,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7503,7 +7503,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7539,7 +7539,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7579,7 +7579,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7619,7 +7619,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7659,7 +7659,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7702,7 +7702,7 @@ export interface operations {
                 around?: number | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7738,7 +7738,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7778,7 +7778,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7819,7 +7819,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7855,7 +7855,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7891,7 +7891,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7928,7 +7928,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7973,7 +7973,7 @@ export interface operations {
                 q?: string | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8013,7 +8013,7 @@ export interface operations {
                 cursor?: string | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8049,7 +8049,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8090,7 +8090,7 @@ export interface operations {
                 cursor?: string | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8130,7 +8130,7 @@ export interface operations {
                 cursor?: string | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8164,7 +8164,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8199,7 +8199,7 @@ export interface operations {
     post_v1_chat_completions: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
                 /** @description `true` recalls and remembers */
                 memoryEnabled?: string;
@@ -8257,7 +8257,7 @@ export interface operations {
     post_chat_completions: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
                 /** @description `true` recalls and remembers */
                 memoryEnabled?: string;
@@ -8315,7 +8315,7 @@ export interface operations {
     post_v1_completions: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
                 /** @description `true` recalls and remembers */
                 memoryEnabled?: string;
@@ -8373,7 +8373,7 @@ export interface operations {
     post_completions: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
                 /** @description `true` recalls and remembers */
                 memoryEnabled?: string;
@@ -8431,7 +8431,7 @@ export interface operations {
     post_api_chat: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
                 /** @description `true` recalls and remembers */
                 memoryEnabled?: string;
@@ -8522,7 +8522,7 @@ export interface operations {
     post_api_generate: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
                 /** @description `true` recalls and remembers */
                 memoryEnabled?: string;
