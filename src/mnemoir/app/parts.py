@@ -26,6 +26,7 @@ from mnemoir.app.recording import Recorder
 from mnemoir.app.remembering import Turns
 from mnemoir.app.stock import Stock
 from mnemoir.app.tree import open_tree, outside
+from mnemoir.app.workflow_edits import WorkflowEdits
 from mnemoir.app.workflow_files import WorkflowFiles
 from mnemoir.app.workflows import forwarding_of, make_workflows, open_discussions, open_model_servers, open_runs
 from mnemoir.core.clock import utc_now
@@ -87,6 +88,7 @@ class Parts:
     facts: Facts
     workflows: Workflows
     workflow_files: WorkflowFiles
+    workflow_edits: WorkflowEdits
     conversations: Conversations
     recorder: Recorder
     kinds: list[MemoryKind]
@@ -199,6 +201,8 @@ async def open_parts(settings: Settings) -> Parts:
             discussion_kind(discussions, conversations),
             conversation_kind(conversations, CONVERSATION_TABLES, embeds=settings.memory.vector_store.enabled),
         ]
+        beside = outside(settings, served.tree if served else None)
+        workflow_files = WorkflowFiles(served, beside)
         recorder = own(Recorder(conversations, workflows, turns, runs, recording_options(settings)))
         return Parts(
             settings=settings,
@@ -220,7 +224,10 @@ async def open_parts(settings: Settings) -> Parts:
             terms=own(terms_renewal(in_database.terms, background)) if in_database else None,
             runs=runs,
             workflows=workflows,
-            workflow_files=WorkflowFiles(served, outside(settings, served.tree if served else None)),
+            workflow_files=workflow_files,
+            workflow_edits=WorkflowEdits(
+                workflow_files, served, beside, settings.storage.data_dir, is_on=settings.workflows.edit
+            ),
             conversations=conversations,
             recorder=recorder,
             kinds=kinds,

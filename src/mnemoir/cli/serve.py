@@ -153,6 +153,7 @@ def server_options(settings: "Settings") -> "ServerOptions":
         port=server.port,
         root_path=server.root_path,
         api_keys=[key.get_secret_value() for key in keys],
+        admin_api_key=server.admin_api_key.get_secret_value() if server.admin_api_key else None,
         allow_unauthenticated=server.allow_unauthenticated,
         allowed_hosts=server.allowed_hosts,
         cors_origins=server.cors_origins,

@@ -111,7 +111,7 @@ class Guard:
         return None, send
 
     def _is_ours(self, host: str) -> bool:
-        return _is_this_machine(host) or _host_name(host) in self._hosts or host.lower() in self._hosts
+        return is_this_machine(host) or _host_name(host) in self._hosts or host.lower() in self._hosts
 
     def _is_own(self, origin: str, host: str | None) -> bool:
         """True for a page of this server itself, loaded by a host name that no other party can make resolve to it."""
@@ -124,7 +124,7 @@ class Guard:
         if origin.lower().rstrip("/") in self._origins:
             return True
         scheme, _, rest = origin.partition("://")
-        return scheme in ("http", "https") and _is_this_machine(rest)
+        return scheme in ("http", "https") and is_this_machine(rest)
 
 
 def presented_key(scope: Scope) -> str | None:
@@ -140,7 +140,8 @@ def _hash(key: str) -> bytes:
 
 
 @lru_cache(maxsize=64)  # clients send the same one with every request
-def _is_this_machine(host: str) -> bool:
+def is_this_machine(host: str) -> bool:
+    """True for `name:port` with a name that only means this machine."""
     return is_loopback(_host_name(host))
 
 
