@@ -57,6 +57,7 @@ from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TAB
 from mnemoir.storage.sqlite import SqliteEngine, open_database
 from mnemoir.workflows.dispatch import Workflows
 from mnemoir.workflows.services import ChatMemory
+from mnemoir.workflows.trials import Trials
 
 DATABASE_FILE = "mnemoir.db"
 PACKS_FOLDER = "cache/memories"
@@ -89,6 +90,7 @@ class Parts:
     workflows: Workflows
     workflow_files: WorkflowFiles
     workflow_edits: WorkflowEdits
+    trials: Trials | None  # None without a config tree
     conversations: Conversations
     recorder: Recorder
     kinds: list[MemoryKind]
@@ -191,7 +193,7 @@ async def open_parts(settings: Settings) -> Parts:
         memory = _chat_memory(settings, timed, turns, project_settings)
         kept = open_discussions(embedding, own)
         model_servers = open_model_servers(settings, session)
-        workflows, discussions = make_workflows(
+        workflows, discussions, trials = make_workflows(
             settings, served, model, memory, kept, conversations, runs, model_servers, session, own
         )
         kinds = [
@@ -225,6 +227,7 @@ async def open_parts(settings: Settings) -> Parts:
             runs=runs,
             workflows=workflows,
             workflow_files=workflow_files,
+            trials=trials,
             workflow_edits=WorkflowEdits(
                 workflow_files, served, beside, settings.storage.data_dir, is_on=settings.workflows.edit
             ),

@@ -64,9 +64,13 @@ class WorkflowEdits:
         is_ours = not self.refusal and found.kind == "workflows"
         return replace(found, has_kept=await in_thread(self._has_kept, found)) if is_ours else found
 
+    async def check_path(self, path: str) -> None:
+        """Raise Forbidden where nothing of that path is saved, InvalidRequest for a path that no file can have."""
+        await in_thread(self._check_path, path)
+
     async def check(self, path: str, text: str) -> ConfigProblems:
         """What keeps this text from being saved, as errors, and the warnings of its check."""
-        await in_thread(self.check_target, path)
+        await self.check_path(path)
         return counted(await self._problems(path, await in_thread(self._read, path), text.encode()))
 
     async def save(self, path: str, text: str, digest: str | None) -> SavedWorkflow:
@@ -79,19 +83,19 @@ class WorkflowEdits:
 
     async def kept(self, path: str) -> ConfigText:
         """The earlier version of the file, secrets covered. Raises NotFound without one."""
-        await in_thread(self.check_target, path)
+        await self.check_path(path)
         return config_text(path, await in_thread(self._kept, path))
 
     async def restore(self, path: str, digest: str | None) -> SavedWorkflow:
         """Save the earlier version in place of the text of that digest, which is kept in turn. Raises like `save`."""
-        await in_thread(self.check_target, path)
+        await self.check_path(path)
         content = await in_thread(self._kept, path)
         return await self._save(path, content, digest, may_hold_cover=True)
 
     async def _save(
         self, path: str, content: bytes, digest: str | None, *, may_hold_cover: bool = False
     ) -> SavedWorkflow:
-        await in_thread(self.check_target, path)
+        await self.check_path(path)
         async with self._saving:
             before = await in_thread(self._read, path)
             stored = None if before is None else config_text(path, before).digest
@@ -153,8 +157,7 @@ class WorkflowEdits:
         found = self._disk.kept(file.path)
         return found is not None and config_text(file.path, found).text != file.text
 
-    def check_target(self, path: str) -> None:
-        """Raise Forbidden where nothing of that path is saved, InvalidRequest for a path that no file can have."""
+    def _check_path(self, path: str) -> None:
         if reason := self.refusal:
             raise Forbidden(reason, code="editing_off")
         check_path(path)

@@ -54,7 +54,7 @@ async def _may_change(request: Request, site: SiteHere) -> None:
     check_change(request.scope, site.options)
 
 
-_GUARDED = [Depends(_may_change)]
+GUARDED = [Depends(_may_change)]
 AsUser = Annotated[str | None, Query(description="whose folders names are looked up in; else whose workflow it is")]
 
 
@@ -94,7 +94,7 @@ async def text(site: SiteHere, path: str) -> Answer[ConfigText]:
 @router.put(
     "/files/{path:path}",
     summary="Save a workflow in place of the text of `If-Match`, or as a new file with `If-None-Match: *`",
-    dependencies=_GUARDED,
+    dependencies=GUARDED,
 )
 async def save(
     request: Request, site: SiteHere, path: str, body: Annotated[TextBody, Depends(LargeBodyOf(TextBody))]
@@ -103,7 +103,7 @@ async def save(
 
 
 @router.post(
-    "/check", summary="What keeps a text from being saved, and the warnings of its check", dependencies=_GUARDED
+    "/check", summary="What keeps a text from being saved, and the warnings of its check", dependencies=GUARDED
 )
 async def check(
     site: SiteHere, body: Annotated[TypedBody, Depends(LargeBodyOf(TypedBody))]
@@ -119,7 +119,7 @@ async def kept(site: SiteHere, path: str) -> Answer[ConfigText]:
 @router.post(
     "/kept/{path:path}",
     summary="Save that version in place of the text of `If-Match`, which is kept in turn",
-    dependencies=_GUARDED,
+    dependencies=GUARDED,
 )
 async def restore(
     request: Request, site: SiteHere, path: str, body: Annotated[NoBody, Depends(BodyOf(NoBody, required=False))]
