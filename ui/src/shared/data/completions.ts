@@ -56,6 +56,31 @@ export function answerOfTrial(trial: Trial, signal: AbortSignal): AsyncGenerator
   return completion(project, { model, user, ...saying(message, images) }, { 'X-Mnemoir-Task': 'trial' }, signal);
 }
 
+/** Runs a workflow as it is typed; nothing is touched or kept, and the run itself comes at the end. */
+export async function* answerOfTyped(
+  trial: Trial,
+  typed: { path: string; text: string },
+  signal: AbortSignal,
+): AsyncGenerator<{ text: string } | { run: components['schemas']['RunTrace'] }> {
+  const { project, model, user, message, images } = trial;
+  const answer = await send(addressOf('/api/workflows/try', { project }), {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ ...typed, model, user, ...saying(message, images) }),
+    signal,
+  });
+  let isWhole = false;
+  if (answer.body)
+    for await (const data of serverEvents(answer.body)) {
+      const { text, run, error } = JSON.parse(data) as components['schemas']['TrialEvent'];
+      if (text) yield { text };
+      if (run) yield { run };
+      isWhole = run !== undefined;
+      if (error) throw new ApiError(502, error.code, error.message);
+    }
+  if (!isWhole) throw cutOff();
+}
+
 function saying(text: string, images: string[]): Pick<Body, 'messages'> {
   const pictures = images.map(url => ({ type: 'image_url', image_url: { url } }));
   const words = text ? [{ type: 'text', text }] : [];
@@ -80,8 +105,11 @@ async function* completion(
       if (data === '[DONE]') return;
       yield* piecesOf(data);
     }
-  throw new ApiError(0, 'cut_off', 'The connection to the server was lost before the answer was complete.');
+  throw cutOff();
 }
+
+const cutOff = () =>
+  new ApiError(0, 'cut_off', 'The connection to the server was lost before the answer was complete.');
 
 function* piecesOf(data: string): Generator<Piece> {
   const event = JSON.parse(data) as Partial<Chunk> & { error?: Failure };
