@@ -18,6 +18,7 @@ from mnemoir.cli.start_line import (
     StartLine,
     folder,
 )
+from mnemoir.core.process import close_to_others
 
 if TYPE_CHECKING:
     from mnemoir.app import Parts
@@ -112,6 +113,8 @@ async def _serve(settings: "Settings", *, as_json: bool) -> None:
     from mnemoir.server import serve as serve_app
     from mnemoir.server.run import bind
 
+    if not settings.server.debug_process:
+        close_to_others()
     options = server_options(settings)
     check_exposure(options)
     with bind(options.host, options.port) as listener:

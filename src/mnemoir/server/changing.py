@@ -1,9 +1,8 @@
-"""Who may change what decides how the server works: the holder of the admin key, or a page of this server on this
-machine.
+"""Who may change the language model and workflows: who has the admin key, or a page of this server on this machine.
 
-More is asked than for memories: without an admin key, the server must listen on this machine only, and the request
-must come from the server's own origin as JSON. A page of another site cannot send that, and neither can a form. Where
-anybody may call without a key, nobody may change anything.
+A change decides where chats and memories are sent, so more is asked than for reading: without an admin key, the
+server must listen on this machine only, and the request must come from its own origin as JSON. A page of another site
+cannot send that, and neither can a form. Where anybody may call without a key, nobody may change anything.
 """
 
 import hmac
@@ -16,13 +15,13 @@ from mnemoir.server.options import ServerOptions
 from mnemoir.server.request import header
 
 _OPEN = (
-    "This server lets everybody in (--allow-unauthenticated), so nothing of it is changed from outside. "
-    "Start it with keys."
+    "This cannot be changed here, because the server lets everybody in (--allow-unauthenticated). "
+    "Change it in its file or the environment, or start the server with keys."
 )
 _NEEDS_ADMIN = "This takes the admin key (ADMIN_API_KEY)."
 _NEEDS_OWN_PAGE = (
-    "Without an admin key, this is done from a page of this server, opened on this machine: such a request has this "
-    "server's own Origin, and application/json as its Content-Type."
+    "Without an admin key, this is changed from a page of this server, opened on this machine, or by the command "
+    "line: such a request has this server's own Origin, and application/json as its Content-Type."
 )
 
 
@@ -36,7 +35,7 @@ def why_locked(scope: Scope, options: ServerOptions) -> str:
 
 
 def check_change(scope: Scope, options: ServerOptions) -> None:
-    """Raise Forbidden for a request that may change nothing."""
+    """Raise Forbidden for a request that may change or test nothing."""
     reason = why_locked(scope, options)
     if reason:
         raise Forbidden(reason, code="admin_key_needed")
