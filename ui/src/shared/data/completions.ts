@@ -71,11 +71,11 @@ export async function* answerOfTyped(
   });
   let isWhole = false;
   if (answer.body)
-    for await (const data of serverEvents(answer.body)) {
-      const { text, run, error } = JSON.parse(data) as components['schemas']['TrialEvent'];
+    for await (const data of whileConnected(serverEvents(answer.body))) {
+      const { text, thinking, run, error } = JSON.parse(data) as components['schemas']['TrialEvent'];
       if (text) yield { text };
       if (run) yield { run };
-      isWhole = run !== undefined;
+      isWhole = text === undefined && thinking === undefined; // the last event is no piece of the answer
       if (error) throw new ApiError(502, error.code, error.message);
     }
   if (!isWhole) throw cutOff();
@@ -101,11 +101,20 @@ async function* completion(
   });
   yield { runId: answer.headers.get('X-Workflow-Run-Id') ?? '' };
   if (answer.body)
-    for await (const data of serverEvents(answer.body)) {
+    for await (const data of whileConnected(serverEvents(answer.body))) {
       if (data === '[DONE]') return;
       yield* piecesOf(data);
     }
   throw cutOff();
+}
+
+/** The browser tells of a broken connection in words of its own. */
+async function* whileConnected(events: AsyncIterable<string>): AsyncGenerator<string> {
+  try {
+    yield* events;
+  } catch (error) {
+    throw error instanceof DOMException && error.name === 'AbortError' ? error : cutOff();
+  }
 }
 
 const cutOff = () =>
