@@ -641,6 +641,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workflows/saving": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether workflows may be saved by this caller, and if not, why */
+        get: operations["saving_api_workflows_saving_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workflows/problems": {
         parameters: {
             query?: never;
@@ -701,8 +718,61 @@ export interface paths {
         };
         /** The text of one config file, secrets covered */
         get: operations["text_api_workflows_files__path__get"];
-        put?: never;
+        /** Save a workflow in place of the text of `If-Match`, or as a new file with `If-None-Match: *` */
+        put: operations["save_api_workflows_files__path__put"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What keeps a text from being saved, and the warnings of its check */
+        post: operations["check_api_workflows_check_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/kept/{path}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The version of a workflow before it was last saved, secrets covered */
+        get: operations["kept_api_workflows_kept__path__get"];
+        put?: never;
+        /** Save that version in place of the text of `If-Match`, which is kept in turn */
+        post: operations["restore_api_workflows_kept__path__post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Run a workflow that is typed on a message, as server-sent events; nothing is kept */
+        post: operations["try_it_api_workflows_try_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2043,6 +2113,9 @@ export interface components {
         /**
          * ConfigText
          * @description The text of a file; `is_redacted` is True when secrets in it were covered.
+         *
+         *     `digest` is that of the text as it is shown, so it tells nothing of a secret. `has_kept` is True when an earlier
+         *     version of a workflow can be restored.
          */
         ConfigText: {
             /** Path */
@@ -2056,6 +2129,10 @@ export interface components {
             text: string;
             /** Is Redacted */
             is_redacted: boolean;
+            /** Digest */
+            digest: string;
+            /** Has Kept */
+            has_kept: boolean;
         };
         /**
          * ConfigUser
@@ -3878,6 +3955,25 @@ export interface components {
             frequency_penalty: number | null;
         };
         /**
+         * SavedWorkflow
+         * @description A file as it was saved, with the warnings of its check.
+         */
+        SavedWorkflow: {
+            file: components["schemas"]["ConfigText"];
+            /** Warnings */
+            warnings: components["schemas"]["Problem"][];
+        };
+        /**
+         * SavingState
+         * @description Whether this caller may save workflows; `reason` says why not.
+         */
+        SavingState: {
+            /** Is On */
+            is_on: boolean;
+            /** Reason */
+            reason: string;
+        };
+        /**
          * Scope
          * @description An owner of data: tenant > project > user, and within a user optionally agent, app, conversation and node.
          *
@@ -4094,6 +4190,28 @@ export interface components {
             images?: number;
             /** Tool Calls */
             tool_calls?: string[];
+        };
+        /**
+         * TrialEvent
+         * @description A piece of the answer, or at the end the trace of the run, with an error where there is one.
+         */
+        TrialEvent: {
+            /** Text */
+            text?: string;
+            /** Thinking */
+            thinking?: string;
+            run?: components["schemas"]["RunTrace"];
+            error?: components["schemas"]["TrialFailure"];
+        };
+        /**
+         * TrialFailure
+         * @description Why a trial run ended without an answer.
+         */
+        TrialFailure: {
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
         };
         /**
          * Turn
@@ -5251,6 +5369,11 @@ export interface components {
             model: string;
         };
         /**
+         * NoBody
+         * @description Nothing.
+         */
+        NoBody: Record<string, never>;
+        /**
          * OllamaChatBody
          * @description `POST /api/chat`; streamed unless `stream` is false. Without messages it loads or unloads the model.
          */
@@ -5582,6 +5705,32 @@ export interface components {
             stale?: boolean;
         };
         /**
+         * TextBody
+         * @description The text of a workflow file as it is to be.
+         */
+        TextBody: {
+            /** Text */
+            text: string;
+        };
+        /**
+         * TrialBody
+         * @description A typed workflow, and the message to try it on, as of a chat completion; `model` names the user that asks.
+         */
+        TrialBody: {
+            /** Text */
+            text: string;
+            /** Path */
+            path: string;
+            /** Model */
+            model: string;
+            /** Messages */
+            messages: {
+                [key: string]: unknown;
+            }[];
+            /** User */
+            user?: string | number;
+        };
+        /**
          * TriedBody
          * @description A model and its server; without a `provider`, the model in use.
          */
@@ -5594,6 +5743,16 @@ export interface components {
             api_key?: string | null;
             /** Model */
             model?: string | null;
+        };
+        /**
+         * TypedBody
+         * @description A text and the path of its file, which need not exist.
+         */
+        TypedBody: {
+            /** Text */
+            text: string;
+            /** Path */
+            path: string;
         };
     };
     responses: never;
@@ -7150,6 +7309,35 @@ export interface operations {
             };
         };
     };
+    saving_api_workflows_saving_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavingState"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     problems_api_workflows_problems_get: {
         parameters: {
             query?: never;
@@ -7264,6 +7452,176 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ConfigText"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    save_api_workflows_files__path__put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TextBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedWorkflow"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    check_api_workflows_check_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TypedBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigProblems"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    kept_api_workflows_kept__path__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigText"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    restore_api_workflows_kept__path__post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NoBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedWorkflow"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    try_it_api_workflows_try_post: {
+        parameters: {
+            query?: {
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrialBody"];
+            };
+        };
+        responses: {
+            /** @description Events, each with one as its `data` */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrialEvent"];
                 };
             };
             /** @description An error, with its code */
