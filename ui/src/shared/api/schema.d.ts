@@ -6971,7 +6971,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7602,7 +7602,7 @@ export interface operations {
     try_it_api_workflows_try_post: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
