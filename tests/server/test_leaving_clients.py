@@ -8,8 +8,9 @@ import orjson
 import psutil
 import pytest
 
+from mnemoir.server import ServerOptions
 from tests.scripted_llm import Answer
-from tests.server.server_kit import asks, hello
+from tests.server.server_kit import asks, hello, listening
 
 CHAT = "/v1/chat/completions"
 
@@ -46,6 +47,23 @@ async def test_leaving_within_a_stream_ends_the_model_call(listen, llm, http, ki
     response.close()
     async with asyncio.timeout(30):
         await llm.disconnected.wait()
+
+
+@pytest.mark.parametrize(("stream", "kind"), [(True, {"endless": True}), (True, {"stall_after": 1}), (False, {})])
+async def test_a_server_that_stops_tells_those_whose_answer_it_cuts_off(open_server, llm, http, stream, kind):
+    options = {"graceful_s": 1}
+    server = await open_server(asks(llm), **options)
+    llm.reply("One two three", **({"silent": True} if not stream else kind))
+    async with contextlib.AsyncExitStack() as running:
+        url = await running.enter_async_context(listening(server.app, ServerOptions(**options)))
+        asking = asyncio.create_task(http.post(url + CHAT, json=hello(stream=stream)))
+        await (asking if stream else llm.arrived.wait())
+    response = await asking
+    told = (await response.read()).decode()
+    assert response.status == (200 if stream else 503)
+    assert "The server is stopping." in told
+    assert "[DONE]" not in told
+    await llm.disconnected.wait()
 
 
 async def test_a_place_is_free_again_when_its_client_has_left(listen, llm, http):

@@ -84,6 +84,7 @@ _BY_CODE = {"validation_error": 422, "method_not_allowed": 405, "llm_rate_limite
 _OPENAI_PATHS = ("/v1/", "/chat/completions", "/completions", "/embeddings", "/models")
 _OLLAMA_PATHS = frozenset({"/api/chat", "/api/generate", "/api/embed", "/api/embeddings"})
 _LONGEST_WAIT_S = 3600
+_STOPPED_S = 5  # the time of a restart
 # the statuses that clients of a model's server act upon: key, credit, permission, model's name, retry, size
 _KEPT_REFUSALS = frozenset({402, 403, 404, 408, 409, 413, 415, 422})
 
@@ -170,6 +171,11 @@ def failure(scope: Scope, exc: MnemoirError) -> Response:
 def broken() -> MnemoirError:
     """The error sent to a client for an internal fault; it reveals nothing else about the fault."""
     return MnemoirError("The server failed to answer; its log says why under this request's id.")
+
+
+def stopping() -> MnemoirError:
+    """The error for a request that was still being answered when the server stopped."""
+    return Overloaded("The server is stopping. Ask again in a moment.", retry_after_s=_STOPPED_S)
 
 
 def _refused(exc: ProviderRefused) -> int:
