@@ -4,11 +4,14 @@ Every error has `detail`, `error`, `code` and `request_id`. The OpenAI routes di
 read `error` as an object.
 """
 
+import copy
 import math
+import re
 from collections.abc import Sequence
 from typing import Literal
 
 import orjson
+import structlog
 from starlette.responses import Response
 from starlette.types import Scope
 from typing_extensions import TypedDict
@@ -36,6 +39,8 @@ from mnemoir.wire.openai_chat import write_error
 from mnemoir.wire.openai_shapes import OpenAIErrorBody
 
 Surface = Literal["rest", "openai", "ollama"]
+_log = structlog.get_logger(__name__)
+_FOLDERS = re.compile(r"""(?<![\w./\\])(?:/|[A-Za-z]:[/\\])(?:[^\s'"/\\]+[/\\])*(?=[^\s'"/\\])""")
 
 
 class Misfit(TypedDict):
@@ -135,8 +140,18 @@ def status_of(exc: MnemoirError, surface: Surface = "rest") -> int:
     return next((status for kind, status in _STATUS if isinstance(exc, kind)), 500)
 
 
+def outward(exc: MnemoirError) -> MnemoirError:
+    """The error as clients may see it: files of the server by their names, without the folders they are in."""
+    if not isinstance(exc, StorageUnavailable):
+        return exc
+    told = copy.copy(exc)
+    told.message = _FOLDERS.sub("", exc.message)
+    return told
+
+
 def error_body(exc: MnemoirError, surface: Surface, request_id: str) -> bytes:
     """The JSON of an error."""
+    exc = outward(exc)
     detail = _problems(exc) or exc.message
     if surface == "openai":
         error = write_error(exc)["error"]
@@ -159,6 +174,8 @@ def error_headers(exc: MnemoirError) -> dict[str, str]:
 def failure(scope: Scope, exc: MnemoirError) -> Response:
     """The answer to the request of `scope` that failed with `exc`."""
     surface, visit = surface_of(scope["path"]), visit_of(scope)
+    if isinstance(exc, StorageUnavailable):
+        _log.warning("storage unavailable", cause=exc.message, request_id=visit.request_id)
     run = {"x-workflow-run-id": visit.run_id} if visit.run_id else {}
     return Response(
         error_body(exc, surface, visit.request_id),
