@@ -9,6 +9,8 @@ import { ChatPage } from '../ChatPage';
 const CHAT = '*/v1/chat/completions';
 const MESSAGES = '*/api/conversations/:id/messages';
 
+afterEach(() => void window.dispatchEvent(new Event('online')));
+
 async function open(id: string) {
   renderAt(`/?conversation=${id}`, <ChatPage />);
   await screen.findByRole('heading', { name: 'Nothing is said here' });
