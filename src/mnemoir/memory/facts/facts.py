@@ -183,8 +183,7 @@ class Facts:
         facts = await asyncio.to_thread(judged, facts, turns)
         learned = Learned(scope=scope, request=request, turns=turns, facts=facts, exchange=exchange, project=project)
         async with self._same_user.hold(scope.owner):
-            applied = await self._remembering.take(learned, self._model.name, committer)
-        return AddResult(applied=applied, facts_found=True, usage=exchange.usage)
+            return await self._remembering.take(learned, self._model.name, committer)
 
     async def _nothing_found(self, scope: Scope, request: AddRequest, usage: Usage) -> AddResult:
         if request.receipt is not None:
