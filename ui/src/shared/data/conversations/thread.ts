@@ -64,11 +64,8 @@ function threadsOf(queries: QueryClient) {
       void askAgain(keys.all);
       if (withFiles) void askAgain(fileKeys.lists);
     },
-    /** The messages of a conversation are others than those that are kept here, and so may be its answers under way. */
-    outdated: (place: Place): void => {
-      void askAgain(keys.thread(place));
-      void askAgain(keys.answers(place));
-    },
+    /** The messages of a conversation are others than those that are kept here. */
+    outdated: (place: Place): void => void askAgain(keys.thread(place)),
   };
 }
 
