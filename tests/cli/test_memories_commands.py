@@ -70,7 +70,14 @@ def test_an_added_memory_is_listed_and_found(memories, user):
 def test_a_text_may_come_from_standard_input(memories, user):
     done = memories("add", "-", "--user", user, "--verbatim", stdin="I row every morning.")
     assert done.stdout.startswith("ADD  mem_")
-    assert done.stderr == "Added 1 memories successfully\n"
+    assert done.stderr == "Added 1 memory.\n"
+
+
+def test_what_is_known_already_is_named(memories, user):
+    learned = memories("add", "I row every morning.", "--user", user)
+    again = memories("add", "I row every morning.", "--user", user)
+    assert (learned.stderr, again.stderr) == ("Added 1 memory.\n", "Already known: Rows every morning.\n")
+    assert memories("add", "What time is it?", "--user", user).stderr == "Nothing new to remember.\n"
 
 
 @pytest.mark.slow
@@ -148,7 +155,7 @@ def test_an_export_without_a_file_goes_to_standard_output(memories, user):
     memories.json("add", "I live in Graz.", "--user", user, "--verbatim")
     done = memories("export", "--user", user)
     assert [json.loads(line)["memory"] for line in done.stdout.splitlines()] == ["I live in Graz."]
-    assert done.stderr == "Exported 1 memories.\n"
+    assert done.stderr == "Exported 1 memory.\n"
 
 
 def test_an_import_larger_than_one_request_is_complete(memories, user, tmp_path):

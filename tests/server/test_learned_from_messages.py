@@ -89,7 +89,10 @@ async def test_an_undo_gives_back_the_text_before(open_server, llm: ScriptedLLM)
     llm.reply_json({"memory": [change]})
     told = await learned(server, await said(server, "I live in Rome."))
     assert told["memories"][0] | {"id": ""} == {
-        **{"id": "", "event": "UPDATE", "memory": "Lives in Rome", "previous_memory": "Lives in Graz"}
+        "id": "",
+        "event": "UPDATE",
+        "memory": "Lives in Rome",
+        "previous_memory": "Lives in Graz",
     }
     await server.post(f"/api/memories/changes/{told['change_id']}/undo", {})
     assert [memory["memory"] for memory in (await server.get("/api/memories/user"))["results"]] == ["Lives in Graz"]

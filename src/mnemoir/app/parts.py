@@ -186,7 +186,7 @@ async def open_parts(settings: Settings) -> Parts:
         second = None if second_model is None else own(_second(store, second_model, background, second_pending))
         runs = own(open_runs(settings))
         turns = Turns(background, conversations)
-        memory = _chat_memory(settings, timed, turns, project_settings)
+        memory = _chat_memory(settings, timed, turns, project_settings, facts)
         kept = open_discussions(embedding, own)
         model_servers = open_model_servers(settings, session)
         workflows, discussions = make_workflows(
@@ -313,8 +313,10 @@ def _service_key(settings: Settings) -> str | None:
 
 
 def _chat_memory(
-    settings: Settings, service: MemoryService, turns: Turns, projects: ProjectSettingsStore
+    settings: Settings, service: MemoryService, turns: Turns, projects: ProjectSettingsStore, facts: Facts
 ) -> ChatMemory:
+    is_here = points_here(settings)
+
     async def allowance(scope: Scope) -> RecallLimits | None:
         own = await projects.load(Project(tenant=scope.tenant, project=scope.project))
         if own.memory_enabled is False:
@@ -326,4 +328,7 @@ def _chat_memory(
             fact_tokens=settings.memory.recall_fact_tokens,
         )
 
-    return ChatMemory(service=service, allowance=allowance, waiting=turns.waiting, keep=turns.keep)
+    async def foreseen(text: str) -> list[str]:
+        return await facts.foreseen(text) if is_here else []
+
+    return ChatMemory(service=service, allowance=allowance, waiting=turns.waiting, keep=turns.keep, foreseen=foreseen)

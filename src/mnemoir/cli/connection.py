@@ -28,7 +28,13 @@ _ERRORS: Mapping[int, type[MnemoirError]] = {401: Unauthorized, 403: Forbidden, 
 
 
 class Connection(Protocol):
-    """A connection to the routes. All methods raise MnemoirError for an error response."""
+    """A connection to the routes. All methods raise MnemoirError for an error response.
+
+    `place` is where the routes are: the address of a server, or this process.
+    """
+
+    @property
+    def place(self) -> str: ...
 
     async def ask(self, method: str, target: str, body: object = None) -> Any:
         """Send a request; the parsed JSON answer. A body of bytes is sent unchanged, any other as JSON."""
@@ -51,6 +57,11 @@ class OverHttp:
         self._url = url
         self._session = session
         self._headers = headers
+
+    @property
+    def place(self) -> str:
+        """See Connection."""
+        return self._url
 
     async def ask(self, method: str, target: str, body: object = None) -> Any:
         """See Connection."""
@@ -118,6 +129,8 @@ class ComingServer:
 
 class InProcess:
     """Connection to the application inside this process."""
+
+    place = "this process"
 
     def __init__(self, app: ASGIApp, headers: Mapping[str, str]) -> None:
         self._app = app

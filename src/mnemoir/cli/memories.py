@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import typer
 
-from mnemoir.cli.output import User, note, print_memories, print_row
+from mnemoir.cli.output import User, counted, note, print_memories, print_row
 from mnemoir.cli.session import Session, asking, run
 from mnemoir.cli.transfer import export_lines, import_lines
 
@@ -47,7 +47,7 @@ def add(
     if session.printed_as_json(answer):
         return
     _print_applied(answer["results"])
-    note(answer["message"] + _how_to_apply([answer.get("plan_id")]))
+    note(_outcome(answer, is_planned=dry_run) + _how_to_apply([answer.get("plan_id")]))
 
 
 @asks()
@@ -161,7 +161,7 @@ def export_memories(
     count = run(export_lines(session, file, user))
     if file:
         session.printed_as_json({"exported": count})
-    note(f"Exported {count} memories.")
+    note(f"Exported {counted(count, 'memory', 'memories')}.")
 
 
 @asks("import")
@@ -176,13 +176,13 @@ def import_memories(
     counts = {"imported": done.added, "skipped": done.skipped}
     if not dry_run:
         session.printed_as_json(counts)
-        note(f"Imported {done.added} memories; {done.skipped} were there already.")
+        note(f"Imported {counted(done.added, 'memory', 'memories')}; {done.skipped} were there already.")
         return
     plans = [plan for plan in done.plans if plan["plan_id"] is not None]
     if not session.printed_as_json({**counts, "plans": plans}):
         for plan in plans:
             _print_applied(plan["results"])
-    told = f"{done.added} memories would be imported; {done.skipped} are there already."
+    told = f"{counted(done.added, 'memory', 'memories')} would be imported; {done.skipped} are there already."
     note(told + _how_to_apply([plan["plan_id"] for plan in plans]))
 
 
@@ -202,6 +202,19 @@ def apply_plans(
 def _print_applied(changes: Sequence[Mapping[str, Any]]) -> None:
     for change in changes:
         print_row(change["event"], change["id"], change["memory"])
+
+
+def _outcome(answer: Mapping[str, Any], *, is_planned: bool) -> str:
+    """What an add did, or would do."""
+    added = sum(change["event"] == "ADD" for change in answer["results"])
+    changed = len(answer["results"]) - added
+    known = " · ".join(memory["memory"] for memory in answer.get("known", ()))
+    if not answer["results"]:
+        return f"Already known: {known}." if known else "Nothing new to remember."
+    told = [counted(added, "memory", "memories")] if added else []
+    told += [f"{changed} changed"] if changed and added else [counted(changed, "change")] if changed else []
+    done = "Would add" if is_planned and added else "Added" if added else "Would make" if is_planned else "Made"
+    return f"{done} {', '.join(told)}.{f' Already known: {known}.' if known else ''}"
 
 
 def _how_to_apply(plan_ids: Sequence[str | None]) -> str:

@@ -74,6 +74,6 @@ def progress(title: str, total: int | None) -> Iterator[Advance]:
         yield lambda count: bar.advance(task, count)
 
 
-def counted(count: int, thing: str) -> str:
-    """`1 chunk`, `2 chunks`."""
-    return f"{count} {thing}{'' if count == 1 else 's'}"
+def counted(count: int, thing: str, things: str | None = None) -> str:
+    """`1 chunk`, `2 chunks`; `things` is the plural where it is not regular."""
+    return f"{count} {thing if count == 1 else things or f'{thing}s'}"

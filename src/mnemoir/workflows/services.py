@@ -23,13 +23,15 @@ class ChatMemory:
 
     `allowance` gives how much of memory the project of a scope allows in a prompt, None when it has switched memory
     off. `waiting` gives the user's queued turns, of which no memories are derived yet, oldest first. `keep`
-    queues a turn, unless its stored conversation was deleted, and gives the id of its job, or "".
+    queues a turn, unless its stored conversation was deleted, and gives the id of its job, or "". `foreseen` gives
+    the facts that will be found in a user's text, where that is known without asking a language model.
     """
 
     service: MemoryService
     allowance: Callable[[Scope], Awaitable[RecallLimits | None]]
     waiting: Callable[[Scope], Awaitable[Sequence[ChatTurn]]]
     keep: Callable[[Caller, ChatTurn], Awaitable[str]]
+    foreseen: Callable[[str], Awaitable[Sequence[str]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

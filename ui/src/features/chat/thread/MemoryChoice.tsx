@@ -34,11 +34,11 @@ function Choice({ onChoose }: { onChoose: (isWanted: boolean) => void }) {
   return (
     <Paper withBorder p="md" radius="md">
       <Text fw={600} mb={4}>
-        Shall what you say be remembered?
+        Should Mnemoir remember what you say?
       </Text>
       <Text size="sm" c="dimmed" mb="sm">
-        Mnemoir then learns facts from your chats, and recalls them in others. They stay on this server. You see below
-        each answer what was learned, and can undo it, forget it, or switch memory off at any time.
+        It then learns facts from your chats and recalls them in others. Below each answer you see what was learned,
+        and can undo it; switch memory off, or forget everything, whenever you like.
       </Text>
       <Group grow gap="sm" preventGrowOverflow={false} className={classes.choice ?? ''}>
         <Button variant="default" onClick={() => onChoose(true)}>
