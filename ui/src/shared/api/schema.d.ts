@@ -401,6 +401,23 @@ export interface paths {
         patch: operations["edit_api_memories__memory_id__patch"];
         trace?: never;
     };
+    "/api/conversations/{id}/messages/{message_id}/learned": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was learned from the turn that ends with a message */
+        get: operations["learned_api_conversations__id__messages__message_id__learned_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memories/{memory_id}/history": {
         parameters: {
             query?: never;
@@ -1000,23 +1017,6 @@ export interface paths {
         head?: never;
         /** Keep a message in every window, or no longer */
         patch: operations["pin_api_conversations__id__messages__message_id__patch"];
-        trace?: never;
-    };
-    "/api/conversations/{id}/messages/{message_id}/learned": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What was learned from the turn that ends with a message */
-        get: operations["learned_api_conversations__id__messages__message_id__learned_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
         trace?: never;
     };
     "/api/conversations/{id}/node-memory": {
@@ -6384,6 +6384,43 @@ export interface operations {
             };
         };
     };
+    learned_api_conversations__id__messages__message_id__learned_get: {
+        parameters: {
+            query?: {
+                /** @description whose conversations; else the server's user's */
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+                message_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LearnedFrom"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     history_api_memories__memory_id__history_get: {
         parameters: {
             query?: {
@@ -7872,43 +7909,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MessageAnswer"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
-    learned_api_conversations__id__messages__message_id__learned_get: {
-        parameters: {
-            query?: {
-                /** @description whose conversations; else the server's user's */
-                user_id?: string | null;
-                /** @description or header X-Etienne-Project */
-                project?: string;
-            };
-            header?: never;
-            path: {
-                id: string;
-                message_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["LearnedFrom"];
                 };
             };
             /** @description An error, with its code */
