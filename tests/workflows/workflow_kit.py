@@ -154,8 +154,9 @@ class Desk:
     @property
     def services(self) -> Services:
         memory = self.memory
+        own = OpenAIChat(Endpoint(base_url=self.llm.openai_url, model="scripted", tries=1), self.session)
         return Services(
-            own_model=OpenAIChat(Endpoint(base_url=self.llm.openai_url, model="scripted", tries=1), self.session),
+            own_model=lambda: own,
             discussions=self.discussions,
             discussion_places=DiscussionPlaces(self.discussions.files, self.public / "data"),
             memory=ChatMemory(

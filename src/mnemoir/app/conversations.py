@@ -8,7 +8,7 @@ import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -22,14 +22,15 @@ from mnemoir.conversations.users import OwnConversations, remove_if_old
 from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.clock import utc_now
 from mnemoir.core.conversations import naive_utc
-from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.scope import Scope
+from mnemoir.ports.memory_kinds import Ageing
 from mnemoir.storage.files.workspace import file_errors
 from mnemoir.storage.locks.file import FileLock
 from mnemoir.storage.objects.local import LocalObjects
+from mnemoir.storage.spelled_folders import SpelledFolders
 from mnemoir.storage.sql.catalogue import Catalogue
-from mnemoir.storage.sql.conversations.store import time_text
+from mnemoir.storage.sql.conversations.store import time_of, time_text
 from mnemoir.storage.sqlite.process_lock import ProcessLock
 from mnemoir.storage.sqlite.transactions import storage_errors
 
@@ -65,6 +66,7 @@ class Conversations:
         self.root = root
         self._make_manager = make_manager
         self._elsewhere = elsewhere
+        self._folders = SpelledFolders()
         self._lock = lock
         self._pool: UserPool[Path, OwnConversations] = UserPool(self._opened, _close)
         self._one_by_one = KeyedLock()
@@ -95,7 +97,7 @@ class Conversations:
 
     def folder_of(self, scope: Scope) -> Path:
         """The folder of the scope's owner; it need not exist yet."""
-        return self.root / directory_name(scope.project) / directory_name(scope.user)
+        return self._folders.of(self._folders.of(self.root, scope.project), scope.user)
 
     def deciding(self, scope: Scope, session_id: str) -> AbstractAsyncContextManager[None]:
         """A lock on one conversation, for adding to it and to what is derived from it, and for forgetting both."""
@@ -139,6 +141,13 @@ class Conversations:
             except Exception as exc:  # noqa: BLE001  # a foreign vector store may raise anything
                 _log.warning("conversations of a user not pruned", folder=str(folder), error=type(exc).__name__)
         return pruned
+
+    async def ageing(self, days: int) -> Ageing:
+        """How many of all users' conversations were not used for `days`, and the last use of any."""
+        await self._catalogue.refresh(compare=True)
+        due, newest = await self._catalogue.rows.ageing(time_text(_days_ago(days)))
+        newest_at = time_of(newest)
+        return Ageing(due=due, newest_at=newest_at and newest_at.replace(tzinfo=UTC))
 
     async def prune_of(self, scope: Scope, days: int, *, dry_run: bool = False) -> list[str]:
         """Delete the old conversations of the scope's owner and return their ids; with `dry_run` delete nothing."""

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
@@ -13,19 +14,23 @@ import aiohttp
 
 from mnemoir.app import remembering
 from mnemoir.app.client_embedding import ClientEmbedding
+from mnemoir.app.connecting import ModelConnection, open_model
 from mnemoir.app.conversation_parts import open_conversations, recording_options
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
 from mnemoir.app.endpoints import Endpoints
 from mnemoir.app.health import Checkup
-from mnemoir.app.kinds import Forgetting, Pruning, conversation_kind, discussion_kind, job_kind, run_kind
+from mnemoir.app.kinds import Forgetting, conversation_kind, discussion_kind, job_kind, run_kind
 from mnemoir.app.latencies import MemoryTimes, TimedMemory
 from mnemoir.app.message_vectors import MessageVectors, WaitingFolders
-from mnemoir.app.models import ModelInquiry, choose_embedding, choose_model, choose_multilingual
+from mnemoir.app.model_in_use import ModelInUse
+from mnemoir.app.models import ModelInquiry, choose_embedding, choose_multilingual
+from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder
 from mnemoir.app.remembering import Turns
 from mnemoir.app.stock import Stock
-from mnemoir.app.tree import open_tree, outside
+from mnemoir.app.tree import CONVERSATIONS, open_tree, outside
+from mnemoir.app.workflow_edits import WorkflowEdits
 from mnemoir.app.workflow_files import WorkflowFiles
 from mnemoir.app.workflows import forwarding_of, make_workflows, open_discussions, open_model_servers, open_runs
 from mnemoir.core.clock import utc_now
@@ -48,17 +53,22 @@ from mnemoir.search.indexing import FactEmbedding, Indexing
 from mnemoir.search.questions import Multilingual
 from mnemoir.search.recall import Recall
 from mnemoir.settings import Settings
+from mnemoir.settings.saved_model import drop_former_keys
 from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProjectSettings, clear_leftovers
 from mnemoir.storage.pack_files import PackFiles
+from mnemoir.storage.private_folders import close_folders
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings
 from mnemoir.storage.sql.forgetting import ERASE
 from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TABLES
 from mnemoir.storage.sqlite import SqliteEngine, open_database
+from mnemoir.workflows.discussion_files import OWN_DISCUSSIONS
 from mnemoir.workflows.dispatch import Workflows
 from mnemoir.workflows.services import ChatMemory
+from mnemoir.workflows.trials import Trials
 
 DATABASE_FILE = "mnemoir.db"
-PACKS_FOLDER = "cache/memories"
+CACHE = "cache"
+PACKS_FOLDER = f"{CACHE}/memories"
 _NO_OWN_LIMIT = 100  # the meaning of a project's searchLimit of 0
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -80,13 +90,16 @@ class Parts:
     jobs: JobQueue
     project_settings: ProjectSettingsStore
     project_files: ProjectFiles | None  # None where no project is kept in files
-    model: ChatModel
+    in_use: ModelInUse
+    connection: ModelConnection
     embedding: EmbeddingModel
     client_embedding: ClientEmbedding
     indexing: Indexing
     facts: Facts
     workflows: Workflows
     workflow_files: WorkflowFiles
+    workflow_edits: WorkflowEdits
+    trials: Trials | None  # None without a config tree
     conversations: Conversations
     recorder: Recorder
     kinds: list[MemoryKind]
@@ -109,7 +122,8 @@ class Parts:
     _open: AsyncExitStack
 
     async def start(self) -> None:
-        """Start the background work."""
+        """Start the background work, over folders that are closed to others."""
+        await asyncio.to_thread(close_folders, _own_folders(self.settings))
         await self.background.start()
         self.message_vectors.start()
         for filling in (self.reembedding, self.second_vectors, self.terms):
@@ -122,9 +136,19 @@ class Parts:
         await self._open.aclose()
 
     @property
+    def model(self) -> ChatModel:
+        """The language model of now."""
+        return self.in_use.now()
+
+    @property
     def serves_its_own_memory(self) -> bool:
         """True when the memory URL is that of this server."""
         return points_here(self.settings)
+
+
+def _own_folders(settings: Settings) -> list[Path]:
+    """The folders in the data directory that only Mnemoir fills."""
+    return [settings.storage.data_dir / name for name in (CONVERSATIONS, OWN_DISCUSSIONS, CACHE)]
 
 
 async def open_parts(settings: Settings) -> Parts:
@@ -137,7 +161,9 @@ async def open_parts(settings: Settings) -> Parts:
 
         served = open_tree(settings)
         session = await opened.enter_async_context(new_session())
-        model = own(await choose_model(settings.llm, session))
+        careful = await opened.enter_async_context(new_session(is_careful=True))
+        drop_former_keys(settings.storage.data_dir)  # of a save that was killed
+        in_use = own(ModelInUse(await open_model(settings, session, careful)))
         embedding = own(choose_embedding(settings, session))
         database = own(open_database(settings.storage.data_dir / DATABASE_FILE))
         packs = PackFiles(settings.storage.data_dir / PACKS_FOLDER)
@@ -166,7 +192,7 @@ async def open_parts(settings: Settings) -> Parts:
             store=own(store),
             recall=recall,
             indexing=indexing,
-            model=model,
+            model=in_use.now,
             project_settings=project_settings,
             defaults=FactSettings(
                 decay_days=settings.memory.decay_days,
@@ -180,7 +206,7 @@ async def open_parts(settings: Settings) -> Parts:
         jobs = SqlJobQueue(database)
         waiting = WaitingFolders()
         of_messages = _multilingual(settings, second_model)
-        conversations = own(open_conversations(settings, model, embedding, of_messages, database, waiting))
+        conversations = own(open_conversations(settings, in_use.now, embedding, of_messages, database, waiting))
         handlers = {remembering.KIND: remembering.rememberer(timed), ERASE: _eraser(database)}
         background = own(Background(jobs, handlers))
         second = None if second_model is None else own(_second(store, second_model, background, second_pending))
@@ -189,8 +215,8 @@ async def open_parts(settings: Settings) -> Parts:
         memory = _chat_memory(settings, timed, turns, project_settings, facts)
         kept = open_discussions(embedding, own)
         model_servers = open_model_servers(settings, session)
-        workflows, discussions = make_workflows(
-            settings, served, model, memory, kept, conversations, runs, model_servers, session, own
+        workflows, discussions, trials = make_workflows(
+            settings, served, in_use.now, memory, kept, conversations, runs, model_servers, session, own
         )
         kinds = [
             job_kind(background, JOB_TABLES),
@@ -199,6 +225,8 @@ async def open_parts(settings: Settings) -> Parts:
             discussion_kind(discussions, conversations),
             conversation_kind(conversations, CONVERSATION_TABLES, embeds=settings.memory.vector_store.enabled),
         ]
+        beside = outside(settings, served.tree if served else None)
+        workflow_files = WorkflowFiles(served, beside)
         recorder = own(Recorder(conversations, workflows, turns, runs, recording_options(settings)))
         return Parts(
             settings=settings,
@@ -207,7 +235,10 @@ async def open_parts(settings: Settings) -> Parts:
             jobs=jobs,
             project_settings=project_settings,
             project_files=_project_files(settings),
-            model=model,
+            in_use=in_use,
+            connection=own(
+                ModelConnection(settings, in_use, session=session, careful=careful, serves_tree=workflows.serves_tree)
+            ),
             embedding=embedding,
             client_embedding=ClientEmbedding(embedding, forwarding_of(settings).forward),
             indexing=indexing,
@@ -220,15 +251,19 @@ async def open_parts(settings: Settings) -> Parts:
             terms=own(terms_renewal(in_database.terms, background)) if in_database else None,
             runs=runs,
             workflows=workflows,
-            workflow_files=WorkflowFiles(served, outside(settings, served.tree if served else None)),
+            workflow_files=workflow_files,
+            trials=trials,
+            workflow_edits=WorkflowEdits(
+                workflow_files, served, beside, settings.storage.data_dir, is_on=settings.workflows.edit
+            ),
             conversations=conversations,
             recorder=recorder,
             kinds=kinds,
             forgetting=Forgetting(conversations=conversations, kinds=kinds),
             pruning=own(Pruning(kinds, conversations.root, settings.memory.auto_prune_days)),
             discussions=discussions,
-            checkup=own(Checkup(settings, model, embedding, Endpoints(served, model_servers, session), session)),
-            inquiry=own(ModelInquiry(settings, model, session)),
+            checkup=own(Checkup(settings, in_use, embedding, Endpoints(served, model_servers, session), session)),
+            inquiry=own(ModelInquiry(in_use)),
             stock=own(Stock(settings, kinds)),
             times=times,
             _open=opened.pop_all(),

@@ -76,7 +76,7 @@ class ChatOptions:
     async def _greeting(self, server: Server) -> str:
         """Who talks to whom, and whether that is remembered."""
         try:
-            model = await server.model()
+            model = await server.answering_model()
             is_on = not self.no_memory and await server.remembers()
         except MnemoirError as exc:
             return f"{server.place} · user {self.user} · {exc.message}"

@@ -5,7 +5,7 @@ commit, so that a conversation sent by several callers at once is remembered onc
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -56,7 +56,7 @@ class Facts:
         store: MemoryStore,
         recall: Recall,
         indexing: Indexing,
-        model: ChatModel,
+        model: Callable[[], ChatModel],
         project_settings: ProjectSettingsStore,
         defaults: FactSettings,
         clock: Clock = utc_now,
@@ -97,10 +97,10 @@ class Facts:
 
     async def foreseen(self, text: str) -> list[str]:
         """The facts that an add of this user turn will find; [] with a language model, which is not asked twice."""
-        turns = analysed([Turn(role="user", text=text)])
-        if self._model.provider != "offline" or not turns:
+        turns, model = analysed([Turn(role="user", text=text)]), self._model()
+        if model.provider != "offline" or not turns:
             return []
-        found = await self._extracted(Exchange(self._model), turns)
+        found = await self._extracted(Exchange(model), turns)
         return [fact.text for fact in found]
 
     async def search(
@@ -179,14 +179,15 @@ class Facts:
         if not turns:
             return await self._nothing_found(scope, request, Usage())
         project = await self._settings_of(scope)
-        exchange = Exchange(self._model)
+        model = self._model()
+        exchange = Exchange(model)
         facts = await self._extracted(exchange, turns, prompt=project.extraction_prompt, said_at=request.said_at)
         if not facts:
             return await self._nothing_found(scope, request, exchange.usage)
         facts = await asyncio.to_thread(judged, facts, turns)
         learned = Learned(scope=scope, request=request, turns=turns, facts=facts, exchange=exchange, project=project)
         async with self._same_user.hold(scope.owner):
-            return await self._remembering.take(learned, self._model.name, committer)
+            return await self._remembering.take(learned, model.name, committer)
 
     async def _extracted(
         self, exchange: Exchange, turns: Sequence[Turn], *, prompt: str | None = None, said_at: datetime | None = None

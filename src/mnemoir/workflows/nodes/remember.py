@@ -55,7 +55,7 @@ class Remember(ValueNode[NodeProperties]):
         """
         is_open = self.properties.before_close and turn.finished is not None and turn.finished.reason == "stop"
         is_own = bool(turn.answering) and turn.answering[-1].type.lower() == "respond"
-        is_offline = is_own and self.services.own_model.provider == "offline"
+        is_offline = is_own and self.services.own_model().provider == "offline"
         if not (is_open and is_offline) or turn.chat.request.output is not None:
             return
         if sentence := acknowledgement(await self.services.memory.foreseen(turn.user_text)):
