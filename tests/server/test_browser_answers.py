@@ -48,6 +48,7 @@ TARGETS = {
     "/api/conversations/{id}": [f"{ONE}?{MINE}"],
     "/api/conversations/{id}/messages": [f"{ONE}/messages?{MINE}&view={view}" for view in ("thread", "tree")],
     "/api/conversations/{id}/messages/{message_id}/learned": [f"{ONE}/messages/{{message}}/learned?{MINE}"],
+    "/api/conversations/{id}/answers": [f"{ONE}/answers?{MINE}"],
     "/api/conversations/{id}/branches": [f"{ONE}/branches?{MINE}"],
     "/api/conversations/{id}/window": [f"{ONE}/window?{MINE}", f"{ONE}/window?{MINE}&max_tokens=5"],
     "/api/conversations/{id}/attachments": [f"{ONE}/attachments?{MINE}"],
@@ -70,6 +71,7 @@ TARGETS = {
 # of things that this server has none of: the refusal is as described
 ABSENT = {
     "/api/conversations/{id}/node-memory/{memory}": f"{ONE}/node-memory/none?{MINE}",
+    "/api/conversations/{id}/answers/{answer_id}": f"{ONE}/answers/none?{MINE}",
     "/api/discussions/{id}": "/api/discussions/none",
     "/api/discussions/{id}/memories": "/api/discussions/none/memories",
     "/api/discussions/{id}/summary": "/api/discussions/none/summary",
