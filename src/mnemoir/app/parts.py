@@ -240,7 +240,7 @@ async def open_parts(settings: Settings) -> Parts:
             discussions=discussions,
             checkup=own(Checkup(settings, model, embedding, Endpoints(served, model_servers, session), session)),
             inquiry=own(ModelInquiry(settings, model, session)),
-            stock=own(Stock(settings, kinds)),
+            stock=own(Stock(settings, kinds, conversations.damaged)),
             times=times,
             _open=opened.pop_all(),
         )

@@ -4,7 +4,7 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from html import escape
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 import orjson
 from fastapi import Request
@@ -127,9 +127,10 @@ class VectorBacklog(JsonObject):
 
 
 class Ready(Health):
-    """Health, and the backlog of vectors."""
+    """Health, and the backlog of vectors. `degraded` are damaged files that were set aside; it is left out else."""
 
     vectors: VectorBacklog
+    degraded: NotRequired[list[str]]
 
 
 _UNHEALTHY: dict[int | str, dict[str, Any]] = {503: {"model": Unhealthy, "description": "The storage does not work"}}
@@ -152,7 +153,10 @@ async def ready(request: Request, site: SiteHere) -> Answer[Ready] | Answer[Unhe
         return unhealthy
     pending, total = await vector_backlog(site.parts)
     vectors: VectorBacklog = {"model": site.parts.embedding.name, "pending": pending, "of": total}
-    return Answer[Ready]({**_health(site.parts), "vectors": vectors})
+    told: Ready = {**_health(site.parts), "vectors": vectors}
+    if damaged := await site.parts.stock.damaged():
+        told["degraded"] = damaged
+    return Answer[Ready](told)
 
 
 def _llm(parts: Parts) -> Literal["configured", "missing"]:
