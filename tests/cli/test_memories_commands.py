@@ -77,7 +77,7 @@ def test_what_is_known_already_is_named_instead_of_a_count_of_nothing(memories, 
     assert memories("add", "I love hiking.", "--user", user).stderr == "Added 1 memory.\n"
     done = memories("add", "I love hiking.", "--user", user)
     assert (done.stdout, done.stderr) == ("", "Already known: Loves hiking\n")
-    assert memories("add", "Hello!", "--user", user).stderr == "Nothing new was found to remember.\n"
+    assert memories("add", "Hello!", "--user", user).stderr == "Nothing new to remember.\n"
 
 
 def test_a_new_fact_beside_a_similar_one_with_a_date_is_not_swallowed(memories, user, tmp_path):

@@ -89,7 +89,10 @@ async def test_an_undo_gives_back_the_text_before(open_server, llm: ScriptedLLM)
     llm.reply_json({"memory": [change]})
     told = await learned(server, await said(server, "I live in Rome."))
     assert told["memories"][0] | {"id": ""} == {
-        **{"id": "", "event": "UPDATE", "memory": "Lives in Rome", "previous_memory": "Lives in Graz"}
+        "id": "",
+        "event": "UPDATE",
+        "memory": "Lives in Rome",
+        "previous_memory": "Lives in Graz",
     }
     await server.post(f"/api/memories/changes/{told['change_id']}/undo", {})
     assert [memory["memory"] for memory in (await server.get("/api/memories/user"))["results"]] == ["Lives in Graz"]
@@ -113,6 +116,14 @@ async def test_when_everything_was_forgotten_nothing_is_told(open_server, llm: S
     await learned(server, route)
     await server.ask("DELETE", "/api/memories?user_id=user")
     assert (await server.get(route))["state"] == "none"
+
+
+async def test_of_an_answer_that_was_cut_it_is_told_what_was_learned_from_the_question(open_server, llm: ScriptedLLM):
+    server = await open_server(asks(llm))
+    llm.reply("Not", reason="length")
+    llm.reply_json({"facts": ["Is allergic to walnuts"]})
+    told = await learned(server, await said(server, "I am allergic to walnuts."))
+    assert [memory["memory"] for memory in told["memories"]] == ["Is allergic to walnuts"]
 
 
 async def test_a_message_that_is_not_there_is_not_found(open_server, llm: ScriptedLLM):

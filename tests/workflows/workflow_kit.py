@@ -75,6 +75,9 @@ class ListedMemory:
     async def waiting(self, scope: Scope) -> list[ChatTurn]:
         return self.unread
 
+    async def foreseen(self, text: str) -> list[str]:
+        return []
+
     async def keep(self, caller: Caller, turn: ChatTurn) -> str:
         self.kept.append(turn)
         return f"job_{len(self.kept)}"
@@ -151,11 +154,18 @@ class Desk:
     @property
     def services(self) -> Services:
         memory = self.memory
+        own = OpenAIChat(Endpoint(base_url=self.llm.openai_url, model="scripted", tries=1), self.session)
         return Services(
-            own_model=OpenAIChat(Endpoint(base_url=self.llm.openai_url, model="scripted", tries=1), self.session),
+            own_model=lambda: own,
             discussions=self.discussions,
             discussion_places=DiscussionPlaces(self.discussions.files, self.public / "data"),
-            memory=ChatMemory(service=memory, allowance=memory.allowance, waiting=memory.waiting, keep=memory.keep),
+            memory=ChatMemory(
+                service=memory,
+                allowance=memory.allowance,
+                waiting=memory.waiting,
+                keep=memory.keep,
+                foreseen=memory.foreseen,
+            ),
             model_servers=HttpModelServers(self.session, timeouts=Timeouts(), tries=1, most_bytes=1024 * 1024),
             modules=NoModules(),
             files=FileUserFiles([self.public], self.public),

@@ -15,6 +15,7 @@ from mnemoir.cli.doctor import doctor
 from mnemoir.cli.groups import group
 from mnemoir.cli.mcp import mcp
 from mnemoir.cli.memories import commands as memories
+from mnemoir.cli.models import commands as model
 from mnemoir.cli.output import Json, note, print_json, print_row
 from mnemoir.cli.runs import commands as runs
 from mnemoir.cli.serve import serve
@@ -28,6 +29,7 @@ app = group(
     pretty_exceptions_enable=False,  # pretty tracebacks print local variables, which may hold a key
 )
 app.add_typer(memories, name="memories")
+app.add_typer(model, name="model")
 app.add_typer(runs, name="runs")
 app.add_typer(conversations, name="conversations")
 app.add_typer(discussions, name="discussions")

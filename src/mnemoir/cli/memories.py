@@ -251,7 +251,7 @@ def _told_of(answer: Mapping[str, Any], *, dry_run: bool) -> str:
         return f"{answer['message']}."
     happened = Counter(change["event"] for change in answer["results"])
     told = [f"{verb} {counted(happened[event], 'memory')}." for event, verb in _VERBS.items() if happened[event]]
-    return " ".join(told) or "Nothing new was found to remember."
+    return " ".join(told) or "Nothing new to remember."
 
 
 def _print_applied(changes: Sequence[Mapping[str, Any]]) -> None:

@@ -26,6 +26,7 @@ from mnemoir.server.access import project_of
 from mnemoir.server.clients import Clients
 from mnemoir.server.entry import Metrics
 from mnemoir.server.errors import Invalid, Misfit
+from mnemoir.server.live_answers import LiveAnswers
 from mnemoir.server.options import ServerOptions
 from mnemoir.server.request import parse_json, read_body
 from mnemoir.server.under_way import Places, UnderWay
@@ -50,6 +51,7 @@ class Site:
     metrics: Metrics | None
     places: Places
     under_way: UnderWay
+    live_answers: LiveAnswers
     clients: Clients
     settings_change: asyncio.Lock  # a project's settings are read, changed and written back
 

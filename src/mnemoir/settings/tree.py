@@ -117,6 +117,7 @@ class Server(Section):
     most_active_chats: int = Field(default=256, ge=1)
     request_deadline_s: Seconds = 30
     heartbeat_s: Seconds = 15
+    resume_s: Seconds = 60
     metrics: bool = False
     docs: bool = True
     allow_unauthenticated: bool = False
@@ -225,6 +226,7 @@ class Workflows(Section):
 
     config_dir: AbsolutePath | None = None
     users: Names = ()
+    edit: bool = False
     python_modules: Annotated[PythonModules, BeforeValidator(_lower)] = "process"
     module_directories: Paths = ()
     module_timeout_s: Seconds = 60

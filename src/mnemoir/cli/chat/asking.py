@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from mnemoir.cli.chat.conversation import Answer, Conversation, pieces
 from mnemoir.cli.conversation_routes import (
@@ -30,6 +31,11 @@ class Server:
         self._session = session
         self._user = user
         self.model = model
+
+    @property
+    def place(self) -> str:
+        """Where the server is."""
+        return self._connection.place
 
     async def answer(
         self, conversation: Conversation, text: str, answer: Answer, parent_id: int | None = None
@@ -92,6 +98,26 @@ class Server:
     async def memories(self, count: int) -> list[Json]:
         """At most `count` memories of the user, newest first."""
         return list((await self._ask("GET", "/api/memories", limit=count))["results"])
+
+    async def learned(self, id: str, message_id: int) -> Json:
+        """What was learned from the turn that ends with a message."""
+        return dict(await self._ask("GET", conversation_path(id, f"messages/{message_id}/learned")))
+
+    async def undo(self, change_id: str) -> Json:
+        """Take back a change of memories; what that changed."""
+        return dict(await self._ask("POST", f"/api/memories/changes/{quote(change_id, safe='')}/undo"))
+
+    async def remembers(self) -> bool:
+        """True unless memory is switched off for the project."""
+        return (await self._ask("GET", "/api/memories/settings"))["memoryEnabled"] is not False
+
+    async def answering_model(self) -> str:
+        """The name of the model that answers; "" where the server chooses among workflows."""
+        if self.model:
+            return self.model
+        names = [one["id"] for one in (await self._ask("GET", "/v1/models"))["data"]]
+        has_own = (await self._ask("GET", "/api/workflows"))["root"] is None  # its own model is listed last
+        return str(names[-1]) if has_own or len(names) == 1 else ""
 
     async def change(self, id: str, below: str = "", **members: object) -> Json:
         """Change members of a conversation, or of the object at the path `below` it; the changed object."""

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from mnemoir.cli.chat import changing, steering
+from mnemoir.cli.chat import changing, learning, steering
 from mnemoir.cli.chat.conversation import Answer
 from mnemoir.cli.chat.session import Chat
 from mnemoir.cli.conversation_routes import text_of
@@ -75,6 +75,7 @@ COMMANDS: Mapping[str, Command] = {
     "/forget": Command(usage="/forget", about="delete this conversation for good", run=changing.forget),
     "/search": Command(usage="/search <words>", about="search messages of all conversations", run=changing.search),
     "/memories": Command(usage="/memories", about="list the facts that are remembered", run=changing.memories),
+    "/undo": Command(usage="/undo", about="take back what was learned last", run=learning.undo, needs_memory=True),
     "/export": Command(
         usage="/export [file]",
         about="write it to a file: .jsonl, .json, .md or .txt",
@@ -143,6 +144,15 @@ def _parts(text: str) -> tuple[str, str]:
 
 async def converse(chat: Chat) -> None:
     """Run the chat until the input ends or a command leaves it."""
+    try:
+        await _converse(chat)
+    finally:
+        for task in chat.following:
+            task.cancel()
+        await asyncio.gather(*chat.following, return_exceptions=True)
+
+
+async def _converse(chat: Chat) -> None:
     while (text := await chat.input.read()) is not None:
         if not text.strip():
             continue
@@ -165,6 +175,10 @@ async def _turn(chat: Chat, text: str, *, parent_id: int | None = None) -> None:
     chat.display.complete(answer, chat.conversation.id)
     if answer.reason in _ENDINGS:
         chat.display.note(_ENDINGS[answer.reason])
+    if chat.can_be_interrupted and chat.conversation.id is not None:
+        task = asyncio.create_task(learning.follow(chat, chat.conversation.id), name="what was learned")
+        chat.following.add(task)
+        task.add_done_callback(chat.following.discard)
     if answer.tools:
         chat.display.note(f"The model calls tools, which this chat does not have: {', '.join(answer.tools)}.")
 

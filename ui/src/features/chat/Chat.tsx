@@ -6,6 +6,7 @@ import { furtherOf } from '@/shared/data/further';
 import { useThread } from '@/shared/data/conversations/thread';
 import { useAddressParams } from '@/shared/hooks/useAddressParams';
 import { ArtifactsBar } from './artifacts/ArtifactsBar';
+import { NoMemoryNotice } from './artifacts/NoMemoryNotice';
 import classes from './ChatPage.module.css';
 import { Composer } from './composer/Composer';
 import { useAttached } from './composer/useAttached';
@@ -16,6 +17,7 @@ import { isBusy } from './thread/talk';
 import { Thread } from './thread/Thread';
 import { useTurn } from './thread/turns';
 import { useSought } from './thread/useSought';
+import { useTakingUp } from './thread/useTakingUp';
 import { type Talk, useTalk } from './thread/useTalk';
 
 interface ChatProps {
@@ -27,6 +29,7 @@ interface ChatProps {
 /** One conversation: its thread, and where the next message is written. */
 export function Chat({ conversation, sought }: ChatProps) {
   const talk = useTalk(conversation);
+  useTakingUp(talk.place);
   const turn = useTurn(talk.place);
   const attached = useAttached();
   const [isDropping, setDropping] = useState(false);
@@ -60,6 +63,7 @@ export function Chat({ conversation, sought }: ChatProps) {
       <div className={classes.top}>
         <RailButton />
         <ChatTitle conversation={conversation} />
+        <NoMemoryNotice />
         <ArtifactsBar />
       </div>
       <Said conversation={conversation} sought={sought} talk={talk} thread={thread} />

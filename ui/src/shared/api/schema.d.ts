@@ -159,6 +159,76 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/model": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The language model in use, what was saved, and what is set elsewhere */
+        get: operations["overview_api_model_get"];
+        /** Save a model and use it from the next call on */
+        put: operations["save_api_model_put"];
+        post?: never;
+        /** Forget what was saved, with its key */
+        delete: operations["forget_api_model_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/model/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask one question, of this model or of the one in use */
+        post: operations["test_api_model_test_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/model/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The models that this server has */
+        post: operations["offered_api_model_list_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/model/found": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An Ollama that was started later, where no model is connected */
+        get: operations["found_api_model_found_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects": {
         parameters: {
             query?: never;
@@ -401,6 +471,23 @@ export interface paths {
         patch: operations["edit_api_memories__memory_id__patch"];
         trace?: never;
     };
+    "/api/conversations/{id}/messages/{message_id}/learned": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was learned from the turn that ends with a message */
+        get: operations["learned_api_conversations__id__messages__message_id__learned_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memories/{memory_id}/history": {
         parameters: {
             query?: never;
@@ -554,6 +641,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workflows/saving": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether workflows may be saved by this caller, and if not, why */
+        get: operations["saving_api_workflows_saving_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workflows/problems": {
         parameters: {
             query?: never;
@@ -614,8 +718,61 @@ export interface paths {
         };
         /** The text of one config file, secrets covered */
         get: operations["text_api_workflows_files__path__get"];
-        put?: never;
+        /** Save a workflow in place of the text of `If-Match`, or as a new file with `If-None-Match: *` */
+        put: operations["save_api_workflows_files__path__put"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What keeps a text from being saved, and the warnings of its check */
+        post: operations["check_api_workflows_check_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/kept/{path}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The version of a workflow before it was last saved, secrets covered */
+        get: operations["kept_api_workflows_kept__path__get"];
+        put?: never;
+        /** Save that version in place of the text of `If-Match`, which is kept in turn */
+        post: operations["restore_api_workflows_kept__path__post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Run a workflow that is typed on a message, as server-sent events; nothing is kept */
+        post: operations["try_it_api_workflows_try_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -977,7 +1134,7 @@ export interface paths {
         /** Messages of the thread, the newest page first, or of all branches, by id */
         get: operations["list_messages_api_conversations__id__messages_get"];
         put?: never;
-        /** Add messages */
+        /** Add messages; once only under one Idempotency-Key */
         post: operations["append_api_conversations__id__messages_post"];
         delete?: never;
         options?: never;
@@ -1000,6 +1157,41 @@ export interface paths {
         head?: never;
         /** Keep a message in every window, or no longer */
         patch: operations["pin_api_conversations__id__messages__message_id__patch"];
+        trace?: never;
+    };
+    "/api/conversations/{id}/answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Its answers under way that can be taken up, such as those of the web UI */
+        get: operations["list_answers_api_conversations__id__answers_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/conversations/{id}/answers/{answer_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Take up an answer under way, as server-sent events */
+        get: operations["take_up_api_conversations__id__answers__answer_id__get"];
+        put?: never;
+        post?: never;
+        /** Stop an answer under way; what came of it is kept */
+        delete: operations["stop_api_conversations__id__answers__answer_id__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/conversations/{id}/node-memory": {
@@ -1581,13 +1773,16 @@ export interface components {
          * AddAnswer
          * @description The changes made by an add, in order; `status` and `event_id` with `async_mode`.
          *
-         *     With `dry_run` those that it would make; `plan_id` applies them, null without any.
+         *     `known` names memories that said already what was to be added; it is left out when there are none.
+         *     With `dry_run` the changes are those that it would make; `plan_id` applies them, null without any.
          */
         AddAnswer: {
             /** Results */
             results: components["schemas"]["AppliedChange"][];
             /** Message */
             message: string;
+            /** Known */
+            known?: components["schemas"]["KnownMemory"][];
             usage?: components["schemas"]["TokenUsage"];
             /**
              * Status
@@ -1754,6 +1949,14 @@ export interface components {
             next: string | null;
         };
         /**
+         * CachedTokens
+         * @description Details of the prompt's tokens.
+         */
+        CachedTokens: {
+            /** Cached Tokens */
+            cached_tokens: number;
+        };
+        /**
          * ChangedRow
          * @description One memory that a change added, changed or deleted, with its text before and after.
          */
@@ -1781,6 +1984,25 @@ export interface components {
             results: components["schemas"]["LoggedChangeRecord"][];
             /** Next */
             next: string | null;
+        };
+        /**
+         * ChatCompletionChunk
+         * @description One `data:` line of a streamed answer. `usage` is requested by `stream_options`, and is in the last one.
+         */
+        ChatCompletionChunk: {
+            /** Id */
+            id: string;
+            /** Object */
+            object: string;
+            /** Created */
+            created: number;
+            /** Model */
+            model: string;
+            /** System Fingerprint */
+            system_fingerprint: string;
+            /** Choices */
+            choices: components["schemas"]["ChunkChoice"][];
+            usage?: components["schemas"]["CompletionUsage"] | null;
         };
         /**
          * Choices
@@ -1811,6 +2033,21 @@ export interface components {
             config_dir: string | null;
             /** Workflow Users */
             workflow_users: string[];
+        };
+        /**
+         * ChunkChoice
+         * @description The part of one answer in a chunk.
+         */
+        ChunkChoice: {
+            /** Index */
+            index: number;
+            delta: components["schemas"]["Delta"];
+            /** Logprobs */
+            logprobs: {
+                [key: string]: unknown;
+            } | null;
+            /** Finish Reason */
+            finish_reason: ("stop" | "length" | "tool_calls" | "function_call" | "content_filter") | null;
         };
         /**
          * ChunkSummaryAnswer
@@ -1904,6 +2141,19 @@ export interface components {
             results: components["schemas"]["ClientSeen"][];
         };
         /**
+         * CompletionUsage
+         * @description Token counts of all model calls for the answer.
+         */
+        CompletionUsage: {
+            /** Prompt Tokens */
+            prompt_tokens: number;
+            /** Completion Tokens */
+            completion_tokens: number;
+            /** Total Tokens */
+            total_tokens: number;
+            prompt_tokens_details: components["schemas"]["CachedTokens"];
+        };
+        /**
          * ConfigFile
          * @description One file of the tree. `can_remember` is True for workflows that recall or remember, None for other files.
          */
@@ -1953,6 +2203,9 @@ export interface components {
         /**
          * ConfigText
          * @description The text of a file; `is_redacted` is True when secrets in it were covered.
+         *
+         *     `digest` is that of the text as it is shown, so it tells nothing of a secret. `has_kept` is True when an earlier
+         *     version of a workflow can be restored.
          */
         ConfigText: {
             /** Path */
@@ -1966,6 +2219,10 @@ export interface components {
             text: string;
             /** Is Redacted */
             is_redacted: boolean;
+            /** Digest */
+            digest: string;
+            /** Has Kept */
+            has_kept: boolean;
         };
         /**
          * ConfigUser
@@ -2124,6 +2381,52 @@ export interface components {
             deleted: number;
         };
         /**
+         * Delta
+         * @description The new parts of the message in a chunk.
+         */
+        Delta: {
+            /**
+             * Role
+             * @constant
+             */
+            role?: "assistant";
+            /** Content */
+            content?: string;
+            /** Refusal */
+            refusal?: string;
+            /** Reasoning Content */
+            reasoning_content?: string;
+            /** Tool Calls */
+            tool_calls?: components["schemas"]["DeltaToolCall"][];
+            function_call?: components["schemas"]["DeltaFunction"];
+        };
+        /**
+         * DeltaFunction
+         * @description A piece of a call: its name comes once, its arguments piece by piece.
+         */
+        DeltaFunction: {
+            /** Name */
+            name?: string;
+            /** Arguments */
+            arguments: string;
+        };
+        /**
+         * DeltaToolCall
+         * @description A piece of the call with this index.
+         */
+        DeltaToolCall: {
+            /** Index */
+            index: number;
+            /** Id */
+            id?: string;
+            /**
+             * Type
+             * @constant
+             */
+            type?: "function";
+            function: components["schemas"]["DeltaFunction"];
+        };
+        /**
          * DiscussionImported
          * @description The counts of what an import stored.
          */
@@ -2217,6 +2520,16 @@ export interface components {
             made_by: string | null;
             /** Source */
             source?: components["schemas"]["SaidAnswer"][];
+        };
+        /**
+         * Done
+         * @description A completed operation, described by a message.
+         */
+        Done: {
+            /** Success */
+            success: boolean;
+            /** Message */
+            message: string;
         };
         /**
          * DuplicateGroup
@@ -2339,6 +2652,18 @@ export interface components {
             end: number;
         };
         /**
+         * FixedValue
+         * @description A setting that is not changed here, and its file, variable or command line; `value` is None for a key.
+         */
+        FixedValue: {
+            /** Key */
+            key: string;
+            /** Value */
+            value: string | null;
+            /** Set By */
+            set_by: string;
+        };
+        /**
          * FlushAnswer
          * @description All pending vectors and summaries are finished.
          */
@@ -2367,6 +2692,8 @@ export interface components {
         /**
          * FoundMessage
          * @description A message that was found, and the title of its conversation.
+         *
+         *     `likely` is false for one that shares no word with the question and is hardly like it.
          */
         FoundMessage: {
             /** Conversation Id */
@@ -2376,6 +2703,11 @@ export interface components {
             message: components["schemas"]["MessageAnswer"];
             /** Score */
             score: number;
+            /**
+             * Likely
+             * @constant
+             */
+            likely?: false;
         };
         /**
          * FoundMessages
@@ -2661,6 +2993,16 @@ export interface components {
             failed: number;
         };
         /**
+         * KnownMemory
+         * @description A memory that said already what was to be added.
+         */
+        KnownMemory: {
+            /** Id */
+            id: string;
+            /** Memory */
+            memory: string;
+        };
+        /**
          * Latency
          * @description Latencies of the last hour and the last day.
          */
@@ -2698,6 +3040,47 @@ export interface components {
             p50_ms: number | null;
             /** P95 Ms */
             p95_ms: number | null;
+        };
+        /**
+         * LearnedFrom
+         * @description What was learned from a turn. `change_id` is what can be undone, `undone_by` the undo; null for none.
+         *
+         *     `known` are memories that said it already. `error` is why it is to be tried again, or was given up.
+         */
+        LearnedFrom: {
+            /**
+             * State
+             * @description `nothing` and `known`: there was nothing new in it; `none`: nothing was looked for, or that is not known any more
+             * @enum {string}
+             */
+            state: "none" | "waiting" | "running" | "nothing" | "known" | "failed" | "learned" | "undone";
+            /** Error */
+            error: string | null;
+            /** Change Id */
+            change_id: string | null;
+            /** Undone By */
+            undone_by: string | null;
+            /** Memories */
+            memories: components["schemas"]["LearnedMemory"][];
+            /** Known */
+            known: components["schemas"]["KnownMemory"][];
+        };
+        /**
+         * LearnedMemory
+         * @description A memory that the turn added, changed or removed. `memory` is null when the memory is gone since.
+         */
+        LearnedMemory: {
+            /** Id */
+            id: string;
+            /**
+             * Event
+             * @enum {string}
+             */
+            event: "ADD" | "UPDATE" | "DELETE";
+            /** Memory */
+            memory: string | null;
+            /** Previous Memory */
+            previous_memory: string | null;
         };
         /**
          * ListedMemories
@@ -2758,6 +3141,26 @@ export interface components {
             state: "current" | "fading" | "hidden" | "expired" | "deleted";
             /** Decays At */
             decays_at: string | null;
+        };
+        /**
+         * LiveAnswerEntry
+         * @description An answer under way. `question_id` is the message that it answers, null until that is stored.
+         */
+        LiveAnswerEntry: {
+            /** Id */
+            id: string;
+            /** Run Id */
+            run_id: string;
+            /** Question Id */
+            question_id: number | null;
+        };
+        /**
+         * LiveAnswerList
+         * @description The answers under way, oldest first.
+         */
+        LiveAnswerList: {
+            /** Results */
+            results: components["schemas"]["LiveAnswerEntry"][];
         };
         /**
          * LoggedChangeRecord
@@ -2973,6 +3376,96 @@ export interface components {
             error: string | null;
         };
         /**
+         * ModelOverview
+         * @description The setup; `locked` is the reason why this caller cannot change it, "" for none.
+         */
+        ModelOverview: {
+            setup: components["schemas"]["ModelSetup"];
+            /** Locked */
+            locked: string;
+        };
+        /**
+         * ModelSaved
+         * @description The model that was saved; not `in_force` where file, environment or command line name another protocol.
+         */
+        ModelSaved: {
+            /**
+             * Provider
+             * @enum {string}
+             */
+            provider: "openai-responses" | "openai-chat" | "ollama";
+            /** Model */
+            model: string;
+            /** Url */
+            url: string;
+            /** Has Key */
+            has_key: boolean;
+            /** In Force */
+            in_force: boolean;
+        };
+        /**
+         * ModelSetup
+         * @description The language model in use, what was saved, and what is set elsewhere.
+         */
+        ModelSetup: {
+            in_use: components["schemas"]["ModelUsed"];
+            saved: components["schemas"]["ModelSaved"] | null;
+            /** Fixed */
+            fixed: components["schemas"]["FixedValue"][];
+            /** Ollama Url */
+            ollama_url: string;
+            /** Serves Tree */
+            serves_tree: boolean;
+        };
+        /**
+         * ModelTest
+         * @description How one question went. `latency_ms` is the time of the whole answer, `status` that of a refusal.
+         */
+        ModelTest: {
+            /** Ok */
+            ok: boolean;
+            /** Provider */
+            provider: string;
+            /** Model */
+            model: string;
+            /** Url */
+            url: string | null;
+            /** Latency Ms */
+            latency_ms: number;
+            /** Status */
+            status: number | null;
+            /** Problem */
+            problem: string;
+            /** To Do */
+            to_do: string;
+        };
+        /**
+         * ModelUsed
+         * @description The model in use. `url` is None for the offline model.
+         */
+        ModelUsed: {
+            /** Provider */
+            provider: string;
+            /** Model */
+            model: string;
+            /** Url */
+            url: string | null;
+            /** Has Key */
+            has_key: boolean;
+        };
+        /**
+         * ModelsOffered
+         * @description The models that a server lists; with a problem, none.
+         */
+        ModelsOffered: {
+            /** Models */
+            models: string[];
+            /** Problem */
+            problem: string;
+            /** To Do */
+            to_do: string;
+        };
+        /**
          * NodeMemories
          * @description The node memories of a conversation, latest write first.
          */
@@ -3114,6 +3607,18 @@ export interface components {
             notes: string[];
             /** Children */
             children: components["schemas"]["WorkflowTrace"][];
+        };
+        /**
+         * OllamaFound
+         * @description The models of an Ollama that was not there at the start. `looked` is False where there is no need to look.
+         */
+        OllamaFound: {
+            /** Looked */
+            looked: boolean;
+            /** Url */
+            url: string;
+            /** Models */
+            models: string[];
         };
         /**
          * Problem
@@ -3616,6 +4121,25 @@ export interface components {
             frequency_penalty: number | null;
         };
         /**
+         * SavedWorkflow
+         * @description A file as it was saved, with the warnings of its check.
+         */
+        SavedWorkflow: {
+            file: components["schemas"]["ConfigText"];
+            /** Warnings */
+            warnings: components["schemas"]["Problem"][];
+        };
+        /**
+         * SavingState
+         * @description Whether this caller may save workflows; `reason` says why not.
+         */
+        SavingState: {
+            /** Is On */
+            is_on: boolean;
+            /** Reason */
+            reason: string;
+        };
+        /**
          * Scope
          * @description An owner of data: tenant > project > user, and within a user optionally agent, app, conversation and node.
          *
@@ -3832,6 +4356,28 @@ export interface components {
             images?: number;
             /** Tool Calls */
             tool_calls?: string[];
+        };
+        /**
+         * TrialEvent
+         * @description A piece of the answer, or at the end the trace of the run, with an error where there is one.
+         */
+        TrialEvent: {
+            /** Text */
+            text?: string;
+            /** Thinking */
+            thinking?: string;
+            run?: components["schemas"]["RunTrace"];
+            error?: components["schemas"]["TrialFailure"];
+        };
+        /**
+         * TrialFailure
+         * @description Why a trial run ended without an answer.
+         */
+        TrialFailure: {
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
         };
         /**
          * Turn
@@ -4074,14 +4620,6 @@ export interface components {
             function_call?: components["schemas"]["ToolFunction"];
         };
         /**
-         * CachedTokens
-         * @description Details of the prompt's tokens.
-         */
-        CachedTokens: {
-            /** Cached Tokens */
-            cached_tokens: number;
-        };
-        /**
          * Cancelled
          * @description The answer was ended.
          */
@@ -4130,99 +4668,6 @@ export interface components {
             /** Choices */
             choices: components["schemas"]["ChatChoice"][];
             usage: components["schemas"]["CompletionUsage"];
-        };
-        /**
-         * ChatCompletionChunk
-         * @description One `data:` line of a streamed answer. `usage` is requested by `stream_options`, and is in the last one.
-         */
-        ChatCompletionChunk: {
-            /** Id */
-            id: string;
-            /** Object */
-            object: string;
-            /** Created */
-            created: number;
-            /** Model */
-            model: string;
-            /** System Fingerprint */
-            system_fingerprint: string;
-            /** Choices */
-            choices: components["schemas"]["ChunkChoice"][];
-            usage?: components["schemas"]["CompletionUsage"] | null;
-        };
-        /**
-         * ChunkChoice
-         * @description The part of one answer in a chunk.
-         */
-        ChunkChoice: {
-            /** Index */
-            index: number;
-            delta: components["schemas"]["Delta"];
-            /** Logprobs */
-            logprobs: {
-                [key: string]: unknown;
-            } | null;
-            /** Finish Reason */
-            finish_reason: ("stop" | "length" | "tool_calls" | "function_call" | "content_filter") | null;
-        };
-        /**
-         * CompletionUsage
-         * @description Token counts of all model calls for the answer.
-         */
-        CompletionUsage: {
-            /** Prompt Tokens */
-            prompt_tokens: number;
-            /** Completion Tokens */
-            completion_tokens: number;
-            /** Total Tokens */
-            total_tokens: number;
-            prompt_tokens_details: components["schemas"]["CachedTokens"];
-        };
-        /**
-         * Delta
-         * @description The new parts of the message in a chunk.
-         */
-        Delta: {
-            /**
-             * Role
-             * @constant
-             */
-            role?: "assistant";
-            /** Content */
-            content?: string;
-            /** Refusal */
-            refusal?: string;
-            /** Reasoning Content */
-            reasoning_content?: string;
-            /** Tool Calls */
-            tool_calls?: components["schemas"]["DeltaToolCall"][];
-            function_call?: components["schemas"]["DeltaFunction"];
-        };
-        /**
-         * DeltaFunction
-         * @description A piece of a call: its name comes once, its arguments piece by piece.
-         */
-        DeltaFunction: {
-            /** Name */
-            name?: string;
-            /** Arguments */
-            arguments: string;
-        };
-        /**
-         * DeltaToolCall
-         * @description A piece of the call with this index.
-         */
-        DeltaToolCall: {
-            /** Index */
-            index: number;
-            /** Id */
-            id?: string;
-            /**
-             * Type
-             * @constant
-             */
-            type?: "function";
-            function: components["schemas"]["DeltaFunction"];
         };
         /**
          * EmbeddingList
@@ -4972,6 +5417,28 @@ export interface components {
             parent_id?: number | null;
         };
         /**
+         * ModelBody
+         * @description A model and its server.
+         */
+        ModelBody: {
+            /**
+             * Provider
+             * @enum {string}
+             */
+            provider: "openai-responses" | "openai-chat" | "ollama";
+            /** Url */
+            url: string;
+            /** Api Key */
+            api_key?: string | null;
+            /** Model */
+            model: string;
+        };
+        /**
+         * NoBody
+         * @description Nothing.
+         */
+        NoBody: Record<string, never>;
+        /**
          * OllamaChatBody
          * @description `POST /api/chat`; streamed unless `stream` is false. Without messages it loads or unloads the model.
          */
@@ -5252,6 +5719,21 @@ export interface components {
             hidden?: ("without" | "with" | "only") | null;
         };
         /**
+         * ServerBody
+         * @description The server of a model. A missing `api_key` stands for the key that is stored for this address, "" for none.
+         */
+        ServerBody: {
+            /**
+             * Provider
+             * @enum {string}
+             */
+            provider: "openai-responses" | "openai-chat" | "ollama";
+            /** Url */
+            url: string;
+            /** Api Key */
+            api_key?: string | null;
+        };
+        /**
          * SettingsBody
          * @description `PUT /api/memories/settings`, any subset; null removes the project's own value.
          */
@@ -5287,6 +5769,56 @@ export interface components {
             /** Stale */
             stale?: boolean;
         };
+        /**
+         * TextBody
+         * @description The text of a workflow file as it is to be.
+         */
+        TextBody: {
+            /** Text */
+            text: string;
+        };
+        /**
+         * TrialBody
+         * @description A typed workflow, and the message to try it on, as of a chat completion; `model` names the user that asks.
+         */
+        TrialBody: {
+            /** Text */
+            text: string;
+            /** Path */
+            path: string;
+            /** Model */
+            model: string;
+            /** Messages */
+            messages: {
+                [key: string]: unknown;
+            }[];
+            /** User */
+            user?: string | number;
+        };
+        /**
+         * TriedBody
+         * @description A model and its server; without a `provider`, the model in use.
+         */
+        TriedBody: {
+            /** Provider */
+            provider?: ("openai-responses" | "openai-chat" | "ollama") | null;
+            /** Url */
+            url?: string | null;
+            /** Api Key */
+            api_key?: string | null;
+            /** Model */
+            model?: string | null;
+        };
+        /**
+         * TypedBody
+         * @description A text and the path of its file, which need not exist.
+         */
+        TypedBody: {
+            /** Text */
+            text: string;
+            /** Path */
+            path: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -5321,7 +5853,7 @@ export interface operations {
                 order?: "created_desc" | "created_asc" | "updated_desc" | "updated_asc";
                 /** @description `next` of the page before */
                 cursor?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5354,7 +5886,7 @@ export interface operations {
         parameters: {
             query?: {
                 include_usage?: boolean;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: {
@@ -5393,7 +5925,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5427,7 +5959,7 @@ export interface operations {
             query?: {
                 /** @description ISO 8601: what was current then instead of what is now */
                 at?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5684,10 +6216,196 @@ export interface operations {
             };
         };
     };
+    overview_api_model_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelOverview"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    save_api_model_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelOverview"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    forget_api_model_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelOverview"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    test_api_model_test_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TriedBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelTest"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    offered_api_model_list_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ServerBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelsOffered"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    found_api_model_found_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaFound"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     projects_api_projects_get: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5719,7 +6437,7 @@ export interface operations {
     prompt_api_memories_extraction_prompt_get: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5751,7 +6469,7 @@ export interface operations {
     set_prompt_api_memories_extraction_prompt_put: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5787,7 +6505,7 @@ export interface operations {
     reset_prompt_api_memories_extraction_prompt_delete: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5819,7 +6537,7 @@ export interface operations {
     settings_api_memories_settings_get: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5851,7 +6569,7 @@ export interface operations {
     change_settings_api_memories_settings_put: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5887,7 +6605,7 @@ export interface operations {
     event_api_events__event_id__get: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5922,7 +6640,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5956,7 +6674,7 @@ export interface operations {
             query?: {
                 /** @description say what would be added, and add nothing */
                 dry_run?: boolean;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5993,7 +6711,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6032,7 +6750,7 @@ export interface operations {
                 limit?: number;
                 /** @description `next` of the page before */
                 cursor?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6065,7 +6783,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6100,7 +6818,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6135,7 +6853,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6167,7 +6885,7 @@ export interface operations {
     merge_api_memories_merge_post: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6204,7 +6922,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6243,7 +6961,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6278,7 +6996,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6313,11 +7031,48 @@ export interface operations {
             };
         };
     };
+    learned_api_conversations__id__messages__message_id__learned_get: {
+        parameters: {
+            query?: {
+                /** @description whose conversations; else the server's user's */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+                message_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LearnedFrom"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     history_api_memories__memory_id__history_get: {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6356,7 +7111,7 @@ export interface operations {
                 offset?: number;
                 /** @description ISO 8601: what was current then instead of what is now */
                 at?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6619,6 +7374,35 @@ export interface operations {
             };
         };
     };
+    saving_api_workflows_saving_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavingState"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     problems_api_workflows_problems_get: {
         parameters: {
             query?: never;
@@ -6733,6 +7517,176 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ConfigText"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    save_api_workflows_files__path__put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TextBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedWorkflow"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    check_api_workflows_check_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TypedBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigProblems"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    kept_api_workflows_kept__path__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigText"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    restore_api_workflows_kept__path__post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NoBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedWorkflow"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    try_it_api_workflows_try_post: {
+        parameters: {
+            query?: {
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrialBody"];
+            };
+        };
+        responses: {
+            /** @description Events, each with one as its `data` */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrialEvent"];
                 };
             };
             /** @description An error, with its code */
@@ -7132,7 +8086,7 @@ export interface operations {
                 related?: boolean;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7166,7 +8120,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7201,7 +8155,7 @@ export interface operations {
                 format?: "jsonl" | "json" | "markdown" | "chatml";
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7241,7 +8195,7 @@ export interface operations {
                 dry_run?: boolean;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7279,7 +8233,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7317,7 +8271,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7361,7 +8315,7 @@ export interface operations {
                 q?: string | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7395,7 +8349,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7433,7 +8387,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7467,7 +8421,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7503,7 +8457,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7539,7 +8493,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7579,7 +8533,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7619,7 +8573,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7659,7 +8613,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7702,7 +8656,7 @@ export interface operations {
                 around?: number | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7738,10 +8692,12 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
             path: {
                 id: string;
             };
@@ -7778,7 +8734,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7814,12 +8770,125 @@ export interface operations {
             };
         };
     };
+    list_answers_api_conversations__id__answers_get: {
+        parameters: {
+            query?: {
+                /** @description whose conversations; else the server's user's */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LiveAnswerList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    take_up_api_conversations__id__answers__answer_id__get: {
+        parameters: {
+            query?: {
+                /** @description whose conversations; else the server's user's */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: {
+                /** @description the number of the event read last; 0, or none, begins anew */
+                "Last-Event-ID"?: number;
+            };
+            path: {
+                id: string;
+                answer_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events of its chat from where the reader is; a line `id` with a number ends each. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatCompletionChunk"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    stop_api_conversations__id__answers__answer_id__delete: {
+        parameters: {
+            query?: {
+                /** @description whose conversations; else the server's user's */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+                answer_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     list_of_nodes_api_conversations__id__node_memory_get: {
         parameters: {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7855,7 +8924,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7891,7 +8960,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7928,7 +8997,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7973,7 +9042,7 @@ export interface operations {
                 q?: string | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8013,7 +9082,7 @@ export interface operations {
                 cursor?: string | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8049,7 +9118,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8090,7 +9159,7 @@ export interface operations {
                 cursor?: string | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8130,7 +9199,7 @@ export interface operations {
                 cursor?: string | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8164,7 +9233,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8199,7 +9268,7 @@ export interface operations {
     post_v1_chat_completions: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
                 /** @description `true` recalls and remembers */
                 memoryEnabled?: string;
@@ -8257,7 +9326,7 @@ export interface operations {
     post_chat_completions: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
                 /** @description `true` recalls and remembers */
                 memoryEnabled?: string;
@@ -8315,7 +9384,7 @@ export interface operations {
     post_v1_completions: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
                 /** @description `true` recalls and remembers */
                 memoryEnabled?: string;
@@ -8373,7 +9442,7 @@ export interface operations {
     post_completions: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
                 /** @description `true` recalls and remembers */
                 memoryEnabled?: string;
@@ -8431,7 +9500,7 @@ export interface operations {
     post_api_chat: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
                 /** @description `true` recalls and remembers */
                 memoryEnabled?: string;
@@ -8522,7 +9591,7 @@ export interface operations {
     post_api_generate: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
                 /** @description `true` recalls and remembers */
                 memoryEnabled?: string;

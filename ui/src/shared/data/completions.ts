@@ -1,9 +1,12 @@
 import { send } from '@/shared/api/client';
-import { ApiError } from '@/shared/api/errors';
-import { addressOf } from '@/shared/api/paths';
+import { ApiError, isOfNetwork, unreachable } from '@/shared/api/errors';
+import { addressOf, encoded } from '@/shared/api/paths';
 import type { components } from '@/shared/api/schema';
 import { serverEvents } from '@/shared/api/sse';
-import type { Place } from './scope';
+import { watchConnection } from './connection';
+import { type LiveAnswer, liveAnswers } from './conversations/liveAnswers';
+import { pause } from './pause';
+import { inScope, type Place } from './scope';
 
 type Body = components['schemas']['ChatCompletionBody'];
 type Chunk = components['schemas']['ChatCompletionChunk'];
@@ -31,11 +34,25 @@ export interface Trial {
   project: string;
 }
 
-/** A piece of an answer as it comes in. The first one tells that the question is stored. */
-export type Piece = { runId: string } | { text: string } | { thinking: string };
+/**
+ * A piece of an answer as it comes in. The first one tells that the question is stored, and so does that behind a broken
+ * connection; `isAnew` says that the answer is told from its beginning.
+ */
+export type Piece = { runId: string; isAnew?: boolean } | { text: string } | { thinking: string } | { isLost: true };
 
-/** Asks, and gives the answer piece by piece. Throws ApiError; aborting the signal ends it with an AbortError. */
-export function answerTo(question: Question, signal: AbortSignal): AsyncGenerator<Piece> {
+/** How far an answer was read: its run, and the number of its last event. */
+interface Reading {
+  runId: string;
+  number: number;
+}
+
+const WAITS_MS = [0, 500, 1_000, 2_000, 4_000]; // before each try to take up an answer
+
+/**
+ * Asks, and gives the answer piece by piece; one whose connection broke is taken up again. Throws ApiError; aborting the
+ * signal ends it with an AbortError, while the server goes on.
+ */
+export async function* answerTo(question: Question, signal: AbortSignal): AsyncGenerator<Piece> {
   const { conversation, user, parentId, text, images, model, memoryEnabled } = question;
   const body = {
     ...(model && { model }),
@@ -47,7 +64,19 @@ export function answerTo(question: Question, signal: AbortSignal): AsyncGenerato
     ...(memoryEnabled && { memoryEnabled: true }),
     ...saying(text, images),
   };
-  return completion(question.project, body, {}, signal);
+  const reading: Reading = { runId: '', number: 0 };
+  try {
+    yield* completion(question.project, body, { 'X-Mnemoir-Resume': '1' }, signal, reading);
+  } catch (error) {
+    if (!isOfNetwork(error) || !reading.runId) throw error;
+    yield { isLost: true };
+    yield* goingOn(question, reading, signal);
+  }
+}
+
+/** The pieces of an answer that is under way on the server, from its beginning. */
+export function answerUnderWay(place: Place, { run_id }: LiveAnswer, signal: AbortSignal): AsyncGenerator<Piece> {
+  return goingOn(place, { runId: run_id, number: 0 }, signal);
 }
 
 /** Runs a workflow on one message, as any chat would; nothing of it is stored or remembered. */
@@ -56,32 +85,105 @@ export function answerOfTrial(trial: Trial, signal: AbortSignal): AsyncGenerator
   return completion(project, { model, user, ...saying(message, images) }, { 'X-Mnemoir-Task': 'trial' }, signal);
 }
 
+/** Runs a workflow as it is typed; nothing is touched or kept, and the run itself comes at the end. */
+export async function* answerOfTyped(
+  trial: Trial,
+  typed: { path: string; text: string },
+  signal: AbortSignal,
+): AsyncGenerator<{ text: string } | { run: components['schemas']['RunTrace'] }> {
+  const { project, model, user, message, images } = trial;
+  const answer = await send(addressOf('/api/workflows/try', { project }), {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ ...typed, model, user, ...saying(message, images) }),
+    signal,
+  });
+  let isWhole = false;
+  if (answer.body)
+    for await (const data of whileConnected(serverEvents(answer.body))) {
+      const { text, thinking, run, error } = JSON.parse(data) as components['schemas']['TrialEvent'];
+      if (text) yield { text };
+      if (run) yield { run };
+      isWhole = text === undefined && thinking === undefined; // the last event is no piece of the answer
+      if (error) throw new ApiError(502, error.code, error.message);
+    }
+  if (!isWhole) throw cutOff();
+}
+
 function saying(text: string, images: string[]): Pick<Body, 'messages'> {
   const pictures = images.map(url => ({ type: 'image_url', image_url: { url } }));
   const words = text ? [{ type: 'text', text }] : [];
   return { messages: [{ role: 'user', content: pictures.length ? [...pictures, ...words] : text }] };
 }
 
-async function* completion(
+function completion(
   project: string,
   body: Body,
   headers: Record<string, string>,
   signal: AbortSignal,
+  reading: Reading = { runId: '', number: 0 },
 ): AsyncGenerator<Piece> {
-  const answer = await send(addressOf('/v1/chat/completions', { project }), {
+  const request = {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', ...headers },
     body: JSON.stringify({ ...body, stream: true }),
-    signal,
-  });
-  yield { runId: answer.headers.get('X-Workflow-Run-Id') ?? '' };
-  if (answer.body)
-    for await (const data of serverEvents(answer.body)) {
-      if (data === '[DONE]') return;
-      yield* piecesOf(data);
-    }
-  throw new ApiError(0, 'cut_off', 'The connection to the server was lost before the answer was complete.');
+  };
+  return read(addressOf('/v1/chat/completions', { project }), request, reading, signal);
 }
+
+/** Takes up an answer behind what was read of it. Throws `ended` for one that has ended meanwhile: it is stored. */
+async function* goingOn(place: Place, reading: Reading, signal: AbortSignal): AsyncGenerator<Piece> {
+  const { conversation, ...scope } = place;
+  let hasEnded = false;
+  for (const waitMs of WAITS_MS) {
+    await pause(waitMs, signal);
+    signal.throwIfAborted();
+    try {
+      const answer = (await liveAnswers(place)).find(({ run_id }) => run_id === reading.runId);
+      hasEnded = !answer;
+      if (!answer) break;
+      const path = `/api/conversations/${encoded(conversation)}/answers/${answer.id}`;
+      const headers = { 'Last-Event-ID': String(reading.number) };
+      yield* read(addressOf(path, inScope(scope)), { headers }, reading, signal);
+      return;
+    } catch (error) {
+      hasEnded = error instanceof ApiError && error.status === 404;
+      if (hasEnded) break;
+      if (!isOfNetwork(error)) throw error;
+      yield { isLost: true };
+    }
+  }
+  throw hasEnded ? cutOff('ended') : cutOff();
+}
+
+async function* read(
+  path: string,
+  request: RequestInit,
+  reading: Reading,
+  signal: AbortSignal,
+): AsyncGenerator<Piece> {
+  const connection = watchConnection();
+  try {
+    const answer = await send(path, { ...request, signal: AbortSignal.any([signal, connection.lost]) });
+    reading.runId = answer.headers.get('X-Workflow-Run-Id') ?? '';
+    yield { runId: reading.runId, isAnew: answer.headers.get('X-Mnemoir-After') === '0' };
+    if (answer.body)
+      for await (const data of serverEvents(answer.body, id => (reading.number = Number(id)))) {
+        if (data === '[DONE]') return;
+        yield* piecesOf(data);
+      }
+  } catch (error) {
+    if (error instanceof ApiError || signal.aborted) throw error;
+    throw connection.lost.aborted ? unreachable() : cutOff(); // the browser tells of it in words of its own
+  } finally {
+    connection.unwatch();
+  }
+  throw cutOff();
+}
+
+/** `ended`: there is no more of it than what is stored. */
+const cutOff = (code: 'cut_off' | 'ended' = 'cut_off') =>
+  new ApiError(0, code, 'The connection to the server was lost before the answer was complete.');
 
 function* piecesOf(data: string): Generator<Piece> {
   const event = JSON.parse(data) as Partial<Chunk> & { error?: Failure };

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { TbAlertCircle } from 'react-icons/tb';
 import { Link } from 'react-router';
-import { ApiError } from '@/shared/api/errors';
+import { ApiError, isOfNetwork } from '@/shared/api/errors';
 import { messageOf } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
 import type { Turn } from './turns';
@@ -29,7 +29,7 @@ export function Failure({ turn, talk }: FailureProps) {
         </Text>
         <Group gap="xs">
           <Button size="xs" variant="default" onClick={() => talk.retry(turn)}>
-            Try again
+            {isOfNetwork(turn.error) && turn.isKept ? 'Ask again' : 'Try again'}
           </Button>
           {turn.isKept ? (
             <Button size="xs" variant="subtle" color="gray" onClick={() => void talk.dismiss(turn)}>

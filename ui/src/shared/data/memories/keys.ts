@@ -1,5 +1,5 @@
 import { projectKeys } from '../projects';
-import type { Scope } from '../scope';
+import type { Place, Scope } from '../scope';
 
 const all = ['memories'] as const;
 
@@ -11,6 +11,9 @@ export const memoryKeys = {
   details: ({ user, project }: Scope, id: string) => [...all, 'details', user, project, id] as const,
   history: ({ user, project }: Scope, id: string) => [...all, 'history', user, project, id] as const,
   changes: ({ user, project }: Scope) => [...all, 'changes', user, project] as const,
+  /** What was learned from a message. */
+  learned: ({ user, project, conversation }: Place, messageId: number) =>
+    [...all, 'learned', user, project, conversation, messageId] as const,
   duplicates: ({ user, project }: Scope) => [...all, 'duplicates', user, project] as const,
 };
 

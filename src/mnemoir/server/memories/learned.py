@@ -6,13 +6,14 @@ jobs are kept for a week.
 """
 
 import asyncio
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from mnemoir.app.remembering import job_of_answer
 from mnemoir.conversations.users import OwnConversations
-from mnemoir.core.conversations import MessageNotFoundError, StoredMessage
+from mnemoir.core.conversations import ROOT, MessageNotFoundError
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import ChangedMemory, LoggedChange
 from mnemoir.core.scope import Scope
@@ -63,21 +64,25 @@ class LearnedFrom(JsonObject):
 @router.get("/messages/{message_id}/learned", summary="What was learned from the turn that ends with a message")
 async def learned(site: SiteHere, scope: OwnerHere, id: str, message_id: MessageId) -> Answer[LearnedFrom]:
     async with holding(site, scope, id) as own:
-        uid = (await asyncio.to_thread(_stored, own, id, message_id)).uid
-    return Answer(_nothing("none") if uid is None else await _learned_from(site, scope.owner, uid))
+        uids = await asyncio.to_thread(_uids, own, id, message_id)
+    return Answer(await _learned_from(site, scope.owner, uids) if uids else _nothing("none"))
 
 
-def _stored(own: OwnConversations, id: str, message_id: int) -> StoredMessage:
+def _uids(own: OwnConversations, id: str, message_id: int) -> list[str]:
+    """The uid of the message; of an answer that was cut also that of its question, from which alone was learned."""
     stored = own.manager.get_message(id, message_id)
     if stored is None:
         raise MessageNotFoundError(f"The conversation {id[:80]!r} has no message {message_id}.")
-    return stored
+    was_cut = stored.finish_reason == "length" and stored.parent_id not in (None, ROOT)
+    question = own.manager.get_message(id, stored.parent_id) if was_cut and stored.parent_id else None
+    return [one.uid for one in (stored, question) if one is not None and one.uid is not None]
 
 
-async def _learned_from(site: Site, scope: Scope, uid: str) -> LearnedFrom:
+async def _learned_from(site: Site, scope: Scope, uids: Sequence[str]) -> LearnedFrom:
     store = site.parts.store
-    job = await site.parts.jobs.get(job_of_answer(uid))  # before the change, which is there when the job has ended
-    change = await store.change_from(scope, uid)
+    job = await site.parts.jobs.get(job_of_answer(uids[0]))  # before the change, which is there when it has ended
+    found = [change for uid in uids if (change := await store.change_from(scope, uid))]
+    change = found[0] if found else None
     told = _nothing("none")
     if change is not None:
         told = await _told(change, scope, store)
