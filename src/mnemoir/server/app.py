@@ -14,12 +14,23 @@ from starlette.types import ASGIApp, Scope
 from mnemoir import __version__
 from mnemoir.app.parts import Parts
 from mnemoir.core.errors import MnemoirError, NotFound
-from mnemoir.server import conversations, discussions, memories, model, runs, status, workflow_files, workflow_trials
+from mnemoir.server import (
+    conversations,
+    discussions,
+    memories,
+    model,
+    reference,
+    runs,
+    status,
+    workflow_files,
+    workflow_trials,
+)
 from mnemoir.server.access import Guard
 from mnemoir.server.chat import ChatRoute
 from mnemoir.server.clients import Clients, ToolsSeen
 from mnemoir.server.entry import Metrics, Record
 from mnemoir.server.errors import Invalid, broken, failure
+from mnemoir.server.live_answers import LiveAnswers
 from mnemoir.server.memories import later
 from mnemoir.server.memories.routes import LocalMemoryRoutes
 from mnemoir.server.openapi import describe, plain_routes
@@ -33,7 +44,7 @@ from mnemoir.server.under_way import Places, UnderWay
 
 _described: dict[str, dict[str, Any]] = {}  # by root path: all servers of a process have the same routes
 _ROUTERS = (
-    *(*status.ROUTERS, *model.ROUTERS, *memories.ROUTERS, *runs.ROUTERS),
+    *(*status.ROUTERS, *model.ROUTERS, *reference.ROUTERS, *memories.ROUTERS, *runs.ROUTERS),
     *(workflow_files.router, workflow_trials.router),
     *(*discussions.ROUTERS, *conversations.ROUTERS),
 )
@@ -49,6 +60,7 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
         metrics=metrics,
         places=Places(options.most_active_chats, metrics),
         under_way=UnderWay(options.max_body_bytes),
+        live_answers=LiveAnswers(options.resume_s),
         clients=Clients(),
         settings_change=asyncio.Lock(),
     )

@@ -471,6 +471,23 @@ export interface paths {
         patch: operations["edit_api_memories__memory_id__patch"];
         trace?: never;
     };
+    "/api/conversations/{id}/messages/{message_id}/learned": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was learned from the turn that ends with a message */
+        get: operations["learned_api_conversations__id__messages__message_id__learned_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memories/{memory_id}/history": {
         parameters: {
             query?: never;
@@ -1117,7 +1134,7 @@ export interface paths {
         /** Messages of the thread, the newest page first, or of all branches, by id */
         get: operations["list_messages_api_conversations__id__messages_get"];
         put?: never;
-        /** Add messages */
+        /** Add messages; once only under one Idempotency-Key */
         post: operations["append_api_conversations__id__messages_post"];
         delete?: never;
         options?: never;
@@ -1142,18 +1159,36 @@ export interface paths {
         patch: operations["pin_api_conversations__id__messages__message_id__patch"];
         trace?: never;
     };
-    "/api/conversations/{id}/messages/{message_id}/learned": {
+    "/api/conversations/{id}/answers": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** What was learned from the turn that ends with a message */
-        get: operations["learned_api_conversations__id__messages__message_id__learned_get"];
+        /** Its answers under way that can be taken up, such as those of the web UI */
+        get: operations["list_answers_api_conversations__id__answers_get"];
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/conversations/{id}/answers/{answer_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Take up an answer under way, as server-sent events */
+        get: operations["take_up_api_conversations__id__answers__answer_id__get"];
+        put?: never;
+        post?: never;
+        /** Stop an answer under way; what came of it is kept */
+        delete: operations["stop_api_conversations__id__answers__answer_id__delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1914,6 +1949,14 @@ export interface components {
             next: string | null;
         };
         /**
+         * CachedTokens
+         * @description Details of the prompt's tokens.
+         */
+        CachedTokens: {
+            /** Cached Tokens */
+            cached_tokens: number;
+        };
+        /**
          * ChangedRow
          * @description One memory that a change added, changed or deleted, with its text before and after.
          */
@@ -1941,6 +1984,25 @@ export interface components {
             results: components["schemas"]["LoggedChangeRecord"][];
             /** Next */
             next: string | null;
+        };
+        /**
+         * ChatCompletionChunk
+         * @description One `data:` line of a streamed answer. `usage` is requested by `stream_options`, and is in the last one.
+         */
+        ChatCompletionChunk: {
+            /** Id */
+            id: string;
+            /** Object */
+            object: string;
+            /** Created */
+            created: number;
+            /** Model */
+            model: string;
+            /** System Fingerprint */
+            system_fingerprint: string;
+            /** Choices */
+            choices: components["schemas"]["ChunkChoice"][];
+            usage?: components["schemas"]["CompletionUsage"] | null;
         };
         /**
          * Choices
@@ -1971,6 +2033,21 @@ export interface components {
             config_dir: string | null;
             /** Workflow Users */
             workflow_users: string[];
+        };
+        /**
+         * ChunkChoice
+         * @description The part of one answer in a chunk.
+         */
+        ChunkChoice: {
+            /** Index */
+            index: number;
+            delta: components["schemas"]["Delta"];
+            /** Logprobs */
+            logprobs: {
+                [key: string]: unknown;
+            } | null;
+            /** Finish Reason */
+            finish_reason: ("stop" | "length" | "tool_calls" | "function_call" | "content_filter") | null;
         };
         /**
          * ChunkSummaryAnswer
@@ -2062,6 +2139,19 @@ export interface components {
             since: string;
             /** Results */
             results: components["schemas"]["ClientSeen"][];
+        };
+        /**
+         * CompletionUsage
+         * @description Token counts of all model calls for the answer.
+         */
+        CompletionUsage: {
+            /** Prompt Tokens */
+            prompt_tokens: number;
+            /** Completion Tokens */
+            completion_tokens: number;
+            /** Total Tokens */
+            total_tokens: number;
+            prompt_tokens_details: components["schemas"]["CachedTokens"];
         };
         /**
          * ConfigFile
@@ -2291,6 +2381,52 @@ export interface components {
             deleted: number;
         };
         /**
+         * Delta
+         * @description The new parts of the message in a chunk.
+         */
+        Delta: {
+            /**
+             * Role
+             * @constant
+             */
+            role?: "assistant";
+            /** Content */
+            content?: string;
+            /** Refusal */
+            refusal?: string;
+            /** Reasoning Content */
+            reasoning_content?: string;
+            /** Tool Calls */
+            tool_calls?: components["schemas"]["DeltaToolCall"][];
+            function_call?: components["schemas"]["DeltaFunction"];
+        };
+        /**
+         * DeltaFunction
+         * @description A piece of a call: its name comes once, its arguments piece by piece.
+         */
+        DeltaFunction: {
+            /** Name */
+            name?: string;
+            /** Arguments */
+            arguments: string;
+        };
+        /**
+         * DeltaToolCall
+         * @description A piece of the call with this index.
+         */
+        DeltaToolCall: {
+            /** Index */
+            index: number;
+            /** Id */
+            id?: string;
+            /**
+             * Type
+             * @constant
+             */
+            type?: "function";
+            function: components["schemas"]["DeltaFunction"];
+        };
+        /**
          * DiscussionImported
          * @description The counts of what an import stored.
          */
@@ -2384,6 +2520,16 @@ export interface components {
             made_by: string | null;
             /** Source */
             source?: components["schemas"]["SaidAnswer"][];
+        };
+        /**
+         * Done
+         * @description A completed operation, described by a message.
+         */
+        Done: {
+            /** Success */
+            success: boolean;
+            /** Message */
+            message: string;
         };
         /**
          * DuplicateGroup
@@ -2995,6 +3141,26 @@ export interface components {
             state: "current" | "fading" | "hidden" | "expired" | "deleted";
             /** Decays At */
             decays_at: string | null;
+        };
+        /**
+         * LiveAnswerEntry
+         * @description An answer under way. `question_id` is the message that it answers, null until that is stored.
+         */
+        LiveAnswerEntry: {
+            /** Id */
+            id: string;
+            /** Run Id */
+            run_id: string;
+            /** Question Id */
+            question_id: number | null;
+        };
+        /**
+         * LiveAnswerList
+         * @description The answers under way, oldest first.
+         */
+        LiveAnswerList: {
+            /** Results */
+            results: components["schemas"]["LiveAnswerEntry"][];
         };
         /**
          * LoggedChangeRecord
@@ -4454,14 +4620,6 @@ export interface components {
             function_call?: components["schemas"]["ToolFunction"];
         };
         /**
-         * CachedTokens
-         * @description Details of the prompt's tokens.
-         */
-        CachedTokens: {
-            /** Cached Tokens */
-            cached_tokens: number;
-        };
-        /**
          * Cancelled
          * @description The answer was ended.
          */
@@ -4510,99 +4668,6 @@ export interface components {
             /** Choices */
             choices: components["schemas"]["ChatChoice"][];
             usage: components["schemas"]["CompletionUsage"];
-        };
-        /**
-         * ChatCompletionChunk
-         * @description One `data:` line of a streamed answer. `usage` is requested by `stream_options`, and is in the last one.
-         */
-        ChatCompletionChunk: {
-            /** Id */
-            id: string;
-            /** Object */
-            object: string;
-            /** Created */
-            created: number;
-            /** Model */
-            model: string;
-            /** System Fingerprint */
-            system_fingerprint: string;
-            /** Choices */
-            choices: components["schemas"]["ChunkChoice"][];
-            usage?: components["schemas"]["CompletionUsage"] | null;
-        };
-        /**
-         * ChunkChoice
-         * @description The part of one answer in a chunk.
-         */
-        ChunkChoice: {
-            /** Index */
-            index: number;
-            delta: components["schemas"]["Delta"];
-            /** Logprobs */
-            logprobs: {
-                [key: string]: unknown;
-            } | null;
-            /** Finish Reason */
-            finish_reason: ("stop" | "length" | "tool_calls" | "function_call" | "content_filter") | null;
-        };
-        /**
-         * CompletionUsage
-         * @description Token counts of all model calls for the answer.
-         */
-        CompletionUsage: {
-            /** Prompt Tokens */
-            prompt_tokens: number;
-            /** Completion Tokens */
-            completion_tokens: number;
-            /** Total Tokens */
-            total_tokens: number;
-            prompt_tokens_details: components["schemas"]["CachedTokens"];
-        };
-        /**
-         * Delta
-         * @description The new parts of the message in a chunk.
-         */
-        Delta: {
-            /**
-             * Role
-             * @constant
-             */
-            role?: "assistant";
-            /** Content */
-            content?: string;
-            /** Refusal */
-            refusal?: string;
-            /** Reasoning Content */
-            reasoning_content?: string;
-            /** Tool Calls */
-            tool_calls?: components["schemas"]["DeltaToolCall"][];
-            function_call?: components["schemas"]["DeltaFunction"];
-        };
-        /**
-         * DeltaFunction
-         * @description A piece of a call: its name comes once, its arguments piece by piece.
-         */
-        DeltaFunction: {
-            /** Name */
-            name?: string;
-            /** Arguments */
-            arguments: string;
-        };
-        /**
-         * DeltaToolCall
-         * @description A piece of the call with this index.
-         */
-        DeltaToolCall: {
-            /** Index */
-            index: number;
-            /** Id */
-            id?: string;
-            /**
-             * Type
-             * @constant
-             */
-            type?: "function";
-            function: components["schemas"]["DeltaFunction"];
         };
         /**
          * EmbeddingList
@@ -5788,7 +5853,7 @@ export interface operations {
                 order?: "created_desc" | "created_asc" | "updated_desc" | "updated_asc";
                 /** @description `next` of the page before */
                 cursor?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5821,7 +5886,7 @@ export interface operations {
         parameters: {
             query?: {
                 include_usage?: boolean;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: {
@@ -5860,7 +5925,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5894,7 +5959,7 @@ export interface operations {
             query?: {
                 /** @description ISO 8601: what was current then instead of what is now */
                 at?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6340,7 +6405,7 @@ export interface operations {
     projects_api_projects_get: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6372,7 +6437,7 @@ export interface operations {
     prompt_api_memories_extraction_prompt_get: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6404,7 +6469,7 @@ export interface operations {
     set_prompt_api_memories_extraction_prompt_put: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6440,7 +6505,7 @@ export interface operations {
     reset_prompt_api_memories_extraction_prompt_delete: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6472,7 +6537,7 @@ export interface operations {
     settings_api_memories_settings_get: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6504,7 +6569,7 @@ export interface operations {
     change_settings_api_memories_settings_put: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6540,7 +6605,7 @@ export interface operations {
     event_api_events__event_id__get: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6575,7 +6640,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6609,7 +6674,7 @@ export interface operations {
             query?: {
                 /** @description say what would be added, and add nothing */
                 dry_run?: boolean;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6646,7 +6711,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6685,7 +6750,7 @@ export interface operations {
                 limit?: number;
                 /** @description `next` of the page before */
                 cursor?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6718,7 +6783,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6753,7 +6818,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6788,7 +6853,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6820,7 +6885,7 @@ export interface operations {
     merge_api_memories_merge_post: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6857,7 +6922,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6896,7 +6961,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6931,7 +6996,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6966,11 +7031,48 @@ export interface operations {
             };
         };
     };
+    learned_api_conversations__id__messages__message_id__learned_get: {
+        parameters: {
+            query?: {
+                /** @description whose conversations; else the server's user's */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+                message_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LearnedFrom"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     history_api_memories__memory_id__history_get: {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7009,7 +7111,7 @@ export interface operations {
                 offset?: number;
                 /** @description ISO 8601: what was current then instead of what is now */
                 at?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7565,7 +7667,7 @@ export interface operations {
     try_it_api_workflows_try_post: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7984,7 +8086,7 @@ export interface operations {
                 related?: boolean;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8018,7 +8120,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8053,7 +8155,7 @@ export interface operations {
                 format?: "jsonl" | "json" | "markdown" | "chatml";
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8093,7 +8195,7 @@ export interface operations {
                 dry_run?: boolean;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8131,7 +8233,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8169,7 +8271,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8213,7 +8315,7 @@ export interface operations {
                 q?: string | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8247,7 +8349,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8285,7 +8387,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8319,7 +8421,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8355,7 +8457,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8391,7 +8493,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8431,7 +8533,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8471,7 +8573,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8511,7 +8613,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8554,7 +8656,7 @@ export interface operations {
                 around?: number | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8590,10 +8692,12 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
             path: {
                 id: string;
             };
@@ -8630,7 +8734,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8666,18 +8770,17 @@ export interface operations {
             };
         };
     };
-    learned_api_conversations__id__messages__message_id__learned_get: {
+    list_answers_api_conversations__id__answers_get: {
         parameters: {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
             path: {
                 id: string;
-                message_id: number;
             };
             cookie?: never;
         };
@@ -8689,7 +8792,84 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LearnedFrom"];
+                    "application/json": components["schemas"]["LiveAnswerList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    take_up_api_conversations__id__answers__answer_id__get: {
+        parameters: {
+            query?: {
+                /** @description whose conversations; else the server's user's */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: {
+                /** @description the number of the event read last; 0, or none, begins anew */
+                "Last-Event-ID"?: number;
+            };
+            path: {
+                id: string;
+                answer_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events of its chat from where the reader is; a line `id` with a number ends each. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatCompletionChunk"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    stop_api_conversations__id__answers__answer_id__delete: {
+        parameters: {
+            query?: {
+                /** @description whose conversations; else the server's user's */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+                answer_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
                 };
             };
             /** @description An error, with its code */
@@ -8708,7 +8888,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8744,7 +8924,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8780,7 +8960,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8817,7 +8997,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8862,7 +9042,7 @@ export interface operations {
                 q?: string | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8902,7 +9082,7 @@ export interface operations {
                 cursor?: string | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8938,7 +9118,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8979,7 +9159,7 @@ export interface operations {
                 cursor?: string | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -9019,7 +9199,7 @@ export interface operations {
                 cursor?: string | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -9053,7 +9233,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -9088,7 +9268,7 @@ export interface operations {
     post_v1_chat_completions: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
                 /** @description `true` recalls and remembers */
                 memoryEnabled?: string;
@@ -9146,7 +9326,7 @@ export interface operations {
     post_chat_completions: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
                 /** @description `true` recalls and remembers */
                 memoryEnabled?: string;
@@ -9204,7 +9384,7 @@ export interface operations {
     post_v1_completions: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
                 /** @description `true` recalls and remembers */
                 memoryEnabled?: string;
@@ -9262,7 +9442,7 @@ export interface operations {
     post_completions: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
                 /** @description `true` recalls and remembers */
                 memoryEnabled?: string;
@@ -9320,7 +9500,7 @@ export interface operations {
     post_api_chat: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
                 /** @description `true` recalls and remembers */
                 memoryEnabled?: string;
@@ -9411,7 +9591,7 @@ export interface operations {
     post_api_generate: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
                 /** @description `true` recalls and remembers */
                 memoryEnabled?: string;
