@@ -47,6 +47,7 @@ TARGETS = {
     ],
     "/api/conversations/{id}": [f"{ONE}?{MINE}"],
     "/api/conversations/{id}/messages": [f"{ONE}/messages?{MINE}&view={view}" for view in ("thread", "tree")],
+    "/api/conversations/{id}/messages/{message_id}/learned": [f"{ONE}/messages/{{message}}/learned?{MINE}"],
     "/api/conversations/{id}/answers": [f"{ONE}/answers?{MINE}"],
     "/api/conversations/{id}/branches": [f"{ONE}/branches?{MINE}"],
     "/api/conversations/{id}/window": [f"{ONE}/window?{MINE}", f"{ONE}/window?{MINE}&max_tokens=5"],
@@ -62,6 +63,8 @@ TARGETS = {
     "/api/status": ["/api/status"],
     "/api/status/latencies": ["/api/status/latencies"],
     "/api/clients": ["/api/clients"],
+    "/api/model": ["/api/model"],
+    "/api/model/found": ["/api/model/found"],
     "/api/workflows": ["/api/workflows"],
     "/api/workflows/problems": ["/api/workflows/problems"],
 }
@@ -109,6 +112,7 @@ async def names_in(server) -> dict[str, str]:
         "run": next(run["id"] for run in runs if run["status"] != "failed"),
         "failed": next(run["id"] for run in runs if run["status"] == "failed"),
         "model": (await server.get("/v1/models"))["data"][0]["id"],
+        "message": (await server.get(f"{ONE}/messages?{MINE}"))["results"][0]["id"],
     }
 
 

@@ -23,7 +23,7 @@ from mnemoir.core.errors import Cancelled, MnemoirError
 from mnemoir.core.events import Event, Gathering, MembersDropped, MemoriesRecalled, MemorySkipped, Reply, Usage
 from mnemoir.core.messages import ChatRequest
 from mnemoir.server.access import chat_owner, is_temporary, presented_key
-from mnemoir.server.errors import broken, failure
+from mnemoir.server.errors import broken, failure, outward, stopping
 from mnemoir.server.live_answers import LiveAnswer
 from mnemoir.server.request import header, query, read_json, visit_of
 from mnemoir.server.rest import Site
@@ -220,15 +220,18 @@ class ChatRoute:
             except asyncio.CancelledError:
                 if departure.asked:  # the client is still connected and waits for the end
                     await out.write(writer.error(_cancelled()), more=False)
-                raise
+                if departure.happened or not out.begun:
+                    raise
+                await out.write(writer.error(stopping()), more=False)
+                return
             except Exception as exc:
                 # once the head is sent, an error can only be reported inside the stream
                 if not out.begun:
                     raise
-                told = exc if isinstance(exc, MnemoirError) else broken()
-                await out.write(writer.error(told), more=False)
-                if told is not exc:
+                if not isinstance(exc, MnemoirError):
+                    await out.write(writer.error(broken()), more=False)
                     raise
+                await out.write(writer.error(outward(exc)), more=False)
                 return
             await out.write(b"", more=False)
 
