@@ -18,7 +18,7 @@ from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import RecalledLine
 from mnemoir.memory.discussions.parts import DiscussionMemory
-from mnemoir.ports.memory_service import ChatTurn, MemoryChange, RecallLimits, RecallResult
+from mnemoir.ports.memory_service import ChatTurn, RecallLimits, RecallResult, Remembered
 from mnemoir.providers.llm.endpoint import Endpoint, Timeouts
 from mnemoir.providers.llm.model_servers import HttpModelServers
 from mnemoir.providers.llm.openai_chat import OpenAIChat
@@ -65,9 +65,9 @@ class ListedMemory:
             raise ProviderUnavailable("The memory service could not be reached.")
         return RecallResult(lines=self.lines[: limits.count])
 
-    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> list[MemoryChange]:
+    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Remembered:
         self.kept.append(turn)
-        return []
+        return Remembered()
 
     async def allowance(self, scope: Scope) -> RecallLimits | None:
         return self.limits
@@ -151,8 +151,9 @@ class Desk:
     @property
     def services(self) -> Services:
         memory = self.memory
+        own = OpenAIChat(Endpoint(base_url=self.llm.openai_url, model="scripted", tries=1), self.session)
         return Services(
-            own_model=OpenAIChat(Endpoint(base_url=self.llm.openai_url, model="scripted", tries=1), self.session),
+            own_model=lambda: own,
             discussions=self.discussions,
             discussion_places=DiscussionPlaces(self.discussions.files, self.public / "data"),
             memory=ChatMemory(service=memory, allowance=memory.allowance, waiting=memory.waiting, keep=memory.keep),

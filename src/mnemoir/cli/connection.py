@@ -21,6 +21,7 @@ from mnemoir.cli.output import note
 from mnemoir.core.errors import Forbidden, InvalidRequest, MnemoirError, NotFound, ProviderUnavailable, Unauthorized
 from mnemoir.providers.http import AsgiAnswer, call_asgi, new_session
 from mnemoir.settings import Settings
+from mnemoir.settings.addresses import is_loopback
 
 NO_HEADERS: Mapping[str, str] = {}
 _LOOK_S = 5.0  # time limit of the health request
@@ -50,7 +51,7 @@ class OverHttp:
     def __init__(self, url: str, session: aiohttp.ClientSession, headers: Mapping[str, str]) -> None:
         self._url = url
         self._session = session
-        self._headers = headers
+        self._headers = {**headers, **_own_origin(url)}
 
     async def ask(self, method: str, target: str, body: object = None) -> Any:
         """See Connection."""
@@ -121,7 +122,7 @@ class InProcess:
 
     def __init__(self, app: ASGIApp, headers: Mapping[str, str]) -> None:
         self._app = app
-        self._headers = headers
+        self._headers = {**headers, **_own_origin("http://localhost")}
 
     async def ask(self, method: str, target: str, body: object = None) -> Any:
         """See Connection."""
@@ -270,6 +271,12 @@ def _headers_of(settings: Settings, caller: str) -> dict[str, str]:
     key = settings.server.admin_api_key or next(iter(settings.server.api_keys), None)
     sent = {"authorization": f"Bearer {key.get_secret_value()}"} if key else {}
     return {"content-type": "application/json", "user-agent": f"mnemoir-{caller}/{__version__}", **sent}
+
+
+def _own_origin(url: str) -> dict[str, str]:
+    """The origin that pages of a server on this machine send; without it a change of the model is refused."""
+    at = URL(url)
+    return {"origin": str(at.origin())} if at.host is not None and is_loopback(at.host) else {}
 
 
 def _bytes(body: object) -> bytes:

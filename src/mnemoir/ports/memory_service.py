@@ -48,6 +48,14 @@ class MemoryChange:
     event: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """What a turn changed, and the ids of the memories that said it already."""
+
+    changes: Sequence[MemoryChange] = ()
+    known: Sequence[str] = ()
+
+
 class MemoryService(Protocol):
     """The memory service. Both methods raise ProviderError when it cannot be reached or refuses."""
 
@@ -59,5 +67,5 @@ class MemoryService(Protocol):
         `before` is what was said just before it. The caller's `credential` is sent on.
         """
 
-    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Sequence[MemoryChange]:
-        """Derive memories from a turn, and return the changes. Repeated calls with one `key` have one effect."""
+    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Remembered:
+        """Derive memories from a turn. Repeated calls with one `key` have one effect."""

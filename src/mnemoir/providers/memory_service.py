@@ -17,7 +17,7 @@ from mnemoir.core.errors import (
 )
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import RecalledLine
-from mnemoir.ports.memory_service import ChatTurn, MemoryChange, RecallLimits, RecallResult
+from mnemoir.ports.memory_service import ChatTurn, MemoryChange, RecallLimits, RecallResult, Remembered
 from mnemoir.providers.http import in_turns
 
 LocalRoutes = Callable[[str, Scope, Mapping[str, Any], str | None], Awaitable[tuple[int, Mapping[str, Any]]]]
@@ -73,7 +73,7 @@ class HttpMemoryService:
         degraded = ", ".join(map(str, answer.get("degraded") or ()))
         return RecallResult(lines=[_line(hit) for hit in hits], degraded=degraded)
 
-    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Sequence[MemoryChange]:
+    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Remembered:
         """See the port."""
         said = [_said("user", turn.user_text, turn.user_uid)]
         if turn.answer:
@@ -83,8 +83,9 @@ class HttpMemoryService:
         answer = await self._post(
             "", scope, body, credential=self._service_key, key=key, timeout_s=_REMEMBER_TIMEOUT_S
         )
-        results = answer.get("results")
-        return [learned for result in results if (learned := _learned(result))] if isinstance(results, list) else []
+        changes = [learned for result in _listed(answer, "results") if (learned := _learned(result))]
+        known = [each["id"] for each in _listed(answer, "known") if isinstance(each, dict) and "id" in each]
+        return Remembered(changes=changes, known=[id for id in known if isinstance(id, str)])
 
     async def _post(
         self,
@@ -149,6 +150,12 @@ def _failure(status: int, answer: bytes) -> type[ProviderError]:
     if b'"llm_invalid_output"' in answer:
         return ProviderInvalidOutput
     return ProviderUnavailable if status >= 500 or status in (401, 403, 408, 429) else ProviderRefused
+
+
+def _listed(answer: Mapping[str, Any], member: str) -> list[Any]:
+    """The list of that name; [] for any other shape, since the turn is stored anyway."""
+    found = answer.get(member)
+    return found if isinstance(found, list) else []
 
 
 def _learned(result: object) -> MemoryChange | None:

@@ -46,10 +46,12 @@ class Limits:
 class Services:
     """The services passed to every node. `data_dir` is for files without a folder in the configuration.
 
+    `own_model` gives the server's language model for a call that begins now; a later call may get another.
+
     `lock_directory` overrides the folder of locks in the users' files; None leaves it to them.
     """
 
-    own_model: ChatModel
+    own_model: Callable[[], ChatModel]
     memory: ChatMemory
     discussions: DiscussionMemory
     discussion_places: DiscussionPlaces

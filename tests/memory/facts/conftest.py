@@ -44,7 +44,7 @@ class House:
             store=self.store,
             recall=Recall(self.store, self.embedding),
             indexing=Indexing(self.embedding),
-            model=model or OfflineModel(),
+            model=lambda: model or OfflineModel(),
             project_settings=self.project_settings,
             defaults=FactSettings(**defaults),
             clock=self.clock,

@@ -87,7 +87,7 @@ async def live(tmp_path: Path) -> AsyncIterator[Callable[..., Life]]:
             store=store,
             recall=Recall(store, embedding),
             indexing=Indexing(embedding),
-            model=model or OfflineModel(),
+            model=lambda: model or OfflineModel(),
             project_settings=SqlProjectSettings(db),
             defaults=FactSettings(**defaults),
             clock=clock,

@@ -29,16 +29,26 @@ class Server:
         self._connection = connection
         self._session = session
         self._user = user
-        self._model = model
+        self.model = model
 
-    async def answer(self, conversation: Conversation, text: str, answer: Answer) -> AsyncIterator[str]:
-        """Send a message; the pieces of the answer's text as they arrive. `answer` is filled meanwhile."""
+    async def answer(
+        self, conversation: Conversation, text: str, answer: Answer, parent_id: int | None = None
+    ) -> AsyncIterator[str]:
+        """Send a message; the pieces of the answer's text as they arrive. `answer` is filled meanwhile.
+
+        With `parent_id` the message stands behind that one, else at the end.
+        """
         body, headers = conversation.request(text)
-        who = {"model": self._model, "user": self._user}
+        who = {"model": self.model, "user": self._user, "parent_id": parent_id}
         body |= {"stream": True, **{name: value for name, value in who.items() if value is not None}}
         target = self._session.target("/v1/chat/completions", {})
         async for piece in pieces(self._connection.lines(target, "POST", body, headers), answer):
             yield piece
+
+    async def models(self) -> list[str]:
+        """The names of the models that the server offers."""
+        listed = await self._connection.ask("GET", self._session.target("/v1/models", {}))
+        return [str(one["id"]) for one in listed["data"]]
 
     async def newest(self, count: int) -> list[Json]:
         """At most `count` conversations, newest activity first."""
@@ -86,6 +96,10 @@ class Server:
     async def change(self, id: str, below: str = "", **members: object) -> Json:
         """Change members of a conversation, or of the object at the path `below` it; the changed object."""
         return dict(await self._ask("PATCH", conversation_path(id, below), body=members))
+
+    async def begin(self, id: str, **members: object) -> Json:
+        """Begin a conversation with these members."""
+        return dict(await self._ask("POST", CONVERSATIONS, body={"id": id, **members}))
 
     async def flush(self, id: str) -> Json:
         """Wait until the vectors and summaries of a conversation are complete."""

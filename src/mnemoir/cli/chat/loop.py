@@ -9,13 +9,15 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from mnemoir.cli.chat import changing
+from mnemoir.cli.chat import changing, steering
 from mnemoir.cli.chat.conversation import Answer
 from mnemoir.cli.chat.session import Chat
+from mnemoir.cli.conversation_routes import text_of
 from mnemoir.core.errors import InvalidRequest, MnemoirError, NotFound
 
 Run = Callable[[Chat, str], Awaitable[None]]
 
+_LOOKED_AT = 50  # messages from the end, among which the last one of the user is
 _LEAVING = ("/exit", "/quit", "/q")
 _ENDINGS = {
     "length": "The answer ends here: it reached the model's limit of tokens.",
@@ -37,6 +39,22 @@ async def help(chat: Chat, argument: str) -> None:
     """List the commands."""
     told = [(command.usage, command.about) for command in COMMANDS.values()]
     chat.display.rows([f"{usage:<18} {about}" for usage, about in [*told, (", ".join(_LEAVING), "leave")]])
+
+
+async def retry(chat: Chat, argument: str) -> None:
+    """Have the last message of the user answered again; both answers stay, on branches of their own."""
+    if chat.unstored is not None:
+        asked = chat.unstored.taken_back()
+        if asked is None:
+            raise NotFound("This conversation has no messages yet.")
+        await _turn(chat, asked)
+        return
+    messages = await chat.server.last_messages(chat.stored_id, _LOOKED_AT)
+    last = next((one for one in reversed(messages) if one["role"] == "user"), None)
+    text = "" if last is None else text_of(last["content"])
+    if last is None or not text:
+        raise NotFound("There is no message with a text to answer again.")
+    await _turn(chat, text, parent_id=last["parent_id"] or 0)
 
 
 COMMANDS: Mapping[str, Command] = {
@@ -72,6 +90,18 @@ COMMANDS: Mapping[str, Command] = {
         run=changing.pin,
         needs_memory=True,
     ),
+    "/model": Command(
+        usage="/model [name]", about="choose the model that answers; without a name list them", run=steering.model
+    ),
+    "/system": Command(
+        usage="/system [text]",
+        about="set the system prompt; off removes it, without a text show it",
+        run=steering.system,
+    ),
+    "/memory": Command(
+        usage="/memory [on|off]", about="recall and learn, or not", run=steering.memory, needs_memory=True
+    ),
+    "/retry": Command(usage="/retry", about="have the last message answered again", run=retry),
     "/help": Command(usage="/help", about="list the commands", run=help),
 }
 NAMES = (*COMMANDS, *_LEAVING)
@@ -124,11 +154,11 @@ async def converse(chat: Chat) -> None:
             await _guarded(chat, run_command(chat, text), stopped="Stopped.")
 
 
-async def _turn(chat: Chat, text: str) -> None:
+async def _turn(chat: Chat, text: str, *, parent_id: int | None = None) -> None:
     answer = Answer()
     try:
         with chat.display.answering(text) as show:
-            async for piece in chat.server.answer(chat.conversation, text, answer):
+            async for piece in chat.server.answer(chat.conversation, text, answer, parent_id):
                 show(piece)
     finally:
         chat.conversation.answered(text, answer)

@@ -5,7 +5,7 @@ commit, so that a conversation sent by several callers at once is remembered onc
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -54,7 +54,7 @@ class Facts:
         store: MemoryStore,
         recall: Recall,
         indexing: Indexing,
-        model: ChatModel,
+        model: Callable[[], ChatModel],
         project_settings: ProjectSettingsStore,
         defaults: FactSettings,
         clock: Clock = utc_now,
@@ -169,7 +169,8 @@ class Facts:
         if not turns:
             return await self._nothing_found(scope, request, Usage())
         project = await self._settings_of(scope)
-        exchange = Exchange(self._model)
+        model = self._model()
+        exchange = Exchange(model)
         facts = await extract(
             exchange,
             extraction_policy(project.extraction_prompt),
@@ -183,8 +184,7 @@ class Facts:
         facts = await asyncio.to_thread(judged, facts, turns)
         learned = Learned(scope=scope, request=request, turns=turns, facts=facts, exchange=exchange, project=project)
         async with self._same_user.hold(scope.owner):
-            applied = await self._remembering.take(learned, self._model.name, committer)
-        return AddResult(applied=applied, facts_found=True, usage=exchange.usage)
+            return await self._remembering.take(learned, model.name, committer)
 
     async def _nothing_found(self, scope: Scope, request: AddRequest, usage: Usage) -> AddResult:
         if request.receipt is not None:

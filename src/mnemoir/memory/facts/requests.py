@@ -8,7 +8,7 @@ from typing import Any
 from mnemoir.core.errors import Conflict, NotFound
 from mnemoir.core.events import Usage
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Applied, Hit
+from mnemoir.core.memories import Applied, Hit, Memory
 from mnemoir.core.text import estimate_tokens
 from mnemoir.ports.memory_store import Receipt, RedeemedReceipt
 
@@ -68,12 +68,14 @@ class AddRequest:
 class AddResult:
     """The changes of an add, in the order applied. `facts_found` is False when there was nothing to remember.
 
-    `redeemed` is True when the answer is that of an earlier request with the same key.
+    `known` are the memories that already said a fact, each once. `redeemed` is True when the answer is that of an
+    earlier request with the same key; it names no known ones.
     """
 
     applied: Sequence[Applied]
     facts_found: bool
     usage: Usage
+    known: Sequence[Memory] = ()
     redeemed: bool = False
 
 

@@ -176,7 +176,7 @@ test('without a model the next step is told', async () => {
   server.use(http.get('*/health', () => HttpResponse.json({ llm: 'missing' })));
   renderAt('/', <ChatPage />);
   expect(await screen.findByText('No language model is connected')).toBeVisible();
-  expect(screen.getByText('OPENAI_API_KEY')).toBeVisible();
+  expect(screen.getByRole('link', { name: 'Connect a model' })).toHaveAttribute('href', '/connect?part=model');
 });
 
 test('an error within the stream ends the answer with its cause', async () => {

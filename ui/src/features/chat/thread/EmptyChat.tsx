@@ -1,7 +1,8 @@
-import { Alert, Anchor, Button, Code, Stack, Text, Title } from '@mantine/core';
+import { Alert, Anchor, Button, Stack, Text, Title } from '@mantine/core';
 import { TbPlugConnectedX } from 'react-icons/tb';
 import { Link } from 'react-router';
 import { useHealth } from '@/shared/data/about';
+import { useOllamaFound } from '@/shared/data/languageModel';
 import { change, useSettings } from '@/shared/settings/settings';
 import { writeDraft } from '../composer/drafts';
 import classes from './EmptyChat.module.css';
@@ -71,6 +72,8 @@ export function EmptyChat({ talk }: { talk: Talk }) {
 }
 
 function NoModel() {
+  const { data: found } = useOllamaFound();
+  const isThere = found !== undefined && found.models.length > 0;
   return (
     <Alert
       color="yellow"
@@ -79,9 +82,8 @@ function NoModel() {
       title="No language model is connected"
     >
       <Text size="sm">
-        Until one is, answers only quote what is remembered. Set <Code>OPENAI_API_KEY</Code>, start Ollama, or name a
-        model under <Code>llm:</Code> in <Code>mnemoir.yaml</Code>; then start Mnemoir again. The page{' '}
-        <Link to="/status">Status</Link> shows what it found.
+        Until one is, answers only quote what is remembered. {isThere && 'Ollama is running now and can be used. '}
+        <Link to="/connect?part=model">Connect a model</Link>: Ollama, OpenAI, or any server that speaks its protocol.
       </Text>
     </Alert>
   );
