@@ -1072,6 +1072,23 @@ export interface paths {
         patch: operations["pin_api_conversations__id__messages__message_id__patch"];
         trace?: never;
     };
+    "/api/conversations/{id}/messages/{message_id}/learned": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was learned from the turn that ends with a message */
+        get: operations["learned_api_conversations__id__messages__message_id__learned_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/conversations/{id}/node-memory": {
         parameters: {
             query?: never;
@@ -1651,13 +1668,16 @@ export interface components {
          * AddAnswer
          * @description The changes made by an add, in order; `status` and `event_id` with `async_mode`.
          *
-         *     With `dry_run` those that it would make; `plan_id` applies them, null without any.
+         *     `known` names memories that said already what was to be added; it is left out when there are none.
+         *     With `dry_run` the changes are those that it would make; `plan_id` applies them, null without any.
          */
         AddAnswer: {
             /** Results */
             results: components["schemas"]["AppliedChange"][];
             /** Message */
             message: string;
+            /** Known */
+            known?: components["schemas"]["KnownMemory"][];
             usage?: components["schemas"]["TokenUsage"];
             /**
              * Status
@@ -2449,6 +2469,8 @@ export interface components {
         /**
          * FoundMessage
          * @description A message that was found, and the title of its conversation.
+         *
+         *     `likely` is false for one that shares no word with the question and is hardly like it.
          */
         FoundMessage: {
             /** Conversation Id */
@@ -2458,6 +2480,11 @@ export interface components {
             message: components["schemas"]["MessageAnswer"];
             /** Score */
             score: number;
+            /**
+             * Likely
+             * @constant
+             */
+            likely?: false;
         };
         /**
          * FoundMessages
@@ -2743,6 +2770,16 @@ export interface components {
             failed: number;
         };
         /**
+         * KnownMemory
+         * @description A memory that said already what was to be added.
+         */
+        KnownMemory: {
+            /** Id */
+            id: string;
+            /** Memory */
+            memory: string;
+        };
+        /**
          * Latency
          * @description Latencies of the last hour and the last day.
          */
@@ -2780,6 +2817,47 @@ export interface components {
             p50_ms: number | null;
             /** P95 Ms */
             p95_ms: number | null;
+        };
+        /**
+         * LearnedFrom
+         * @description What was learned from a turn. `change_id` is what can be undone, `undone_by` the undo; null for none.
+         *
+         *     `known` are memories that said it already. `error` is why it is to be tried again, or was given up.
+         */
+        LearnedFrom: {
+            /**
+             * State
+             * @description `nothing` and `known`: there was nothing new in it; `none`: nothing was looked for, or that is not known any more
+             * @enum {string}
+             */
+            state: "none" | "waiting" | "running" | "nothing" | "known" | "failed" | "learned" | "undone";
+            /** Error */
+            error: string | null;
+            /** Change Id */
+            change_id: string | null;
+            /** Undone By */
+            undone_by: string | null;
+            /** Memories */
+            memories: components["schemas"]["LearnedMemory"][];
+            /** Known */
+            known: components["schemas"]["KnownMemory"][];
+        };
+        /**
+         * LearnedMemory
+         * @description A memory that the turn added, changed or removed. `memory` is null when the memory is gone since.
+         */
+        LearnedMemory: {
+            /** Id */
+            id: string;
+            /**
+             * Event
+             * @enum {string}
+             */
+            event: "ADD" | "UPDATE" | "DELETE";
+            /** Memory */
+            memory: string | null;
+            /** Previous Memory */
+            previous_memory: string | null;
         };
         /**
          * ListedMemories
@@ -8217,6 +8295,43 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MessageAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    learned_api_conversations__id__messages__message_id__learned_get: {
+        parameters: {
+            query?: {
+                /** @description whose conversations; else the server's user's */
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+                message_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LearnedFrom"];
                 };
             };
             /** @description An error, with its code */
