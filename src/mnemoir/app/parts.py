@@ -33,6 +33,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background, Handler
 from mnemoir.memory.facts import Facts, FactSettings
 from mnemoir.memory.facts.kind import fact_kind
+from mnemoir.memory.facts.proposal_kind import proposal_kind
 from mnemoir.memory.reembedding import Reembedding, second_vectors, terms_renewal
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.jobs import Job, JobQueue
@@ -50,9 +51,9 @@ from mnemoir.search.recall import Recall
 from mnemoir.settings import Settings
 from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProjectSettings, clear_leftovers
 from mnemoir.storage.pack_files import PackFiles
-from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings
+from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings, SqlProposals
 from mnemoir.storage.sql.forgetting import ERASE
-from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TABLES
+from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TABLES, PROPOSAL_TABLES
 from mnemoir.storage.sqlite import SqliteEngine, open_database
 from mnemoir.workflows.dispatch import Workflows
 from mnemoir.workflows.services import ChatMemory
@@ -162,8 +163,10 @@ async def open_parts(settings: Settings) -> Parts:
             )
         )
         indexing = Indexing(for_facts, multilingual=settings.embedding.multilingual if multilingual else "off")
+        proposals = SqlProposals(database)
         facts = Facts(
             store=own(store),
+            proposals=proposals,
             recall=recall,
             indexing=indexing,
             model=model,
@@ -172,6 +175,7 @@ async def open_parts(settings: Settings) -> Parts:
                 decay_days=settings.memory.decay_days,
                 touch_on_none=settings.memory.touch_on_none,
                 recall_unlikely=settings.memory.recall_unlikely,
+                review=settings.memory.review,
             ),
         )
         service = _memory_service(settings, session)
@@ -196,6 +200,7 @@ async def open_parts(settings: Settings) -> Parts:
             job_kind(background, JOB_TABLES),
             run_kind(runs),
             fact_kind(facts, store, indexing, FACT_TABLES),
+            proposal_kind(facts.review, proposals, PROPOSAL_TABLES),
             discussion_kind(discussions, conversations),
             conversation_kind(conversations, CONVERSATION_TABLES, embeds=settings.memory.vector_store.enabled),
         ]

@@ -7,13 +7,17 @@ from urllib.parse import quote
 
 import typer
 
+from mnemoir.cli import review
 from mnemoir.cli.output import User, note, print_memories, print_row
 from mnemoir.cli.session import Session, asking, run
 from mnemoir.cli.transfer import export_lines, import_lines
 
 commands = typer.Typer(
-    help="Add, find, list, delete, undo, export and import memories.", no_args_is_help=True, rich_markup_mode=None
+    help="Add, find, list, delete, review, undo, export and import memories.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
+commands.add_typer(review.commands, name="review")
 asks = asking(commands, projects=True)
 
 Text = Annotated[str, typer.Argument(help="What was said, in the user's own words; - reads standard input.")]
@@ -47,6 +51,8 @@ def add(
     if session.printed_as_json(answer):
         return
     _print_applied(answer["results"])
+    for one in answer.get("proposed", ()):
+        print_row(f"{one['event']} waits", one["id"], one["memory"])
     note(answer["message"] + _how_to_apply([answer.get("plan_id")]))
 
 

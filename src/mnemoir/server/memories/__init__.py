@@ -1,6 +1,14 @@
 """Routes of memories: add, search, list, change, export and forget them; and the settings of their project."""
 
-from mnemoir.server.memories import changes, curation, lists, projects, routes, transfer
+from mnemoir.server.memories import changes, curation, lists, projects, proposals, routes, transfer
 
 # static paths first: the paths after them match any name of a user or a memory
-ROUTERS = (projects.router, transfer.router, lists.router, changes.router, curation.router, routes.router)
+ROUTERS = (
+    projects.router,
+    transfer.router,
+    lists.router,
+    changes.router,
+    proposals.router,
+    curation.router,
+    routes.router,
+)

@@ -332,6 +332,108 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memories/proposals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What waits for a review, newest first */
+        get: operations["list_proposals_api_memories_proposals_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/proposals/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Approve many proposals of one user, or all */
+        post: operations["approve_many_api_memories_proposals_approve_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/proposals/refuse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Refuse many proposals of one user, or all */
+        post: operations["refuse_many_api_memories_proposals_refuse_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/proposals/{proposal_id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a proposed change, which can be undone */
+        post: operations["approve_api_memories_proposals__proposal_id__approve_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/proposals/{proposal_id}/refuse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Drop a proposal */
+        post: operations["refuse_api_memories_proposals__proposal_id__refuse_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/proposals/{proposal_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Give a proposal another text; it still waits */
+        patch: operations["edit_api_memories_proposals__proposal_id__patch"];
+        trace?: never;
+    };
     "/api/memories/duplicates": {
         parameters: {
             query?: never;
@@ -1581,7 +1683,8 @@ export interface components {
          * AddAnswer
          * @description The changes made by an add, in order; `status` and `event_id` with `async_mode`.
          *
-         *     With `dry_run` those that it would make; `plan_id` applies them, null without any.
+         *     With `dry_run` those that it would make; `plan_id` applies them, null without any. `proposed` waits for a review;
+         *     so many older proposals had to go for it.
          */
         AddAnswer: {
             /** Results */
@@ -1598,6 +1701,10 @@ export interface components {
             event_id?: string;
             /** Plan Id */
             plan_id?: string | null;
+            /** Proposed */
+            proposed?: components["schemas"]["Proposed"][];
+            /** Dropped Proposals */
+            dropped_proposals?: number;
         };
         /**
          * AddedMessages
@@ -1655,6 +1762,26 @@ export interface components {
         AppliedPlan: {
             /** Results */
             results: components["schemas"]["AppliedChange"][];
+        };
+        /**
+         * ApprovedProposal
+         * @description What an approval changed. `id` is its change, which can be undone.
+         */
+        ApprovedProposal: {
+            /** Id */
+            id: string;
+            /** Results */
+            results: components["schemas"]["AppliedChange"][];
+        };
+        /**
+         * ApprovedProposals
+         * @description The changes that were made, and the proposals that do not fit any more.
+         */
+        ApprovedProposals: {
+            /** Changes */
+            changes: components["schemas"]["ApprovedProposal"][];
+            /** Failed */
+            failed: components["schemas"]["FailedProposal"][];
         };
         /**
          * AttachmentAnswer
@@ -2289,6 +2416,18 @@ export interface components {
             failed_at: string | null;
         };
         /**
+         * FailedProposal
+         * @description A proposal that was not approved, and why; it still waits unless it is gone.
+         */
+        FailedProposal: {
+            /** Id */
+            id: string;
+            /** Code */
+            code: string;
+            /** Error */
+            error: string;
+        };
+        /**
          * FileData
          * @description A document.
          */
@@ -2639,6 +2778,8 @@ export interface components {
             status: "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED";
             /** Results */
             results: components["schemas"]["AppliedChange"][];
+            /** Proposed */
+            proposed?: components["schemas"]["Proposed"][];
             /** Created At */
             created_at: string;
             /** Updated At */
@@ -3173,6 +3314,11 @@ export interface components {
             decayDays: number;
             /** Searchlimit */
             searchLimit: number;
+            /**
+             * Review
+             * @enum {string}
+             */
+            review: "off" | "changes" | "all";
         };
         /**
          * ProjectWithUsers
@@ -3205,6 +3351,80 @@ export interface components {
             prompt: string;
             /** Iscustom */
             isCustom: boolean;
+        };
+        /**
+         * ProposalRecord
+         * @description A proposal. `memory_id` is the memory to change or delete, null for one to add.
+         *
+         *     `run_id`, `agent_id` and `app_id` are those of the memory; `session` is the conversation of the turns.
+         */
+        ProposalRecord: {
+            /** Id */
+            id: string;
+            /**
+             * Event
+             * @enum {string}
+             */
+            event: "ADD" | "UPDATE" | "DELETE";
+            /** Memory */
+            memory: string;
+            /** Reason */
+            reason: string;
+            /** Previous Memory */
+            previous_memory: string | null;
+            /** Memory Id */
+            memory_id: string | null;
+            /** User Id */
+            user_id: string;
+            /** Created At */
+            created_at: string;
+            /** Metadata */
+            metadata: {
+                [key: string]: unknown;
+            } | null;
+            /** Model */
+            model: string | null;
+            /** Session */
+            session: string | null;
+            /** Agent Id */
+            agent_id: string | null;
+            /** App Id */
+            app_id: string | null;
+            /** Run Id */
+            run_id: string | null;
+            /** Valid To */
+            valid_to: string | null;
+        };
+        /**
+         * Proposals
+         * @description A page of proposals, newest first; `next` is the cursor of the following page.
+         */
+        Proposals: {
+            /** Results */
+            results: components["schemas"]["ProposalRecord"][];
+            /** Total */
+            total: number;
+            /** Next */
+            next: string | null;
+        };
+        /**
+         * Proposed
+         * @description A change that waits for a review. `memory` is the text to add, the new one, or the one to delete.
+         */
+        Proposed: {
+            /** Id */
+            id: string;
+            /**
+             * Event
+             * @enum {string}
+             */
+            event: "ADD" | "UPDATE" | "DELETE";
+            /** Memory */
+            memory: string;
+            /** Reason */
+            reason: string;
+            /** Previous Memory */
+            previous_memory: string | null;
         };
         /**
          * PrunedAnswer
@@ -3308,6 +3528,32 @@ export interface components {
             text: string;
             /** Id */
             id: string;
+        };
+        /**
+         * RefusedProposal
+         * @description A proposal was refused.
+         */
+        RefusedProposal: {
+            /**
+             * Success
+             * @constant
+             */
+            success: true;
+            /** Id */
+            id: string;
+        };
+        /**
+         * RefusedProposals
+         * @description How many proposals were refused.
+         */
+        RefusedProposals: {
+            /**
+             * Success
+             * @constant
+             */
+            success: true;
+            /** Refused */
+            refused: number;
         };
         /**
          * Remark
@@ -5110,6 +5356,26 @@ export interface components {
             prompt: string;
         };
         /**
+         * ProposalBody
+         * @description `PATCH /api/memories/proposals/{id}`.
+         */
+        ProposalBody: {
+            /** Memory */
+            memory: string;
+        };
+        /**
+         * ProposalsBody
+         * @description `POST /api/memories/proposals/approve` and `/refuse`: the proposals with these ids, or with `all` every one.
+         */
+        ProposalsBody: {
+            /** User Id */
+            user_id: string | number;
+            /** Ids */
+            ids?: string[] | null;
+            /** All */
+            all?: boolean | null;
+        };
+        /**
          * PruneBody
          * @description `POST /api/conversations/prune`: conversations last used more than `days` days ago.
          */
@@ -5262,6 +5528,8 @@ export interface components {
             decayDays?: number | null;
             /** Searchlimit */
             searchLimit?: number | null;
+            /** Review */
+            review?: ("off" | "changes" | "all") | null;
         };
         /**
          * SummaryBody
@@ -6118,6 +6386,224 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AppliedPlan"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    list_proposals_api_memories_proposals_get: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description 0 means 200 */
+                limit?: number;
+                /** @description `next` of the page before */
+                cursor?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Proposals"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    approve_many_api_memories_proposals_approve_post: {
+        parameters: {
+            query?: {
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProposalsBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovedProposals"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    refuse_many_api_memories_proposals_refuse_post: {
+        parameters: {
+            query?: {
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProposalsBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefusedProposals"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    approve_api_memories_proposals__proposal_id__approve_post: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                proposal_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovedProposal"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    refuse_api_memories_proposals__proposal_id__refuse_post: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                proposal_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefusedProposal"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    edit_api_memories_proposals__proposal_id__patch: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                proposal_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProposalBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProposalRecord"];
                 };
             };
             /** @description An error, with its code */
