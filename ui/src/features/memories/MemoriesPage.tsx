@@ -1,10 +1,11 @@
 import { ActionIcon, Button, Drawer, Menu } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useRef } from 'react';
-import { TbCopyCheck, TbDotsVertical, TbDownload, TbFlame, TbHistory, TbUpload } from 'react-icons/tb';
+import { TbChecklist, TbCopyCheck, TbDotsVertical, TbDownload, TbFlame, TbHistory, TbUpload } from 'react-icons/tb';
 import { ForgetMemoriesDialog } from '@/shared/components/ForgetMemoriesDialog';
 import { notifyFailure } from '@/shared/components/notify';
 import { PageFrame } from '@/shared/components/PageFrame';
+import { useWaitingCount } from '@/shared/data/memories/proposals';
 import { useExport } from '@/shared/data/memories/transfer';
 import type { Scope } from '@/shared/data/scope';
 import { useDialog } from '@/shared/hooks/useDialog';
@@ -13,6 +14,7 @@ import { MemoryPanel } from './detail/MemoryPanel';
 import { ChangesDialog } from './dialogs/ChangesDialog';
 import { DuplicatesDialog } from './dialogs/DuplicatesDialog';
 import { ImportDialog } from './dialogs/ImportDialog';
+import { ReviewDialog } from './dialogs/ReviewDialog';
 import { Found } from './list/Found';
 import { Listed } from './list/Listed';
 import classes from './MemoriesPage.module.css';
@@ -91,11 +93,20 @@ function Opened(props: OpenedProps) {
 }
 
 function Actions({ owner }: { owner: Scope }) {
-  const { shown, open, close } = useDialog<'changes' | 'duplicates' | 'import' | 'forget'>();
+  const { shown, open, close } = useDialog<'changes' | 'review' | 'duplicates' | 'import' | 'forget'>();
   const more = useRef<HTMLButtonElement>(null);
   const save = useExport(owner);
+  const waiting = useWaitingCount(owner);
   return (
     <>
+      <Button
+        size="xs"
+        variant={waiting ? 'light' : 'default'}
+        leftSection={<TbChecklist size={15} aria-hidden />}
+        onClick={() => open('review')}
+      >
+        Review{waiting ? ` (${waiting})` : ''}
+      </Button>
       <Button
         size="xs"
         variant="default"
@@ -134,6 +145,7 @@ function Actions({ owner }: { owner: Scope }) {
         </Menu.Dropdown>
       </Menu>
       {shown === 'changes' && <ChangesDialog owner={owner} onClose={close} />}
+      {shown === 'review' && <ReviewDialog owner={owner} onClose={close} />}
       {shown === 'duplicates' && <DuplicatesDialog owner={owner} onClose={close} />}
       {shown === 'import' && <ImportDialog owner={owner} onClose={close} />}
       {shown === 'forget' && <ForgetMemoriesDialog owner={owner} onClose={close} />}
