@@ -42,6 +42,7 @@ from mnemoir.ports.memory_kinds import MemoryKind
 from mnemoir.ports.memory_service import MemoryService, RecallLimits
 from mnemoir.ports.memory_store import MemoryStore, Project
 from mnemoir.ports.project_settings import ProjectFiles, ProjectSettingsStore
+from mnemoir.ports.proposals import ProposalStore
 from mnemoir.ports.run_store import RunStore
 from mnemoir.providers.http import new_session
 from mnemoir.providers.memory_service import HttpMemoryService
@@ -86,6 +87,7 @@ class Parts:
     client_embedding: ClientEmbedding
     indexing: Indexing
     facts: Facts
+    proposals: ProposalStore
     workflows: Workflows
     workflow_files: WorkflowFiles
     conversations: Conversations
@@ -217,6 +219,7 @@ async def open_parts(settings: Settings) -> Parts:
             client_embedding=ClientEmbedding(embedding, forwarding_of(settings).forward),
             indexing=indexing,
             facts=facts,
+            proposals=proposals,
             memory_service=service,
             background=background,
             message_vectors=own(MessageVectors(conversations, background, waiting, model=embedding.name)),

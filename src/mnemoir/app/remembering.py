@@ -91,6 +91,9 @@ def rememberer(service: MemoryService) -> Handler:
     async def run(job: Job) -> Mapping[str, Any]:
         scope, turn = Scope(**job.payload["scope"]), ChatTurn(**job.payload["turn"])
         learned = await service.remember(scope, turn, key=job.id)
-        return {"learned": [asdict(change) for change in learned]}
+        made: Mapping[bool, list[Mapping[str, str]]] = {False: [], True: []}
+        for change in learned:
+            made[change.waits].append({"memory_id": change.memory_id, "event": change.event})
+        return {"learned": made[False]} | ({"proposed": made[True]} if made[True] else {})
 
     return run

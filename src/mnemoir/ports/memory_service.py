@@ -42,10 +42,14 @@ class ChatTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryChange:
-    """A change of a memory caused by a turn; `event` is ADD, UPDATE or DELETE."""
+    """A change of a memory caused by a turn; `event` is ADD, UPDATE or DELETE.
+
+    One that `waits` for a review is named by its proposal.
+    """
 
     memory_id: str
     event: str
+    waits: bool = False
 
 
 class MemoryService(Protocol):

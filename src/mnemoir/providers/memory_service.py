@@ -83,8 +83,7 @@ class HttpMemoryService:
         answer = await self._post(
             "", scope, body, credential=self._service_key, key=key, timeout_s=_REMEMBER_TIMEOUT_S
         )
-        results = answer.get("results")
-        return [learned for result in results if (learned := _learned(result))] if isinstance(results, list) else []
+        return [*_changes(answer.get("results")), *_changes(answer.get("proposed"), wait=True)]
 
     async def _post(
         self,
@@ -151,11 +150,16 @@ def _failure(status: int, answer: bytes) -> type[ProviderError]:
     return ProviderUnavailable if status >= 500 or status in (401, 403, 408, 429) else ProviderRefused
 
 
-def _learned(result: object) -> MemoryChange | None:
+def _changes(entries: object, *, wait: bool = False) -> list[MemoryChange]:
+    found = [_learned(entry, wait) for entry in entries] if isinstance(entries, list) else []
+    return [change for change in found if change is not None]
+
+
+def _learned(result: object, waits: bool) -> MemoryChange | None:
     """The change that one entry of an answer reports; None for an unknown shape, since the turn is stored anyway."""
     if not isinstance(result, dict) or not isinstance(result.get("id"), str):
         return None
-    return MemoryChange(memory_id=result["id"], event=str(result.get("event", "")))
+    return MemoryChange(memory_id=result["id"], event=str(result.get("event", "")), waits=waits)
 
 
 def _line(hit: Mapping[str, Any]) -> RecalledLine:

@@ -3672,6 +3672,8 @@ export interface components {
         /**
          * RunRemembering
          * @description A write of a run to memory, and its outcome. `node` is the node's place among all nodes of the run.
+         *
+         *     `proposed` are changes that wait for a review, by proposal; one that was settled has no text.
          */
         RunRemembering: {
             /** Node */
@@ -3695,6 +3697,8 @@ export interface components {
             error: string | null;
             /** Learned */
             learned: components["schemas"]["RunLearned"][];
+            /** Proposed */
+            proposed: components["schemas"]["RunLearned"][];
         };
         /**
          * RunShort
