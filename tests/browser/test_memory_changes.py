@@ -1,5 +1,7 @@
 """The log of changes and the review in a real browser, also on a phone and by keyboard."""
 
+import json
+
 import pytest
 from playwright.async_api import expect
 
@@ -38,7 +40,10 @@ async def test_a_change_is_undone_and_made_again_from_the_log(
 async def test_what_was_learned_is_reviewed_approved_and_then_undone(site: Site, open_window: OpenWindow) -> None:
     here = "user_id=reviewer&project=reviewed"
     await ask(site, "PUT", f"/api/memories/settings?{here}", {"review": "all"})
-    said = {"messages": [{"role": "user", "content": "I live in Graz. I row every morning."}], "user_id": "reviewer"}
+    said = {"messages": [{"role": "user", "content": "I live in Graz. I play the viola."}], "user_id": "reviewer"}
+    known = {"memory": "Likes tea", "user_id": "reviewer", "created_at": "2026-01-01T10:00:00Z"}
+    await ask(site, "POST", f"/api/import?{here}", json.dumps(known).encode())
+    site.llm.reply_json({"facts": ["Lives in Graz", "Plays the viola"]})
     await ask(site, "POST", f"/api/memories?{here}", said)
     window = await open_window(site, size=PHONE)
     page = await opened(window, "/memories?user=reviewer&project=reviewed")
@@ -53,6 +58,7 @@ async def test_what_was_learned_is_reviewed_approved_and_then_undone(site: Site,
     await expect(page.get_by_text("Lives in Graz")).to_be_visible()
     await page.get_by_role("button", name="More").click()
     await page.get_by_role("menuitem", name="Changes").press("Enter")
-    await page.get_by_role("button", name="Undo").click()
+    await page.get_by_role("button", name="Undo").first.click()
     await expect(page.get_by_role("button", name="Redo")).to_be_visible()
-    assert (await ask(site, "GET", f"/api/memories?{here}"))["results"] == []
+    listed = (await ask(site, "GET", f"/api/memories?{here}"))["results"]
+    assert [one["memory"] for one in listed] == ["Likes tea"]
