@@ -23,7 +23,7 @@ help:
 	@echo "make lock-clients  renew the locks of those clients' environments"
 	@echo "make lint    check style, types and the order of the rooms"
 	@echo "make ui      build the web UI                      (make serve does it, too)"
-	@echo "make ui-dev  the web UI with hot reload            (beside make serve)"
+	@echo "make ui-dev  a server, and the web UI with hot reload (ARGS as for make serve)"
 	@echo "make ui-types  make the UI's types anew from the server's OpenAPI description"
 	@echo "make screenshots  take the pictures of docs/images anew"
 	@echo "make bench   measure recall and speed"
@@ -40,8 +40,10 @@ serve: $(READY) $(UI_BUILT)
 ui: $(UI_BUILT)
 	@:
 
+# the pages come from another port than the server, which lets in its own origin alone
 ui-dev: $(READY) $(UI_BUILT)
-	@$(BIN)/python hatch_build.py run dev -- $(ARGS)
+	@MNEMOIR_SERVER__CORS_ORIGINS=http://127.0.0.1:5173,http://localhost:5173 $(BIN)/mnemoir serve $(ARGS) & \
+	server=$$!; trap "kill $$server" EXIT INT TERM; $(BIN)/python hatch_build.py run dev
 
 ui-types: $(READY) $(UI_BUILT)
 	@$(BIN)/python -m tools.openapi > ui/openapi.json

@@ -57,6 +57,7 @@ SHOTS = (
     Shot(name="runs", address="/runs", ready=_run),
     Shot(name="workflows", address="/workflows?file=Workflows/sub-workflows/Chat.json", ready=_still),
     Shot(name="connect", address="/connect", ready=_still),
+    Shot(name="language-model", address="/connect?part=model", ready=_still),
     Shot(name="status", address="/status", ready=_still),
 )
 

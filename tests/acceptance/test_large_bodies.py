@@ -16,7 +16,9 @@ PATHS = ["/v1/chat/completions", "/api/chat", "/api/memories", "/api/memories/se
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    with ServerProcess(tmp_path_factory.mktemp("large") / "data") as running:
+    with ServerProcess(
+        tmp_path_factory.mktemp("large") / "data", environment={"MNEMOIR_SERVER__DEBUG_PROCESS": "true"}
+    ) as running:
         for query in ("warm", "up"):
             body = {"query": query, "user_id": "mira"}
             requests.post(f"{running.url}/api/memories/search", json=body, timeout=60).raise_for_status()

@@ -69,6 +69,6 @@ def test_with_a_model_only_its_address_is_called(tmp_path):
 
 
 def test_with_no_options_the_server_listens_on_loopback_only(tmp_path):
-    with ServerProcess(tmp_path / "data") as server:
+    with ServerProcess(tmp_path / "data", environment={"MNEMOIR_SERVER__DEBUG_PROCESS": "true"}) as server:
         listening = [c.laddr for c in psutil.Process(server.pid).net_connections() if c.status == psutil.CONN_LISTEN]
     assert [(address.ip, address.port) for address in listening] == [("127.0.0.1", server.port)]

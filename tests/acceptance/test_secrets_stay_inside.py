@@ -90,6 +90,46 @@ def test_keys_come_out_nowhere_and_a_persons_words_in_no_log(tmp_path):
     assert [place for place in ("info", "metrics", "process list") if WORDS in told[place]] == []
 
 
+def saved_key_work(server: ServerProcess, url: str, key: str) -> Iterator[requests.Response]:
+    """A key is saved on the page, used by a model that repeats it, changed and read back in every way there is."""
+    own = {"Origin": server.url}
+    wanted = {"provider": "openai-chat", "url": url, "model": "m", "api_key": key}
+    chat = {"model": "m", "messages": [{"role": "user", "content": "Hello"}], "memoryEnabled": True}
+    yield requests.put(f"{server.url}/api/model", json=wanted, headers=own, timeout=60)
+    yield requests.post(f"{server.url}/api/model/test", json=wanted, headers=own, timeout=60)
+    yield requests.post(f"{server.url}/api/model/list", json=wanted | {"model": None}, headers=own, timeout=60)
+    yield requests.post(f"{server.url}/v1/chat/completions", json=chat, timeout=60)
+    yield requests.post(f"{server.url}/api/status/check", timeout=60)
+    for path in ("/api/model", "/api/status", "/api/export", "/api/runs", "/v1/models", "/openapi.json", "/ready"):
+        yield requests.get(server.url + path, timeout=60)
+    bad = wanted | {"api_key": f"{key} with a space"}
+    yield requests.put(f"{server.url}/api/model", json=bad, headers=own, timeout=60)
+    yield requests.put(f"{server.url}/api/model", json=wanted | {"api_key": [key]}, headers=own, timeout=60)
+    yield requests.put(f"{server.url}/api/model", json=wanted, timeout=60)
+
+
+def test_a_key_saved_on_the_page_stands_in_its_own_file_alone_and_goes_with_its_address(tmp_path):
+    key, answers = "sk-canary-of-the-page-0123456789", []
+    with ScriptedLLM.in_thread() as llm:
+        llm.rule(lambda asked: "messages" in (asked.body or {}), echo)
+        environment = {"MNEMOIR_LOG__LEVEL": "debug"}
+        with ServerProcess(tmp_path / "data", environment=environment, forked=False) as server:
+            answers += saved_key_work(server, llm.openai_url, key)
+            folder = server.data_dir
+            files = [file for file in folder.rglob("*") if file.is_file() and key.encode() in file.read_bytes()]
+            holders = [(file.parent.name, file.name[:4], stat.S_IMODE(file.stat().st_mode)) for file in files]
+            process = " ".join(psutil.Process(server.pid).cmdline())
+            moved = {"provider": "openai-chat", "url": "http://127.0.0.1:9/v1", "model": "m"}
+            own = {"Origin": server.url}
+            answers.append(requests.put(f"{server.url}/api/model", json=moved, headers=own, timeout=60))
+            left = everything_in(folder)
+        told = "".join(f"{answer.headers} {answer.text}" for answer in answers) + server.log.read_text() + process
+    assert {asked.headers.get("Authorization") for asked in llm.requests} == {f"Bearer {key}"}
+    assert holders == [("settings", "key-", 0o600)]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 400, *([200] * 8), 400, 422, 403, 200]
+    assert (key in told, key in left) == (False, False)
+
+
 def everything_in(folder: Path) -> str:
     return "".join(file.read_bytes().decode("latin-1") for file in sorted(folder.rglob("*")) if file.is_file())
 

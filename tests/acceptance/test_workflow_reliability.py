@@ -42,7 +42,11 @@ def serve(tmp_path, llm):
         def start(*nodes, **main) -> ServerProcess:
             tree = served(tmp_path, llm.url, *nodes, **main)["workflows.config_dir"]
             arguments = ["--config-dir", tree, "--user", "Ann"]
-            return running.enter_context(ServerProcess(tmp_path / "data", arguments=arguments))
+            return running.enter_context(
+                ServerProcess(
+                    tmp_path / "data", arguments=arguments, environment={"MNEMOIR_SERVER__DEBUG_PROCESS": "true"}
+                )
+            )
 
         yield start
 

@@ -37,6 +37,20 @@ async def test_all_who_ask_meanwhile_share_one_answer_and_later_ones_too():
     assert await kept.get(fresh=True) == 2
 
 
+async def test_what_is_forgotten_meanwhile_is_told_to_who_waits_and_not_kept():
+    find = Findings()
+    kept = Cached(find, for_s=100)
+    find.may_answer.clear()
+    waiting = asyncio.create_task(kept.get())
+    await asyncio.sleep(0)
+    kept.forget()
+    later = asyncio.create_task(kept.get())
+    await asyncio.sleep(0)
+    find.may_answer.set()
+    assert (await waiting, await later) == (1, 2)
+    assert (await kept.get(), find.asked) == (2, 2)
+
+
 async def test_who_has_no_patience_takes_the_older_value():
     find = Findings()
     kept = Cached(find, for_s=0)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mnemoir.app.kinds import STAMP_FILE
+from mnemoir.app.pruning import STAMP_FILE
 from mnemoir.core.scope import Act, Principal, Scope, acting
 from mnemoir.ports.memory_kinds import MemoryKind
 from mnemoir.ports.memory_store import Project

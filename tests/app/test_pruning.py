@@ -8,10 +8,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import structlog
 
 from mnemoir.app.catalogue import SESSIONS_FILE
 from mnemoir.app.conversations import Conversations
-from mnemoir.app.kinds import STAMP_FILE, Pruning, conversation_kind
+from mnemoir.app.kinds import conversation_kind
+from mnemoir.app.pruning import STAMP_FILE, Pruning, elapsed_s
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.core.conversations import Message, MessageRecord, SessionMetadata
@@ -25,13 +27,16 @@ DAY_S = 24 * 3600
 
 
 class Clock:
-    """Shows the real time, moved by so many seconds."""
+    """Shows the real time, moved by so many seconds; `passed_s` of them passed, by the rest it was set."""
 
     def __init__(self) -> None:
-        self.moved_s = 0.0
+        self.passed_s = self.set_s = 0.0
 
     def __call__(self) -> datetime:
-        return datetime.fromtimestamp(time.time() + self.moved_s, UTC)
+        return datetime.fromtimestamp(time.time() + self.passed_s + self.set_s, UTC)
+
+    def elapsed_s(self) -> float:
+        return time.time() + self.passed_s
 
 
 @pytest.fixture
@@ -50,7 +55,9 @@ async def conversations(tmp_path):
 
 
 def pruning_of(conversations: Conversations, days: int | None, clock: Clock) -> Pruning:
-    return Pruning([conversation_kind(conversations, {}, embeds=False)], conversations.root, days, clock)
+    return Pruning(
+        [conversation_kind(conversations, {}, embeds=False)], conversations.root, days, clock, clock.elapsed_s
+    )
 
 
 def talk(conversations: Conversations, scope: Scope, id: str, *, days_ago: float, **custom: object) -> None:
@@ -101,24 +108,60 @@ async def test_it_is_done_once_a_day_however_often_the_server_is_started(convers
     assert await pruning_of(conversations, 30, clock).prune_if_due() == 1
     talk(conversations, MIRA, "b", days_ago=31)
     assert await pruning_of(conversations, 30, clock).prune_if_due() == 0
-    clock.moved_s = DAY_S - 60
+    clock.passed_s = DAY_S - 60
     assert await pruning_of(conversations, 30, clock).prune_if_due() == 0
-    clock.moved_s = DAY_S + 60
+    clock.passed_s = DAY_S + 60
     assert await pruning_of(conversations, 30, clock).prune_if_due() == 1
     assert await ids(conversations) == []
 
 
-async def test_a_clock_that_was_set_back_by_days_does_not_stop_it(conversations, clock):
-    talk(conversations, MIRA, "a", days_ago=31)
-    await pruning_of(conversations, 30, clock).prune_if_due()
-    talk(conversations, MIRA, "b", days_ago=31)
+async def test_nothing_goes_while_the_clock_is_behind_the_last_run(conversations, clock):
+    talk(conversations, MIRA, "old", days_ago=31)
+    pruning = pruning_of(conversations, 30, clock)
+    stamp_of(conversations).touch()
     future = time.time() + 400 * DAY_S  # when the clock was ahead
     os.utime(stamp_of(conversations), (future, future))
-    assert await pruning_of(conversations, 30, clock).prune_if_due() == 1
-    assert stamp_of(conversations).stat().st_mtime < future - DAY_S
-    clock.moved_s = -3600
-    talk(conversations, MIRA, "c", days_ago=31)
+    assert await pruning.prune_if_due() == await pruning.prune_if_due() == 0
+    os.utime(stamp_of(conversations), (0, 0))
+    assert await ids(conversations) == ["old"]
+
+
+async def test_nothing_goes_while_the_clock_is_behind_what_was_used_last(conversations, clock):
+    talk(conversations, MIRA, "old", days_ago=31)
+    talk(conversations, OTTO, "of a later day", days_ago=-1)
     assert await pruning_of(conversations, 30, clock).prune_if_due() == 0
+    clock.passed_s = 2 * DAY_S
+    assert await pruning_of(conversations, 30, clock).prune_if_due() == 1
+
+
+async def test_nothing_goes_when_the_clock_was_set_ahead_by_more_than_a_day(conversations, clock):
+    talk(conversations, MIRA, "first", days_ago=31)
+    pruning = pruning_of(conversations, 30, clock)
+    assert await pruning.prune_if_due() == 1
+    talk(conversations, MIRA, "old", days_ago=31)
+    clock.passed_s, clock.set_s = DAY_S + 60, 300 * DAY_S
+    with structlog.testing.capture_logs() as log:
+        assert await pruning.prune_if_due() == await pruning.prune_if_due() == 0
+    assert [(line["count"], "clock was moved" in line["cause"]) for line in log] == [(1, True)]
+    clock.set_s = 3600  # a clock may be corrected
+    assert await pruning.prune_if_due() == 1
+
+
+async def test_after_a_long_rest_it_is_told_once_and_done_an_hour_later(conversations, clock):
+    talk(conversations, MIRA, "old", days_ago=31)
+    week_ago = time.time() - 7 * DAY_S
+    stamp_of(conversations).touch()
+    os.utime(stamp_of(conversations), (week_ago, week_ago))
+    pruning = pruning_of(conversations, 30, clock)
+    with structlog.testing.capture_logs() as log:
+        assert await pruning.prune_if_due() == await pruning.prune_if_due() == 0
+        clock.passed_s = 3600
+        assert await pruning.prune_if_due() == 1
+    assert [line["count"] for line in log if line["log_level"] == "warning"] == [1]
+
+
+def test_time_that_passed_never_goes_back():
+    assert elapsed_s() <= elapsed_s()
 
 
 async def test_where_nobody_has_said_anything_nothing_is_made(conversations, clock):

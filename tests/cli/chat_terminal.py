@@ -18,10 +18,11 @@ _PATIENCE_S = 120  # it ends what hangs and measures nothing
 
 
 class ChatTerminal:
-    """One chat. What it shows is a stream with the terminal's own commands in it."""
+    """One chat. What it shows is a stream with the terminal's own commands in it; `greeting` came first."""
 
     def __init__(self, child: pexpect.spawn) -> None:
         self.child = child
+        self.greeting = ""
 
     def see(self, pattern: str) -> str:
         """Wait until the text is shown; all output up to its end."""
@@ -80,7 +81,7 @@ def chatting(
     child.delaybeforesend = None
     chat = ChatTerminal(child)
     try:
-        chat.see_prompt()
+        chat.greeting = chat.see_prompt()
         yield chat
     finally:
         if child.isalive():  # not `close(force=True)`, which gives the process a tenth of a second to end

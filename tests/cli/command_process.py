@@ -13,11 +13,14 @@ from mnemoir.cli import main
 from tests.serving import clean_environment
 
 
-def run(*arguments: str, cwd: Path, stdin: str | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(
+    *arguments: str, cwd: Path, stdin: str | None = None, stdout: int = subprocess.PIPE, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """`mnemoir` with these arguments, to its end; no settings but those given, `cwd` as home too."""
     return subprocess.run(
         [sys.executable, "-m", "mnemoir", *arguments],
-        capture_output=True,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
         text=True,
         timeout=60,
         cwd=cwd,

@@ -112,7 +112,7 @@ def test_words_are_found_in_all_conversations(chat, talk):
     talk("kitchen-1", "The kettle is blue.")
     with chat() as terminal:
         assert "Usage: /search <words>" in terminal.ask("/search")
-        found = terminal.ask("/search blue kettle")
+        found = terminal.ask("/search blue kettle").partition("--- less likely ---")[0]
         assert "kitchen-" in found
         assert "The kettle is blue." in found
 

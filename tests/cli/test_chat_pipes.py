@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 
+from mnemoir.cli.chat.conversation import StoredConversation
 from tests.cli.chat_server import asking, piped, told
 from tests.cli.command_process import run, run_here
 from tests.remembering_model import is_extraction
@@ -51,6 +52,48 @@ def test_commands_work_in_a_pipe(chat):
     assert done.stdout.splitlines()[1].startswith("* piped-1   I bake bread.  ")
     assert "Forgot 2 messages" in done.stderr
     assert "There are no conversations yet." in done.stderr
+
+
+def test_the_last_message_is_answered_again_on_a_branch_of_its_own(chat, llm):
+    llm.queue(Answer(text="Rye."), Answer(text="Wheat."), Answer(text="Spelt."), Answer(text="Fine."))
+    done = chat(said="Hello.\nWhich bread?\n/retry\nGood?\n")
+    assert (done.returncode, done.stdout) == (0, "Rye.\nWheat.\nSpelt.\nFine.\n")
+    before = ["Hello.", "Rye.", "Which bread?"]
+    assert told(llm)[2:] == [before, [*before, "Spelt.", "Good?"]]
+
+
+def test_a_message_that_is_kept_nowhere_is_answered_again_too(chat, llm):
+    llm.queue(Answer(text="Rye."), Answer(text="Spelt."), Answer(text="Fine."))
+    assert chat("--no-memory", said="/retry\n").returncode == 1
+    assert chat("--no-memory", said="Which bread?\n/retry\nGood?\n").returncode == 0
+    assert told(llm) == [["Which bread?"], ["Which bread?"], ["Which bread?", "Spelt.", "Good?"]]
+
+
+@pytest.mark.parametrize("options", [(), ("--no-memory",)])
+def test_a_system_prompt_is_set_shown_and_removed(chat, llm, options):
+    done = chat(*options, said="/system Talk like a baker.\n/system\nHello.\n/system off\n/system\nHello again.\n")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "Talk like a baker.")
+    assert "There is no system prompt." in done.stderr
+    first, second = (str(one.body["messages"]) for one in llm.requests if one.body.get("stream"))
+    assert ("Talk like a baker." in first, "Talk like a baker." in second) == (True, False)
+
+
+def test_another_model_answers_from_then_on(chat, llm):
+    done = chat("--json", said="/model\n/model nothing\n/model mnemoir\nHello.\n/model\n")
+    listed, answer, chosen = map(json.loads, done.stdout.splitlines())
+    assert "  mnemoir" in listed["lines"]
+    assert answer["model"] == "mnemoir"
+    assert "* mnemoir" in chosen["lines"]
+    assert (done.returncode, "no model 'nothing'" in done.stderr) == (1, True)
+
+
+def test_memory_is_switched_off_for_a_chat_whose_conversation_is_kept(chat):
+    done = chat("--session", "off-1", said="/memory off\nI bake bread.\n/memory\n/memory perhaps\n/sessions\n")
+    assert (done.stdout.count("off-1"), done.stderr.count("Memory is off")) == (1, 2)
+    assert "Usage: /memory [on|off]" in done.stderr
+    asked = {has: StoredConversation(has_memory=has).request("Hello.")[0]["memoryEnabled"] for has in (True, False)}
+    assert asked == {True: True, False: False}
+    assert "needs a stored conversation" in chat("--no-memory", said="/memory on\n").stderr
 
 
 def test_a_failing_command_counts_as_a_failure(chat):

@@ -142,3 +142,22 @@ def test_without_memory_typed_lines_are_not_stored(chat, tmp_path):
         terminal.ask("A line that nobody keeps.")
         assert terminal.leave() == 0
     assert [file for file in tmp_path.rglob("*") if file.is_file()] == []
+
+
+def test_a_chat_says_first_who_talks_to_whom_and_whether_it_is_remembered(chat, served, user):
+    with chat() as terminal:
+        port = served.environment["MNEMOIR_SERVER__PORT"]
+        assert f"Mnemoir at http://127.0.0.1:{port} · model scripted · user {user} · memory on" in terminal.greeting
+    with chat("--no-memory") as terminal:
+        assert "memory off" in terminal.greeting
+
+
+def test_what_was_learned_stands_above_the_prompt_and_can_be_undone(chat, llm):
+    llm.queue(Answer(text="I see."))
+    with chat() as terminal:
+        terminal.say("I eat no nuts.")
+        terminal.see("Learned: I eat no nuts.")
+        terminal.ask("/help")
+        assert "Undone: I eat no nuts." in terminal.ask("/undo")
+        assert "can be undone" in terminal.ask("/undo")
+        assert "Nothing is remembered yet." in terminal.ask("/memories")

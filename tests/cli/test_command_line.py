@@ -1,6 +1,8 @@
 """Common properties of all commands: help, documentation, exit codes and output streams."""
 
+import contextlib
 import json
+import os
 import re
 from pathlib import Path
 
@@ -9,8 +11,8 @@ import typer.main
 
 from mnemoir import __version__
 from mnemoir.cli.commands import app
-from mnemoir.cli.output import printable
-from tests.cli.command_process import run
+from mnemoir.cli.output import printable, progress
+from tests.cli.command_process import run, run_here
 from tests.stages import staged
 
 PAGE = (Path(__file__).parents[2] / "docs/cli.md").read_text(encoding="utf-8")
@@ -70,6 +72,51 @@ def test_help_lists_the_commands(tmp_path):
         for word in ("serve", "init", "check", "schema", "memories", "runs", "discussions", "doctor", "version")
         if word not in done.stdout
     ] == []
+
+
+def groups(group=None, *path):
+    """The arguments that lead to each group of commands."""
+    group = group or typer.main.get_command(app)
+    yield path
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from groups(command, *path, name)
+
+
+@pytest.mark.parametrize("path", list(groups()), ids=" ".join)
+def test_a_short_option_lists_the_commands_of_a_group_in_whole_sentences(path, tmp_path, capsys):
+    done = run_here(*path, "-h", cwd=tmp_path, capsys=capsys)
+    assert (done.returncode, "..." in done.stdout.split("Commands:")[1]) == (0, False)
+    assert done.stdout == run_here(*path, "--help", cwd=tmp_path, capsys=capsys).stdout
+
+
+@pytest.mark.parametrize("words", ["mnemoir mem", "mnemoir memories sh"])
+def test_the_shell_completes_commands(words, tmp_path):
+    completing = {"_MNEMOIR_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    completed = run(cwd=tmp_path, **completing).stdout.split()
+    assert completed == [{"mem": "memories", "sh": "show"}[words.split()[-1]]]
+    shown = run("--show-completion", "bash", cwd=tmp_path, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
+    assert "_MNEMOIR_COMPLETE=complete_bash" in shown.stdout
+
+
+@pytest.mark.parametrize("arguments", [["version"], ["--help"], ["memories", "list", "--data-dir", "data"]])
+def test_a_reader_that_leaves_is_no_error(arguments, tmp_path):
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = run(*arguments, cwd=tmp_path, stdout=writer)
+    finally:
+        os.close(writer)
+    assert (done.returncode, "Broken pipe" in done.stderr) == (0, False)
+
+
+def test_long_work_tells_how_far_it_is_where_there_is_no_terminal(capsys):
+    seconds = iter([0.0, 1.0, 6.0, 7.0, 12.0])
+    with progress("Importing", 800, now=lambda: next(seconds)) as step:
+        for _ in range(4):
+            with contextlib.suppress(StopIteration):
+                step(200)
+    assert capsys.readouterr().err == "Importing: 400 of 800\n"
 
 
 def test_the_version_is_printed_both_ways(tmp_path):

@@ -106,6 +106,12 @@ def test_messages_are_found(conversations):
     assert "Nothing was found." in conversations("search", "kettle", "--until", "2001-01-01T00:00:00Z").stderr
 
 
+def test_what_only_stands_beside_a_found_message_comes_below_a_line(conversations):
+    found, line, beside = conversations("search", "bread", "--mode", "keyword").stdout.splitlines()
+    assert (found.split("  ")[-1], line) == ("How is rye bread baked?", "--- less likely ---")
+    assert beside.endswith("  assistant  Slowly. And long.")
+
+
 def test_one_conversation_is_exported_to_a_file(conversations, tmp_path):
     file = tmp_path / "rye.md"
     done = conversations("export", "search", "--format", "markdown", "--output", str(file))

@@ -39,7 +39,8 @@ def doctor(tmp_path, capsys):
 
 
 def test_on_a_fresh_machine_only_the_missing_model_is_reported(doctor, tmp_path):
-    done = doctor("--json")
+    ollama = f"127.0.0.1:{free_port()}"
+    done = doctor("--json", OLLAMA_HOST=ollama)
     assert done.returncode == 0, done.stdout + done.stderr
     found = {finding["check"]: finding for finding in json.loads(done.stdout)["checks"]}
     assert {check: finding["state"] for check, finding in found.items()} == {
@@ -53,6 +54,7 @@ def test_on_a_fresh_machine_only_the_missing_model_is_reported(doctor, tmp_path)
         "port": "ok",
     }
     assert "OPENAI_API_KEY" in found["model"]["to_do"]
+    assert f"no Ollama with a model answers at http://{ollama}" in found["model"]["found"]
     assert "384 dimensions" in found["embedder"]["found"]
     assert "universal-sentence-encoder-multilingual-3" in found["embedder"]["found"]
     assert not (tmp_path / "data").exists()

@@ -55,7 +55,7 @@ def test_the_check_finds_nothing_wrong_with_the_tree(tmp_path, init):
 def test_every_preset_is_there_for_every_protocol(tmp_path, init, api_type):
     init("mine", "--api-type", api_type.lower())
     user = ConfigTree.open(tmp_path / "mine").user("single-model")
-    protocol = user.api_type(user.endpoint("local-ollama").api_type)
+    protocol = user.api_type(user.endpoint("vision-model").api_type)
     assert all(user.preset(name, protocol) for name in ("precise", "balanced", "creative"))
     assert protocol.kind is not None
 
@@ -63,9 +63,18 @@ def test_every_preset_is_there_for_every_protocol(tmp_path, init, api_type):
 def test_the_options_are_written_into_every_endpoint_of_the_examples(tmp_path, init):
     init("mine", "--endpoint-url", "http://llm.test:8000/v1/", "--model", "tiny", "--api-type", "Open-AI-API")
     user = ConfigTree.open(tmp_path / "mine").user("several-models")
-    endpoints = [user.endpoint(name) for name in ASKED_ENDPOINTS]
+    endpoints = [user.endpoint(name) for name in ["first-model", *ASKED_ENDPOINTS[1:]]]
     asked = {(endpoint.url, endpoint.model, endpoint.api_type) for endpoint in endpoints}
     assert asked == {("http://llm.test:8000", "tiny", "Open-AI-API")}
+
+
+def test_the_first_endpoint_is_named_after_ollama_only_where_it_is_one(tmp_path, init):
+    told = init("mine", "--api-type", "Open-AI-API").stdout.splitlines()
+    assert told[1].startswith("endpoint   Configs/Endpoints/first-model.json: ")
+    files = [file for file in (tmp_path / "mine").rglob("*") if file.is_file()]
+    assert [file for file in files if b"local-ollama" in file.read_bytes() or "local-ollama" in file.name] == []
+    assert check_with_hints(ConfigTree.open(tmp_path / "mine"), [], node_types()) == ([], [])
+    assert "local-ollama.json" in init("theirs", "--api-type", "OllamaApiGenerate").stdout
 
 
 def test_no_example_calls_any_other_endpoint(tmp_path, init):

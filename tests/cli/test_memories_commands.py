@@ -71,13 +71,48 @@ def test_an_added_memory_is_listed_and_found(memories, user):
 def test_a_text_may_come_from_standard_input(memories, user):
     done = memories("add", "-", "--user", user, "--verbatim", stdin="I row every morning.")
     assert done.stdout.startswith("ADD  mem_")
-    assert done.stderr == "Added 1 memories successfully\n"
+    assert done.stderr == "Added 1 memory.\n"
+
+
+def test_what_is_known_already_is_named_instead_of_a_count_of_nothing(memories, user):
+    assert memories("add", "I love hiking.", "--user", user).stderr == "Added 1 memory.\n"
+    done = memories("add", "I love hiking.", "--user", user)
+    assert (done.stdout, done.stderr) == ("", "Already known: Loves hiking\n")
+    assert memories("add", "Hello!", "--user", user).stderr == "Nothing new to remember.\n"
+
+
+def test_a_new_fact_beside_a_similar_one_with_a_date_is_not_swallowed(memories, user, tmp_path):
+    file = tmp_path / "in.jsonl"
+    known = "Prefers window seats on night trains since 2023"
+    file.write_text(json.dumps({"memory": known, "user_id": user, "created_at": "2026-01-01"}))
+    assert memories("import", str(file)).stderr == "Imported 1 memory; there already: 0.\n"
+    assert memories("add", "I love night trains", "--user", user).stderr == "Added 1 memory.\n"
+    listed = memories.json("list", "--user", user)["results"]
+    assert [one["memory"] for one in listed] == ["Loves night trains", known]
+
+
+def test_one_memory_is_shown_with_what_it_was_made_of_and_edited(memories, user):
+    (added,) = memories.json("add", "I love hiking.", "--user", user)["results"]
+    shown = memories("show", added["id"]).stdout.splitlines()
+    assert [line.split("  ")[-1] for line in shown[:2]] == ["current", " Loves hiking"]
+    assert shown[2].startswith("  from")
+    assert "user:  I love hiking." in shown[2]
+    edited = memories("edit", added["id"], "-", "--user", user, stdin="Loves long hikes")
+    assert edited.stdout.endswith("  Loves long hikes\n")
+    assert memories.json("show", added["id"])["memory"]["memory"] == "Loves long hikes"
 
 
 @pytest.mark.slow
 def test_projects_are_apart(memories, user):
     memories.json("add", "I live in Graz.", "--user", user, "--project", "one", "--verbatim")
     assert memories.json("list", "--user", user, "--project", "two")["results"] == []
+
+
+def test_what_hardly_bears_on_a_question_comes_below_a_line(memories, user):
+    for text in ("I live in Graz.", "I am allergic to nuts."):
+        memories("add", text, "--user", user)
+    found = memories("search", "xylophone quarks", "--user", user).stdout.splitlines()
+    assert (found[0], len(found)) == ("--- less likely ---", 3)
 
 
 def test_one_memory_is_deleted_and_its_history_stays(memories, user):
@@ -118,7 +153,7 @@ def test_what_a_dry_run_printed_is_applied(memories, user, tmp_path):
 
 
 def test_an_unknown_memory_ends_with_3(memories):
-    for command in (["delete", "mem_none"], ["history", "mem_none"]):
+    for command in (["delete", "mem_none"], ["history", "mem_none"], ["show", "mem_none"], ["edit", "mem_none", "x"]):
         done = memories(*command)
         assert (done.returncode, done.stdout) == (3, "")
         assert done.stderr.startswith("mnemoir: ")
@@ -149,7 +184,7 @@ def test_an_export_without_a_file_goes_to_standard_output(memories, user):
     memories.json("add", "I live in Graz.", "--user", user, "--verbatim")
     done = memories("export", "--user", user)
     assert [json.loads(line)["memory"] for line in done.stdout.splitlines()] == ["I live in Graz."]
-    assert done.stderr == "Exported 1 memories.\n"
+    assert done.stderr == "Exported 1 memory.\n"
 
 
 def test_an_import_larger_than_one_request_is_complete(memories, user, tmp_path):

@@ -55,3 +55,14 @@ def test_a_data_directory_in_use_is_refused_naming_its_holder(tmp_path):
         done = run("serve", "--port", "0", "--data-dir", str(server.data_dir), cwd=tmp_path)
         assert (done.returncode, done.stdout) == (1, "")
         assert str(server.pid) in done.stderr
+
+
+@pytest.mark.parametrize(("debug", "times"), [("false", 1), ("true", 0)])
+def test_the_process_is_closed_to_other_programs_unless_it_is_to_be_debugged(
+    tmp_path, capsys, monkeypatch, debug, times
+):
+    closed = []
+    monkeypatch.setattr("mnemoir.cli.serve.close_to_others", lambda: closed.append(debug))
+    given = {"cwd": tmp_path, "capsys": capsys, "MNEMOIR_SERVER__DEBUG_PROCESS": debug}
+    assert run_here("serve", "--host", "0.0.0.0", **given).returncode == 1  # without a key it does not serve there
+    assert len(closed) == times

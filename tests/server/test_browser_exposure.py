@@ -17,6 +17,7 @@ CROSS_SITE = {"sec_fetch_site": "cross-site"}
 FOLLOWED = CROSS_SITE | {"sec_fetch_mode": "navigate", "sec_fetch_dest": "document"}
 IMAGE = CROSS_SITE | {"sec_fetch_mode": "no-cors", "sec_fetch_dest": "image"}
 SCRIPT = CROSS_SITE | {"sec_fetch_mode": "no-cors", "sec_fetch_dest": "script"}
+OTHER_PORT = {"sec_fetch_site": "same-site", "sec_fetch_mode": "no-cors", "sec_fetch_dest": "image"}
 FRAME = CROSS_SITE | {"sec_fetch_mode": "navigate", "sec_fetch_dest": "iframe"}
 
 
@@ -67,7 +68,7 @@ async def test_n4_another_site_changes_nothing_where_no_origin_is_told(filled, h
     assert await kept(filled) == before
 
 
-@pytest.mark.parametrize("how", [CROSS_SITE, IMAGE, SCRIPT, FRAME])
+@pytest.mark.parametrize("how", [CROSS_SITE, IMAGE, SCRIPT, FRAME, OTHER_PORT])
 async def test_n4_nothing_can_be_built_into_another_sites_page(filled, how):
     for method, path in every_route(filled):
         answer = await filled.ask(method, path, **how)

@@ -7,6 +7,7 @@ import gzip
 import re
 
 import pytest
+import structlog
 
 from mnemoir.server.routing import Routing
 from mnemoir.server.ui import PAGES
@@ -65,6 +66,26 @@ async def test_a_browser_gets_the_page_at_every_address_of_it(site, path):
     answer = await site.ask("GET", path, **HTML)
     assert (answer.status, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert b"assets/app-1a2b.js" in answer.body
+
+
+@pytest.mark.parametrize("keys", [[], [KEY]])
+async def test_a_browser_at_an_address_without_a_page_gets_one_that_says_so_and_others_get_json(serve_built, keys):
+    site = await serve_built(api_keys=keys)
+    answer = await site.ask("GET", "/nonsense/of/mine", **HTML)
+    assert (answer.status, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert re.fullmatch(POLICY, answer.headers["content-security-policy"])
+    for path, headers in (("/nonsense", {"accept": "*/*"}), ("/api/nonsense", HTML), ("/v1/nonsense", HTML)):
+        assert error_of(await site.ask("GET", path, **headers))[0] == (401 if keys else 404)
+    assert (await site.ask("GET", "/health", **HTML)).headers["content-type"] == "application/json"
+    assert (await site.ask("GET", "/metrics", **HTML)).headers["content-type"] == "application/json"
+
+
+async def test_files_of_pages_are_logged_at_debug_only(site):
+    with structlog.testing.capture_logs() as log:
+        for path in ("/", "/assets/app-1a2b.js", "/health"):
+            await site.ask("GET", path, **HTML)
+    told = [(line["log_level"], line["route"]) for line in log if line["event"] == "request"]
+    assert told == [("info", "/"), ("debug", "/assets"), ("info", "/health")]
 
 
 @pytest.mark.parametrize("accept", [{}, {"accept": "*/*"}, {"accept": "application/json"}, {"accept": ""}])
@@ -167,9 +188,9 @@ async def test_head_tells_the_same_without_the_body(site, target):
     ],
 )
 async def test_nothing_but_what_was_built_can_be_had(site, target):
-    answer = await site.ask("GET", target, **HTML)
-    assert error_of(answer)[0] == 404
-    assert b"canary" not in answer.body
+    for headers in (HTML, {}):
+        answer = await site.ask("GET", target, **headers)
+        assert (answer.status, b"canary" in answer.body, answer.body in BUILT.values()) == (404, False, False)
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
@@ -201,7 +222,7 @@ async def test_a_server_with_keys_shows_the_page_and_nothing_else_without_one(se
     site = await serve_built(api_keys=[KEY])
     for target in ("/", "/runs", "/assets/app-1a2b.js", "/icon.svg", "/api/ui"):
         assert (await site.ask("GET", target, **HTML)).status == 200, target
-    for target in ("/api/memories/mira", "/api/runs", "/api/status", "/v1/models", "/assets/gone.js", "/nothing"):
+    for target in ("/api/memories/mira", "/api/runs", "/api/status", "/v1/models", "/ready", "/v1/none"):
         assert error_of(await site.ask("GET", target, **HTML)) == (401, "unauthorized")
     assert (await site.ask("GET", "/")).body == b"Mnemoir is running"
 

@@ -40,6 +40,13 @@ async def response(reader: asyncio.StreamReader) -> tuple[int, dict[str, str], b
     return int(head[0].split()[1]), headers, body
 
 
+async def send_for_ever(writer: asyncio.StreamWriter) -> None:
+    """Send until the connection is cut."""
+    while True:
+        writer.write(b"x" * 65536)
+        await writer.drain()
+
+
 def request(method: str, target: str, body: bytes = b"", *headers: str) -> bytes:
     """A request as it goes over the wire."""
     lines = [f"{method} {target} HTTP/1.1", "Host: localhost", f"Content-Length: {len(body)}", *headers, "", ""]
@@ -67,6 +74,41 @@ async def test_a_large_body_takes_no_memory(listen):
         status, _, _ = await response(reader)
     assert status == 413
     assert psutil.Process().memory_info().rss - before < 32 * 1024 * 1024  # client and server share this process
+
+
+@pytest.mark.parametrize("ending", ["keep-alive", "close"])
+async def test_a_client_that_is_still_sending_reads_why_its_body_is_refused(listen, ending):
+    server = await listen()
+    async with connected(server.url) as (reader, writer):
+        head = f"POST {CHAT} HTTP/1.1\r\nHost: localhost\r\nConnection: {ending}\r\nContent-Length: 67108864\r\n\r\n"
+        writer.write(head.encode())
+        for _ in range(512):  # 32 MiB more than any buffer holds
+            writer.write(b"x" * 65536)
+            await writer.drain()
+        status, headers, body = await response(reader)
+        assert (status, orjson.loads(body)["code"]) == (413, "payload_too_large")
+        if ending == "close":
+            assert (headers["connection"], await reader.read()) == ("close", b"")
+
+
+async def test_a_client_that_is_still_sending_its_head_reads_why_it_is_refused(listen):
+    server = await listen()
+    async with connected(server.url) as (reader, writer):
+        writer.write(f"GET {CHAT} HTTP/1.1\r\nHost: localhost\r\n".encode())
+        for number in range(512):
+            writer.write(b"X-Part-%d: %s\r\n" % (number, b"x" * 65536))
+            await writer.drain()
+        status, _, body = await response(reader)
+    assert (status, orjson.loads(body)["code"]) == (431, "payload_too_large")
+
+
+async def test_a_refused_client_that_never_ends_is_let_go_at_its_deadline(listen):
+    server = await listen(request_deadline_s=0.5)
+    async with connected(server.url) as (reader, writer):
+        writer.write(f"POST {CHAT} HTTP/1.1\r\nConnection: close\r\nContent-Length: 67108864\r\n\r\n{{".encode())
+        assert b" 413 " in await reader.read()
+        with pytest.raises(ConnectionError):
+            await send_for_ever(writer)
 
 
 @contextlib.asynccontextmanager

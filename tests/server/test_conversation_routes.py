@@ -38,6 +38,12 @@ async def test_a_conversation_is_begun_with_all_that_is_noted_about_it(server):
     assert begun == await server.get(of("tea-time"))
 
 
+async def test_first_words_that_are_not_all_end_with_a_whole_word_and_an_ellipsis(server):
+    begun = await begin(server, "limits", f"Write a Python function for {'a rate limiter ' * 5}please")
+    assert begun["preview"].endswith("a rate limiter a rate…")
+    assert len((await begin(server, "long", "x" * 200))["preview"]) == 80
+
+
 async def test_a_conversation_without_anything_gets_an_id_and_is_empty(server):
     begun = created(await server.ask("POST", CONVERSATIONS, {}))
     assert len(begun["id"]) == 36

@@ -73,6 +73,17 @@ async def test_what_is_hardly_like_the_question_is_left_out_when_that_is_asked_f
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "semantic", "keyword"])
+@pytest.mark.parametrize("asked", ["a resting kitten", "medieval siege weapons", "parser.py", "cats eat fish"])
+async def test_what_would_be_left_out_then_is_marked_as_unlikely_otherwise(filled, mode, asked):
+    results = (await filled.get(at("/search", q=asked, mode=mode)))["results"]
+    kept = (await filled.get(at("/search", q=asked, mode=mode, related=True)))["results"]
+    assert {hit["message"]["id"] for hit in results if hit.get("likely", True)} == {
+        hit["message"]["id"] for hit in kept
+    }
+    assert {hit["likely"] for hit in [*results, *kept] if "likely" in hit} <= {False}
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "semantic", "keyword"])
 async def test_what_shares_a_word_with_the_question_always_stays(filled, mode):
     said = "All day we talked about something else: " + "bonds, shares, yields and the price of copper wire. " * 9
     await add(filled, "work", said)

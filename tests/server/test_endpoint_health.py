@@ -116,6 +116,15 @@ async def test_a_call_tells_more_than_a_look_and_spares_one(open_server, tmp_pat
     assert [asked.path for asked in llm.requests] == [CHAT, MODELS, CHAT]
 
 
+async def test_advice_to_wait_is_given_only_where_waiting_helps(open_server, tmp_path, llm):
+    server = await open_server(served(tmp_path, llm.url))
+    advice = {"rate_limit_exceeded": "Wait, or set maxConcurrentRequests", "insufficient_quota": "Add credit"}
+    for code, begins in advice.items():
+        llm.queue(failure(429, code=code))
+        await server.ask("POST", CHAT, hello())
+        assert (await endpoints(server))["Main"]["to_do"].startswith(begins)
+
+
 async def test_a_server_that_went_away_and_came_back_is_noticed_by_a_check(open_server, tmp_path, llm):
     server = await open_server(served(tmp_path, llm.url))
     await server.post(CHAT, hello())

@@ -58,6 +58,7 @@ ROUTES = [
     ("OPTIONS", "/api/memories"),
     ("HEAD", "/api/memories/mira"),
 ]
+ALLOWED = ["http://localhost:5173", "http://127.0.0.1:8080", "https://app.example"]
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.5", "::", "memory.example"])
@@ -111,10 +112,18 @@ async def test_a_forwarded_host_counts_for_nothing(server):
     assert spoofed.status == 200
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://localhost.evil.example", "file://"])
+@pytest.mark.parametrize(
+    "origin",
+    [
+        *["http://evil.example", "null", "http://localhost.evil.example", "file://"],
+        *["http://localhost:3000", "http://127.0.0.1:8080", "http://127.0.0.1:6060"],
+    ],
+)
 async def test_a_page_from_elsewhere_changes_nothing(server, origin):
     said = {"messages": [{"role": "user", "content": "planted"}], "user_id": "user", "infer": False}
-    refused = await server.ask("POST", "/api/memories", said, origin=origin, content_type="text/plain")
+    refused = await server.ask(
+        "POST", "/api/memories", said, host="localhost:6060", origin=origin, content_type="text/plain"
+    )
     assert error_of(refused) == (403, "forbidden")
     assert "access-control-allow-origin" not in refused.headers
     assert (await server.get("/api/memories/user"))["results"] == []
@@ -134,10 +143,10 @@ async def test_a_foreign_preflight_is_granted_nothing(open_server, keys):
     assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
-@pytest.mark.parametrize("origin", ["http://localhost:5173", "http://127.0.0.1:8080", "https://app.example"])
+@pytest.mark.parametrize("origin", ALLOWED)
 @pytest.mark.parametrize("keys", [[], [KEY]])
 async def test_allowed_origins_are_told_what_they_may_do(open_server, origin, keys):
-    server = await open_server(cors_origins=["https://app.example"], api_keys=keys)
+    server = await open_server(cors_origins=ALLOWED, api_keys=keys)
     preflight = await server.ask(
         "OPTIONS",
         "/v1/chat/completions",

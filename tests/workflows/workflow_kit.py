@@ -18,7 +18,7 @@ from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import RecalledLine
 from mnemoir.memory.discussions.parts import DiscussionMemory
-from mnemoir.ports.memory_service import ChatTurn, MemoryChange, RecallLimits, RecallResult
+from mnemoir.ports.memory_service import ChatTurn, RecallLimits, RecallResult, Remembered
 from mnemoir.providers.llm.endpoint import Endpoint, Timeouts
 from mnemoir.providers.llm.model_servers import HttpModelServers
 from mnemoir.providers.llm.openai_chat import OpenAIChat
@@ -65,15 +65,18 @@ class ListedMemory:
             raise ProviderUnavailable("The memory service could not be reached.")
         return RecallResult(lines=self.lines[: limits.count])
 
-    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> list[MemoryChange]:
+    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Remembered:
         self.kept.append(turn)
-        return []
+        return Remembered()
 
     async def allowance(self, scope: Scope) -> RecallLimits | None:
         return self.limits
 
     async def waiting(self, scope: Scope) -> list[ChatTurn]:
         return self.unread
+
+    async def foreseen(self, text: str) -> list[str]:
+        return []
 
     async def keep(self, caller: Caller, turn: ChatTurn) -> str:
         self.kept.append(turn)
@@ -151,11 +154,18 @@ class Desk:
     @property
     def services(self) -> Services:
         memory = self.memory
+        own = OpenAIChat(Endpoint(base_url=self.llm.openai_url, model="scripted", tries=1), self.session)
         return Services(
-            own_model=OpenAIChat(Endpoint(base_url=self.llm.openai_url, model="scripted", tries=1), self.session),
+            own_model=lambda: own,
             discussions=self.discussions,
             discussion_places=DiscussionPlaces(self.discussions.files, self.public / "data"),
-            memory=ChatMemory(service=memory, allowance=memory.allowance, waiting=memory.waiting, keep=memory.keep),
+            memory=ChatMemory(
+                service=memory,
+                allowance=memory.allowance,
+                waiting=memory.waiting,
+                keep=memory.keep,
+                foreseen=memory.foreseen,
+            ),
             model_servers=HttpModelServers(self.session, timeouts=Timeouts(), tries=1, most_bytes=1024 * 1024),
             modules=NoModules(),
             files=FileUserFiles([self.public], self.public),

@@ -17,6 +17,7 @@ class Cached(Generic[T]):
         self._value: T | None = None
         self._at: float | None = None
         self._finding: asyncio.Task[T] | None = None
+        self._outdated: set[asyncio.Task[T]] = set()
 
     async def get(self, *, patience_s: float | None = None, fresh: bool = False) -> T | None:
         """Return the value; after `patience_s` seconds an older one, or None when there is none yet.
@@ -31,18 +32,28 @@ class Cached(Generic[T]):
         done, _ = await asyncio.wait([self._finding], timeout=patience_s)
         return next(iter(done)).result() if done else self._value
 
-    async def aclose(self) -> None:
-        """Cancel the call under way."""
+    def forget(self) -> None:
+        """Drop the value; a call under way still answers those who wait for it, and is not kept."""
         if self._finding is not None:
-            self._finding.cancel()
-            await asyncio.gather(self._finding, return_exceptions=True)
+            self._outdated.add(self._finding)
+        self._value = self._at = self._finding = None
+
+    async def aclose(self) -> None:
+        """Cancel the calls under way."""
+        under_way = [*self._outdated, *([self._finding] if self._finding else [])]
+        for task in under_way:
+            task.cancel()
+        await asyncio.gather(*under_way, return_exceptions=True)
 
     async def _find(self) -> T:
         value = await self._find_out()
-        self._value, self._at = value, monotonic()
+        if self._finding is asyncio.current_task():
+            self._value, self._at = value, monotonic()
         return value
 
     def _found(self, task: asyncio.Task[T]) -> None:
-        self._finding = None
+        self._outdated.discard(task)
+        if self._finding is task:
+            self._finding = None
         if not task.cancelled():
             task.exception()  # marked as retrieved: all callers may have stopped waiting

@@ -42,7 +42,7 @@ _OPENAI_MODEL = "text-embedding-3-small"
 
 def open_conversations(
     settings: Settings,
-    model: ChatModel,
+    model: Callable[[], ChatModel],
     embedding: EmbeddingModel,
     multilingual: Multilingual | None,
     database: Engine,
@@ -106,11 +106,11 @@ def recording_options(settings: Settings) -> RecordingOptions:
     )
 
 
-def make_strategy(settings: Settings, model: ChatModel, name: StrategyName | None = None) -> Strategy:
+def make_strategy(settings: Settings, model: Callable[[], ChatModel], name: StrategyName | None = None) -> Strategy:
     """The strategy called `name`, by default that of the settings; `model` writes summaries in the running loop."""
     options = SummaryOptions(
         summarise=_summariser(model),
-        model=model.name,
+        model=lambda: model().name,
         timeout_s=_SUMMARY_S,
         clean=without_secret,
         max_summary_tokens=min(_MOST_SUMMARY, settings.memory.max_history_tokens // 4),
@@ -157,13 +157,13 @@ def _given(name: str) -> tuple[str, ...]:
     return (name,) if name else ()
 
 
-def _summariser(model: ChatModel) -> Callable[[SummaryTask], str]:
+def _summariser(model: Callable[[], ChatModel]) -> Callable[[SummaryTask], str]:
     """A blocking summary function for other threads; the model is called in the loop that is running now."""
     loop = asyncio.get_running_loop()
 
     def summarise(task: SummaryTask) -> str:
         request = ModelRequest(messages=to_model(summary_prompt(task)), sampling=Sampling(max_tokens=task.max_tokens))
-        asked = asyncio.run_coroutine_threadsafe(model.ask(request), loop)
+        asked = asyncio.run_coroutine_threadsafe(model().ask(request), loop)
         try:
             return asked.result(_SUMMARY_S).text
         finally:

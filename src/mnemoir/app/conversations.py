@@ -8,7 +8,7 @@ import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -25,11 +25,12 @@ from mnemoir.core.conversations import naive_utc
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.scope import Scope
+from mnemoir.ports.memory_kinds import Ageing
 from mnemoir.storage.files.workspace import file_errors
 from mnemoir.storage.locks.file import FileLock
 from mnemoir.storage.objects.local import LocalObjects
 from mnemoir.storage.sql.catalogue import Catalogue
-from mnemoir.storage.sql.conversations.store import time_text
+from mnemoir.storage.sql.conversations.store import time_of, time_text
 from mnemoir.storage.sqlite.process_lock import ProcessLock
 from mnemoir.storage.sqlite.transactions import storage_errors
 
@@ -139,6 +140,13 @@ class Conversations:
             except Exception as exc:  # noqa: BLE001  # a foreign vector store may raise anything
                 _log.warning("conversations of a user not pruned", folder=str(folder), error=type(exc).__name__)
         return pruned
+
+    async def ageing(self, days: int) -> Ageing:
+        """How many of all users' conversations were not used for `days`, and the last use of any."""
+        await self._catalogue.refresh(compare=True)
+        due, newest = await self._catalogue.rows.ageing(time_text(_days_ago(days)))
+        newest_at = time_of(newest)
+        return Ageing(due=due, newest_at=newest_at and newest_at.replace(tzinfo=UTC))
 
     async def prune_of(self, scope: Scope, days: int, *, dry_run: bool = False) -> list[str]:
         """Delete the old conversations of the scope's owner and return their ids; with `dry_run` delete nothing."""

@@ -19,6 +19,7 @@ from mnemoir.app.user_pool import in_thread
 from mnemoir.core.clock import to_text, utc_now
 from mnemoir.ports.llm import LastCalls, ModelServer, ModelServerKind
 from mnemoir.providers.llm.model_servers import HttpModelServers
+from mnemoir.wire.upstream import is_quota
 from mnemoir.workflows.checking.asked import AskedEndpoint, asked_endpoints
 from mnemoir.workflows.config.shown import without_secrets
 from mnemoir.workflows.config.tree import ConfigTree
@@ -135,6 +136,8 @@ def _failed(asked: AskedEndpoint, calls: LastCalls, *, answers_now: bool) -> Rea
         return Reached(state="warn", found=found, to_do="Its server answers now; the next call tells the rest.")
     state: Health = "fail" if code in ("llm_unavailable", "llm_auth_failed") else "warn"
     to_do = _NEXT.get(code, "See the run for what was asked.")
+    if code == "llm_rate_limited" and is_quota(calls.names):
+        state, to_do = "fail", "Add credit to the account there, or name another endpoint; waiting does not help."
     return Reached(state=state, found=found, to_do=to_do.replace("{path}", asked.path or "its file"))
 
 

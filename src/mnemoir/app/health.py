@@ -11,11 +11,11 @@ import aiohttp
 
 from mnemoir.app.cached import Cached
 from mnemoir.app.endpoints import EndpointHealth, Endpoints
+from mnemoir.app.model_in_use import ModelInUse
 from mnemoir.app.reaching import Health, Reached, plain_url, reach_model, reach_ollama, reach_openai
 from mnemoir.core.clock import now_text
 from mnemoir.core.errors import MnemoirError
 from mnemoir.ports.embedding import EmbeddingModel, Passage
-from mnemoir.ports.llm import ChatModel
 from mnemoir.settings import Settings
 
 _LOOK_AGAIN_S = 30.0
@@ -63,29 +63,30 @@ class Checkup:
     def __init__(
         self,
         settings: Settings,
-        model: ChatModel,
+        in_use: ModelInUse,
         embedding: EmbeddingModel,
         endpoints: Endpoints,
         session: aiohttp.ClientSession,
     ) -> None:
         self._settings = settings
-        self._model = model
+        self._in_use = in_use
         self._embedding = embedding
         self._endpoints = endpoints
         self._session = session
         self._of_model = Cached(self._reach_model, for_s=_LOOK_AGAIN_S)
         self._of_embedder = Cached(self._reach_embedder, for_s=_LOOK_AGAIN_S)
+        in_use.on_change(self._of_model.forget)
 
     async def model(self, *, fresh: bool = False) -> ModelHealth:
         """The health of the language model."""
-        last, llm = self._model.last_calls, self._settings.llm
-        urls = {"offline": None, "ollama": llm.ollama_url}
-        url = urls.get(self._model.provider, llm.base_url)
+        connected = await _looked_at(self._of_model, fresh=fresh)
+        model, url = self._in_use.now(), self._in_use.chosen.url
+        last = model.last_calls
         return ModelHealth(
-            name=self._model.name,
-            provider=self._model.provider,
+            name=model.name,
+            provider=model.provider,
             url=None if url is None else plain_url(url),
-            connected=await _looked_at(self._of_model, fresh=fresh),
+            connected=connected,
             answered_at=last.answered_at,
             failed_at=last.failed_at,
             error=last.error,
@@ -115,7 +116,7 @@ class Checkup:
         await self._of_embedder.aclose()
 
     async def _reach_model(self) -> Connected:
-        return _connected(await reach_model(self._settings, self._model, self._session))
+        return _connected(await reach_model(self._in_use.chosen))
 
     async def _reach_embedder(self) -> Connected:
         settings, provider = self._settings, self._settings.embedding.provider

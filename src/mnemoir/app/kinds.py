@@ -1,45 +1,33 @@
-"""The list of memory kinds, everything stored of a user, and what goes through it: forgetting and pruning.
+"""The list of memory kinds, everything stored of a user, and forgetting, which goes through it.
 
 The list is in the order in which a conversation is forgotten: derived data goes first and messages last, so that
 after a failure the conversation can be forgotten again. Facts learned from it go too, unless another conversation
 has changed them since. When the memory service is another server, that server deletes its own facts. Forgetting
 only the memories of a user leaves the conversations, and nothing more is learned from earlier turns.
-
-Old conversations and other data that the settings limit are pruned at the start, then daily. The time of the last
-run is the modification time of a file, so frequent restarts do not repeat it.
 """
 
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
-
-import structlog
 
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
 from mnemoir.app.remembering import queue_of
 from mnemoir.app.user_pool import in_thread
 from mnemoir.conversations.users import Removed, remove_conversation
-from mnemoir.core.clock import Clock, utc_now
-from mnemoir.core.errors import NotFound, StorageUnavailable
+from mnemoir.core.errors import NotFound
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_kinds import Amounts, MemoryKind
 from mnemoir.ports.run_store import RunStore
 
-_log = structlog.get_logger(__name__)
 _PATIENCE_S = 30.0  # for a memory that is being made from it
 _COUNT_TALK_AGAIN_S = 15.0  # every open file is read again
 _NO_QUEUE = ""  # the queue of turns added over the memory API
 _PAGE = 100
-STAMP_FILE = ".pruned"
-_EVERY_S = 24 * 3600.0
-_LOOK_S = 3600.0
 
 
 def job_kind(background: Background, tables: Mapping[str, tuple[str, ...]]) -> MemoryKind:
@@ -112,6 +100,7 @@ def conversation_kind(
         counts=counts,
         counts_last_s=_COUNT_TALK_AGAIN_S,
         prune=conversations.prune,
+        ageing=conversations.ageing,
     )
 
 
@@ -185,70 +174,3 @@ def not_found(session_id: str) -> NotFound:
         f"There is no conversation {session_id[:80]!r} here. List the user's conversations to see their ids.",
         code="conversation_not_found",
     )
-
-
-class Pruning:
-    """`root` is the folder of conversations; without it there is nothing to prune. `days` of None never prunes."""
-
-    def __init__(self, kinds: Sequence[MemoryKind], root: Path, days: int | None, clock: Clock = utc_now) -> None:
-        self._kinds = kinds
-        self._stamp = root / STAMP_FILE
-        self._days = days
-        self._clock = clock
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Start pruning in the background, if there is anything that ever ends."""
-        if self._days is not None or any(kind.expire is not None for kind in self._kinds):
-            self._task = asyncio.create_task(self._prune_daily(), name="prune conversations")
-
-    async def aclose(self) -> None:
-        """Stop pruning; a removal under way is completed."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-
-    async def prune_if_due(self) -> int:
-        """Prune once a day; return how much was removed, 0 when not due. Raises OSError and StorageUnavailable."""
-        if self._days is None or not await asyncio.to_thread(self._is_due):
-            return 0
-        pruned = sum([await kind.prune(self._days) for kind in self._kinds if kind.prune is not None])
-        await asyncio.to_thread(self._stamp.touch, 0o600)
-        if pruned:
-            _log.info("conversations pruned", count=pruned, days=self._days)
-        return pruned
-
-    async def expire(self) -> int:
-        """Delete what is older than its kind allows, whatever the settings; how much. Raises StorageUnavailable."""
-        expired = sum([await kind.expire() for kind in self._kinds if kind.expire is not None])
-        if expired:
-            _log.info("old data expired", count=expired)
-        return expired
-
-    async def last_done(self) -> datetime | None:
-        """The time of the last run, also when pruning is switched off now; None for never."""
-        try:
-            stamp = await asyncio.to_thread(self._stamp.stat)
-        except OSError:
-            return None
-        return datetime.fromtimestamp(stamp.st_mtime, UTC)
-
-    async def _prune_daily(self) -> None:
-        while True:
-            try:
-                await self.expire()
-                await self.prune_if_due()
-            except (OSError, StorageUnavailable) as exc:
-                _log.warning("old data not pruned", error=type(exc).__name__)
-            await asyncio.sleep(_LOOK_S)
-
-    def _is_due(self) -> bool:
-        """True when the last run is a day or more away in either direction (the clock may have moved back), or never
-        happened; False while the folder does not exist."""
-        if not self._stamp.parent.exists():
-            return False
-        try:
-            since_s = self._clock().timestamp() - self._stamp.stat().st_mtime
-        except FileNotFoundError:
-            return True
-        return abs(since_s) >= _EVERY_S

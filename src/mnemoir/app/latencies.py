@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_service import ChatTurn, MemoryChange, MemoryService, RecallLimits, RecallResult
+from mnemoir.ports.memory_service import ChatTurn, MemoryService, RecallLimits, RecallResult, Remembered
 
 MINUTES = 24 * 60
 _PER_DOUBLING = 4
@@ -124,7 +124,7 @@ class TimedMemory:
         finally:
             self._times.recall.note(monotonic() - began)
 
-    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Sequence[MemoryChange]:
+    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Remembered:
         """See the port."""
         if not self._writes:  # the route that stores them records it
             return await self._service.remember(scope, turn, key=key)

@@ -1,6 +1,7 @@
 """Selects the language model and the embedding model, and asks for facts about them, such as the context size."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ import orjson
 from pydantic import SecretStr
 
 from mnemoir.app.cached import Cached
+from mnemoir.app.model_in_use import ModelInUse
 from mnemoir.core.errors import MnemoirError, SettingsError
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.llm import ChatModel
@@ -47,12 +49,14 @@ async def choose_model(settings: Llm, session: aiohttp.ClientSession) -> ChatMod
         provider = "openai-responses" if settings.api_key else "ollama"
         if provider == "ollama":
             models = await ollama_models(settings.ollama_url, session)
-            chosen = settings.model or _first_that_chats(models)
+            chosen = settings.model or next(iter(those_that_chat(models)), None)
             return OllamaChat(endpoint_of(settings, chosen), session) if models and chosen else OfflineModel()
     if provider == "offline":
         return OfflineModel()
     if provider == "ollama":
-        chosen = settings.model or _first_that_chats(await ollama_models(settings.ollama_url, session))
+        chosen = settings.model or next(
+            iter(those_that_chat(await ollama_models(settings.ollama_url, session))), None
+        )
         if not chosen:
             raise SettingsError(
                 f"llm.provider is ollama, and the Ollama at {settings.ollama_url} offers no model that chats. "
@@ -101,8 +105,9 @@ def choose_multilingual(settings: Settings) -> EmbeddingModel | None:
     return UniversalSentenceEncoder() if is_wanted else None
 
 
-def _first_that_chats(models: list[str]) -> str | None:
-    return next((name for name in models if not any(part in name.lower() for part in _EMBEDDERS)), None)
+def those_that_chat(models: Sequence[str]) -> list[str]:
+    """The models of an Ollama without those whose names say that they only embed."""
+    return [name for name in models if not any(part in name.lower() for part in _EMBEDDERS)]
 
 
 def endpoint_of(settings: Llm, model: str | None) -> Endpoint:
@@ -134,17 +139,16 @@ def _plain(secret: SecretStr | None) -> str | None:
 
 
 class ModelInquiry:
-    """Asks the server of one model; no facts for models in this process."""
+    """Asks the server of the model in use; no facts for models in this process."""
 
-    def __init__(self, settings: Settings, model: ChatModel, session: aiohttp.ClientSession) -> None:
-        self._endpoint = endpoint_of(settings.llm, model.name)
-        self._model = model
-        self._session = session
+    def __init__(self, in_use: ModelInUse) -> None:
+        self._in_use = in_use
         self._facts = Cached(self._find_out, for_s=_ASK_AGAIN_S)
+        in_use.on_change(self._facts.forget)
 
     async def facts(self) -> ModelFacts:
         """The known facts of the model; empty when its server does not answer in time."""
-        if self._model.provider not in ("ollama", "openai-chat"):
+        if self._in_use.now().provider not in ("ollama", "openai-chat"):
             return _UNKNOWN
         return await self._facts.get(patience_s=_PATIENCE_S) or _UNKNOWN
 
@@ -153,25 +157,32 @@ class ModelInquiry:
         await self._facts.aclose()
 
     async def _find_out(self) -> ModelFacts:
+        chosen = self._in_use.chosen
+        endpoint = endpoint_of(chosen.llm, chosen.model.name)
         try:
             async with asyncio.timeout(_LONGEST_S):
-                with provider_errors(self._endpoint):
-                    return await (self._of_ollama() if self._model.provider == "ollama" else self._of_openai())
+                with provider_errors(endpoint):
+                    find_out = _of_ollama if chosen.model.provider == "ollama" else _of_openai
+                    return await find_out(endpoint, chosen.session)
         except (MnemoirError, TimeoutError):  # problems are reported by calls of the model
             return _UNKNOWN
 
-    async def _of_ollama(self) -> ModelFacts:
-        shown = read_shown(await self._asked("POST", "/api/show", {"model": self._model.name}))
-        return replace(shown, size_bytes=read_size(await self._asked("GET", "/api/tags"), self._model.name))
 
-    async def _of_openai(self) -> ModelFacts:
-        return read_card(await self._asked("GET", "/models"), self._model.name)
+async def _of_ollama(endpoint: Endpoint, session: aiohttp.ClientSession) -> ModelFacts:
+    shown = read_shown(await _asked(endpoint, session, "POST", "/api/show", {"model": endpoint.model}))
+    return replace(shown, size_bytes=read_size(await _asked(endpoint, session, "GET", "/api/tags"), endpoint.model))
 
-    async def _asked(self, method: str, path: str, body: object = None) -> dict[str, Any]:
-        """The JSON of an answer; {} when the server refuses or the answer is too large."""
-        endpoint: Endpoint = self._endpoint
-        async with self._session.request(
-            method, endpoint.url(path), json=body, headers=endpoint.headers(), allow_redirects=False
-        ) as answer:
-            data = await most_of(answer, _MOST_BYTES) if answer.status == 200 else None
-        return {} if data is None else upstream.decode(data)
+
+async def _of_openai(endpoint: Endpoint, session: aiohttp.ClientSession) -> ModelFacts:
+    return read_card(await _asked(endpoint, session, "GET", "/models"), endpoint.model)
+
+
+async def _asked(
+    endpoint: Endpoint, session: aiohttp.ClientSession, method: str, path: str, body: object = None
+) -> dict[str, Any]:
+    """The JSON of an answer; {} when the server refuses or the answer is too large."""
+    async with session.request(
+        method, endpoint.url(path), json=body, headers=endpoint.headers(), allow_redirects=False
+    ) as answer:
+        data = await most_of(answer, _MOST_BYTES) if answer.status == 200 else None
+    return {} if data is None else upstream.decode(data)

@@ -13,15 +13,18 @@ import aiohttp
 
 from mnemoir.app import remembering
 from mnemoir.app.client_embedding import ClientEmbedding
+from mnemoir.app.connecting import ModelConnection, open_model
 from mnemoir.app.conversation_parts import open_conversations, recording_options
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
 from mnemoir.app.endpoints import Endpoints
 from mnemoir.app.health import Checkup
-from mnemoir.app.kinds import Forgetting, Pruning, conversation_kind, discussion_kind, job_kind, run_kind
+from mnemoir.app.kinds import Forgetting, conversation_kind, discussion_kind, job_kind, run_kind
 from mnemoir.app.latencies import MemoryTimes, TimedMemory
 from mnemoir.app.message_vectors import MessageVectors, WaitingFolders
-from mnemoir.app.models import ModelInquiry, choose_embedding, choose_model, choose_multilingual
+from mnemoir.app.model_in_use import ModelInUse
+from mnemoir.app.models import ModelInquiry, choose_embedding, choose_multilingual
+from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder
 from mnemoir.app.remembering import Turns
 from mnemoir.app.stock import Stock
@@ -50,6 +53,7 @@ from mnemoir.search.indexing import FactEmbedding, Indexing
 from mnemoir.search.questions import Multilingual
 from mnemoir.search.recall import Recall
 from mnemoir.settings import Settings
+from mnemoir.settings.saved_model import drop_former_keys
 from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProjectSettings, clear_leftovers
 from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings, SqlProposals
@@ -82,7 +86,8 @@ class Parts:
     jobs: JobQueue
     project_settings: ProjectSettingsStore
     project_files: ProjectFiles | None  # None where no project is kept in files
-    model: ChatModel
+    in_use: ModelInUse
+    connection: ModelConnection
     embedding: EmbeddingModel
     client_embedding: ClientEmbedding
     indexing: Indexing
@@ -125,6 +130,11 @@ class Parts:
         await self._open.aclose()
 
     @property
+    def model(self) -> ChatModel:
+        """The language model of now."""
+        return self.in_use.now()
+
+    @property
     def serves_its_own_memory(self) -> bool:
         """True when the memory URL is that of this server."""
         return points_here(self.settings)
@@ -140,7 +150,9 @@ async def open_parts(settings: Settings) -> Parts:
 
         served = open_tree(settings)
         session = await opened.enter_async_context(new_session())
-        model = own(await choose_model(settings.llm, session))
+        careful = await opened.enter_async_context(new_session(is_careful=True))
+        drop_former_keys(settings.storage.data_dir)  # of a save that was killed
+        in_use = own(ModelInUse(await open_model(settings, session, careful)))
         embedding = own(choose_embedding(settings, session))
         database = own(open_database(settings.storage.data_dir / DATABASE_FILE))
         packs = PackFiles(settings.storage.data_dir / PACKS_FOLDER)
@@ -171,7 +183,7 @@ async def open_parts(settings: Settings) -> Parts:
             proposals=proposals,
             recall=recall,
             indexing=indexing,
-            model=model,
+            model=in_use.now,
             project_settings=project_settings,
             defaults=FactSettings(
                 decay_days=settings.memory.decay_days,
@@ -186,17 +198,17 @@ async def open_parts(settings: Settings) -> Parts:
         jobs = SqlJobQueue(database)
         waiting = WaitingFolders()
         of_messages = _multilingual(settings, second_model)
-        conversations = own(open_conversations(settings, model, embedding, of_messages, database, waiting))
+        conversations = own(open_conversations(settings, in_use.now, embedding, of_messages, database, waiting))
         handlers = {remembering.KIND: remembering.rememberer(timed), ERASE: _eraser(database)}
         background = own(Background(jobs, handlers))
         second = None if second_model is None else own(_second(store, second_model, background, second_pending))
         runs = own(open_runs(settings))
         turns = Turns(background, conversations)
-        memory = _chat_memory(settings, timed, turns, project_settings)
+        memory = _chat_memory(settings, timed, turns, project_settings, facts)
         kept = open_discussions(embedding, own)
         model_servers = open_model_servers(settings, session)
         workflows, discussions = make_workflows(
-            settings, served, model, memory, kept, conversations, runs, model_servers, session, own
+            settings, served, in_use.now, memory, kept, conversations, runs, model_servers, session, own
         )
         kinds = [
             job_kind(background, JOB_TABLES),
@@ -214,7 +226,10 @@ async def open_parts(settings: Settings) -> Parts:
             jobs=jobs,
             project_settings=project_settings,
             project_files=_project_files(settings),
-            model=model,
+            in_use=in_use,
+            connection=own(
+                ModelConnection(settings, in_use, session=session, careful=careful, serves_tree=workflows.serves_tree)
+            ),
             embedding=embedding,
             client_embedding=ClientEmbedding(embedding, forwarding_of(settings).forward),
             indexing=indexing,
@@ -235,8 +250,8 @@ async def open_parts(settings: Settings) -> Parts:
             forgetting=Forgetting(conversations=conversations, kinds=kinds),
             pruning=own(Pruning(kinds, conversations.root, settings.memory.auto_prune_days)),
             discussions=discussions,
-            checkup=own(Checkup(settings, model, embedding, Endpoints(served, model_servers, session), session)),
-            inquiry=own(ModelInquiry(settings, model, session)),
+            checkup=own(Checkup(settings, in_use, embedding, Endpoints(served, model_servers, session), session)),
+            inquiry=own(ModelInquiry(in_use)),
             stock=own(Stock(settings, kinds)),
             times=times,
             _open=opened.pop_all(),
@@ -321,8 +336,10 @@ def _service_key(settings: Settings) -> str | None:
 
 
 def _chat_memory(
-    settings: Settings, service: MemoryService, turns: Turns, projects: ProjectSettingsStore
+    settings: Settings, service: MemoryService, turns: Turns, projects: ProjectSettingsStore, facts: Facts
 ) -> ChatMemory:
+    is_here = points_here(settings)
+
     async def allowance(scope: Scope) -> RecallLimits | None:
         own = await projects.load(Project(tenant=scope.tenant, project=scope.project))
         if own.memory_enabled is False:
@@ -334,4 +351,7 @@ def _chat_memory(
             fact_tokens=settings.memory.recall_fact_tokens,
         )
 
-    return ChatMemory(service=service, allowance=allowance, waiting=turns.waiting, keep=turns.keep)
+    async def foreseen(text: str) -> list[str]:
+        return await facts.foreseen(text) if is_here else []
+
+    return ChatMemory(service=service, allowance=allowance, waiting=turns.waiting, keep=turns.keep, foreseen=foreseen)

@@ -14,14 +14,14 @@ from pydantic import SecretStr
 from yarl import URL
 
 from mnemoir.app.cached import Cached
+from mnemoir.app.model_in_use import Chosen
 from mnemoir.app.models import ollama_models
 from mnemoir.core.clock import now_text
 from mnemoir.core.errors import MnemoirError
-from mnemoir.ports.llm import ChatModel, ModelServerKind
+from mnemoir.ports.llm import ModelServerKind
 from mnemoir.providers.http import most_of
 from mnemoir.providers.llm.border import provider_errors
 from mnemoir.providers.llm.endpoint import Endpoint
-from mnemoir.settings import Settings
 
 Health = Literal["ok", "warn", "fail"]
 _LOOK_AGAIN_S = 30.0
@@ -39,15 +39,16 @@ class Reached:
     to_do: str = ""
 
 
-async def reach_model(settings: Settings, model: ChatModel, session: aiohttp.ClientSession) -> Reached:
-    """Check the server of the selected language model."""
-    if model.provider == "offline":
-        to_do = "Set OPENAI_API_KEY or start Ollama for real answers; see docs/models.md."
+async def reach_model(chosen: Chosen) -> Reached:
+    """Check the server of a language model."""
+    llm, name = chosen.llm, chosen.model.name
+    if chosen.model.provider == "offline":
+        looked = f"Looked for Ollama at {plain_url(llm.ollama_url)}."
+        to_do = f"Connect one on the page Connect, or set OPENAI_API_KEY. {looked}"
         return Reached(state="warn", found="no language model is connected", to_do=to_do)
-    if model.provider == "ollama":
-        return await reach_ollama(settings.llm.ollama_url, model.name, session)
-    llm = settings.llm
-    return await reach_openai(llm.base_url, llm.api_key, session, timeout_s=llm.timeouts.connect_s)
+    if chosen.model.provider == "ollama":
+        return await reach_ollama(llm.ollama_url, name, chosen.session)
+    return await reach_openai(llm.base_url, llm.api_key, chosen.session, timeout_s=llm.timeouts.connect_s)
 
 
 async def reach_ollama(url: str, model: str, session: aiohttp.ClientSession) -> Reached:
@@ -69,10 +70,12 @@ async def reach_openai(
         async with session.get(f"{url}/models", headers=headers, timeout=timeout, allow_redirects=False) as answer:
             status = answer.status
     except (aiohttp.ClientError, TimeoutError) as exc:
-        to_do = "Check the address (OPENAI_BASE_URL) and the network."
+        to_do = "Check the address (on the page Connect, or OPENAI_BASE_URL) and the network."
         return Reached(state="fail", found=type(exc).__name__, to_do=to_do)
     if status in (401, 403):
-        return Reached(state="fail", found="refused the key", to_do="Check OPENAI_API_KEY.")
+        return Reached(
+            state="fail", found="refused the key", to_do="Check the key: on the page Connect, or OPENAI_API_KEY."
+        )
     if status >= 500:
         return Reached(state="warn", found=f"answers {status}", to_do="Try again later.")
     return Reached()

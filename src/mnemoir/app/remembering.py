@@ -12,6 +12,7 @@ from mnemoir.app.conversations import Conversations
 from mnemoir.app.user_pool import in_thread
 from mnemoir.core.ids import JobId, new_job_id
 from mnemoir.core.scope import Scope
+from mnemoir.core.text import digest
 from mnemoir.memory.background import Background, Handler
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_service import ChatTurn, MemoryService
@@ -39,7 +40,7 @@ class Turns:
         Returns the id of the job that derives memories from it; "" for none.
         """
         if caller.run_id in self._behind:
-            job_id = new_job_id()
+            job_id = _job_of(caller)
             self._behind[caller.run_id] = job_id, turn
             return job_id
         if caller.recorded is None:
@@ -48,7 +49,7 @@ class Turns:
         async with self._conversations.deciding(caller.scope, stored.conversation_id):
             async with self._conversations.of(caller.scope) as own:
                 found = await in_thread(own.manager.get_message, stored.conversation_id, stored.message_id)
-            return "" if found is None else await self._put(caller.recorded_scope, turn)
+            return "" if found is None else await self._put(caller.recorded_scope, turn, _job_of(caller))
 
     def wait_for_answer(self, caller: Caller) -> None:
         """Postpone queueing the turn of this run until its answer is stored."""
@@ -80,6 +81,15 @@ class Turns:
         return await self._background.put(KIND, payload, queue=queue_of(scope), job_id=job_id)
 
 
+def job_of_answer(uid: str) -> JobId:
+    """The id of the job that learns from the turn ending with the stored answer `uid`."""
+    return JobId(f"evt_{digest(uid).hex()}")
+
+
+def _job_of(caller: Caller) -> JobId:
+    return new_job_id() if caller.recorded is None else job_of_answer(caller.recorded.answer_uid)
+
+
 def queue_of(scope: Scope) -> str:
     """The queue of one user, which keeps the order of turns: "moved to B" must not come before "lives in A"."""
     return json.dumps([scope.tenant, scope.project, scope.user])
@@ -90,10 +100,8 @@ def rememberer(service: MemoryService) -> Handler:
 
     async def run(job: Job) -> Mapping[str, Any]:
         scope, turn = Scope(**job.payload["scope"]), ChatTurn(**job.payload["turn"])
-        learned = await service.remember(scope, turn, key=job.id)
-        made: Mapping[bool, list[Mapping[str, str]]] = {False: [], True: []}
-        for change in learned:
-            made[change.waits].append({"memory_id": change.memory_id, "event": change.event})
-        return {"learned": made[False]} | ({"proposed": made[True]} if made[True] else {})
+        told = await service.remember(scope, turn, key=job.id)
+        result = {"learned": [asdict(change) for change in told.changes], "known": list(told.known)}
+        return result | ({"proposed": [asdict(change) for change in told.proposed]} if told.proposed else {})
 
     return run

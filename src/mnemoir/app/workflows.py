@@ -71,7 +71,7 @@ def open_model_servers(settings: Settings, session: aiohttp.ClientSession) -> Ht
 def make_workflows(
     settings: Settings,
     served: Served | None,
-    model: ChatModel,
+    model: Callable[[], ChatModel],
     memory: ChatMemory,
     discussions: DiscussionMemory,
     conversations: UserConversations,

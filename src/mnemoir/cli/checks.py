@@ -98,19 +98,22 @@ async def check_database(settings: Settings) -> Finding:
 
 async def check_model(settings: Settings) -> Finding:
     """Check that a model is chosen and its server answers."""
-    from mnemoir.app.models import choose_model
-    from mnemoir.app.reaching import reach_model
+    from mnemoir.app.connecting import open_model
+    from mnemoir.app.reaching import plain_url, reach_model
 
-    async with new_session() as session:
+    async with new_session() as session, new_session(is_careful=True) as careful:
         try:
-            model = await choose_model(settings.llm, session)
+            chosen = await open_model(settings, session, careful)
         except SettingsError as exc:
-            return Finding(check="model", state="fail", found=exc.message, to_do="Start it, or name a model.")
-        reached = await reach_model(settings, model, session)
-    places = {"offline": "", "ollama": f" at {settings.llm.ollama_url}"}
-    place = places.get(model.provider, f" at {settings.llm.base_url}")
+            to_do = "Do what it says; see docs/models.md."
+            return Finding(check="model", state="fail", found=exc.message, to_do=to_do)
+        reached = await reach_model(chosen)
+    place = "" if chosen.url is None else f" at {plain_url(chosen.url)}"
+    llm = chosen.llm
+    if chosen.model.provider == "offline" and llm.provider == "auto" and llm.api_key is None:
+        place = f", as no Ollama with a model answers at {plain_url(llm.ollama_url)}"
     told_of = f": {reached.found}" if reached.found else ""
-    found = f"{model.name} ({model.provider}){place}{told_of}"
+    found = f"{chosen.model.name} ({chosen.model.provider}){place}{told_of}"
     return Finding(check="model", state=reached.state, found=found, to_do=reached.to_do)
 
 

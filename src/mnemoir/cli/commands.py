@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, NoReturn
 
 import typer
@@ -11,8 +12,10 @@ from mnemoir.cli.chat.command import chat
 from mnemoir.cli.conversations import commands as conversations
 from mnemoir.cli.discussions import commands as discussions
 from mnemoir.cli.doctor import doctor
+from mnemoir.cli.groups import group
 from mnemoir.cli.mcp import mcp
 from mnemoir.cli.memories import commands as memories
+from mnemoir.cli.models import commands as model
 from mnemoir.cli.output import Json, note, print_json, print_row
 from mnemoir.cli.runs import commands as runs
 from mnemoir.cli.serve import serve
@@ -20,15 +23,13 @@ from mnemoir.cli.start_line import ServeCommand
 from mnemoir.cli.trees import check, init, schema
 from mnemoir.core.errors import MnemoirError, NotFound
 
-app = typer.Typer(
+app = group(
+    "A memory for your LLM applications: serve it, look into it, check it.",
     name="mnemoir",
-    help="A memory for your LLM applications: serve it, look into it, check it.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,  # plain help suits pipes and takes half the time
     pretty_exceptions_enable=False,  # pretty tracebacks print local variables, which may hold a key
 )
 app.add_typer(memories, name="memories")
+app.add_typer(model, name="model")
 app.add_typer(runs, name="runs")
 app.add_typer(conversations, name="conversations")
 app.add_typer(discussions, name="discussions")
@@ -67,7 +68,7 @@ def _options(
 
 def main() -> NoReturn:
     """Run the command line and end the process with its exit code."""
-    sys.exit(guarded(app))
+    sys.exit(guarded(partial(app, prog_name="mnemoir")))  # the name that completion goes by
 
 
 def guarded(command: Callable[[], None]) -> int:

@@ -21,6 +21,7 @@ from mnemoir.cli.output import note
 from mnemoir.core.errors import Forbidden, InvalidRequest, MnemoirError, NotFound, ProviderUnavailable, Unauthorized
 from mnemoir.providers.http import AsgiAnswer, call_asgi, new_session
 from mnemoir.settings import Settings
+from mnemoir.settings.addresses import is_loopback
 
 NO_HEADERS: Mapping[str, str] = {}
 _LOOK_S = 5.0  # time limit of the health request
@@ -28,7 +29,13 @@ _ERRORS: Mapping[int, type[MnemoirError]] = {401: Unauthorized, 403: Forbidden, 
 
 
 class Connection(Protocol):
-    """A connection to the routes. All methods raise MnemoirError for an error response."""
+    """A connection to the routes. All methods raise MnemoirError for an error response.
+
+    `place` is where the routes are: the address of a server, or this process.
+    """
+
+    @property
+    def place(self) -> str: ...
 
     async def ask(self, method: str, target: str, body: object = None) -> Any:
         """Send a request; the parsed JSON answer. A body of bytes is sent unchanged, any other as JSON."""
@@ -50,7 +57,12 @@ class OverHttp:
     def __init__(self, url: str, session: aiohttp.ClientSession, headers: Mapping[str, str]) -> None:
         self._url = url
         self._session = session
-        self._headers = headers
+        self._headers = {**headers, **_own_origin(url)}
+
+    @property
+    def place(self) -> str:
+        """See Connection."""
+        return self._url
 
     async def ask(self, method: str, target: str, body: object = None) -> Any:
         """See Connection."""
@@ -119,9 +131,11 @@ class ComingServer:
 class InProcess:
     """Connection to the application inside this process."""
 
+    place = "this process"
+
     def __init__(self, app: ASGIApp, headers: Mapping[str, str]) -> None:
         self._app = app
-        self._headers = headers
+        self._headers = {**headers, **_own_origin("http://localhost")}
 
     async def ask(self, method: str, target: str, body: object = None) -> Any:
         """See Connection."""
@@ -270,6 +284,12 @@ def _headers_of(settings: Settings, caller: str) -> dict[str, str]:
     key = settings.server.admin_api_key or next(iter(settings.server.api_keys), None)
     sent = {"authorization": f"Bearer {key.get_secret_value()}"} if key else {}
     return {"content-type": "application/json", "user-agent": f"mnemoir-{caller}/{__version__}", **sent}
+
+
+def _own_origin(url: str) -> dict[str, str]:
+    """The origin that pages of a server on this machine send; without it a change of the model is refused."""
+    at = URL(url)
+    return {"origin": str(at.origin())} if at.host is not None and is_loopback(at.host) else {}
 
 
 def _bytes(body: object) -> bytes:

@@ -7,13 +7,12 @@ from typing import Annotated, Any, Literal
 import typer
 
 from mnemoir.cli.conversation_routes import CONVERSATIONS, conversation_path, text_of, tools_called
-from mnemoir.cli.output import counted, note, print_row
+from mnemoir.cli.groups import group
+from mnemoir.cli.output import LESS_LIKELY, counted, note, parted, print_row
 from mnemoir.cli.session import Session, asking, run
 from mnemoir.cli.transfer import output, read_file
 
-commands = typer.Typer(
-    help="List, search, export, import and delete conversations.", no_args_is_help=True, rich_markup_mode=None
-)
+commands = group("List, search, export, import and delete conversations.")
 asks = asking(commands, projects=True)
 
 Id = Annotated[str, typer.Argument(help="Id of the conversation, as list prints it.")]
@@ -98,9 +97,13 @@ def search(
     answer = session.ask("GET", f"{CONVERSATIONS}/search", query={"q": " ".join(words), **query})
     if session.printed_as_json(answer):
         return
-    for hit in answer["results"]:
-        message = hit["message"]
-        print_row(hit["conversation_id"], *_cells(message), " ".join(" ".join(_lines(message)).split())[:_CLIPPED])
+    likely, others = parted(answer["results"])
+    for hit in likely:
+        print_row(*_found(hit))
+    if others:
+        print_row(LESS_LIKELY)
+    for hit in others:
+        print_row(*_found(hit))
     if not answer["results"]:
         note("Nothing was found.")
 
@@ -222,6 +225,12 @@ async def _download(session: Session, target: str, file: Path | None) -> int:
                 write(piece)
                 size += len(piece)
     return size
+
+
+def _found(hit: Mapping[str, Any]) -> tuple[str, ...]:
+    message = hit["message"]
+    text = " ".join(" ".join(_lines(message)).split())[:_CLIPPED]
+    return (hit["conversation_id"], *_cells(message), text)
 
 
 def _cells(message: Mapping[str, Any]) -> tuple[str, ...]:

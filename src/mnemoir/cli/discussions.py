@@ -10,16 +10,13 @@ from typing import Annotated, Any
 import orjson
 import typer
 
+from mnemoir.cli.groups import group
 from mnemoir.cli.output import Advance, counted, note, print_row, progress
 from mnemoir.cli.session import Session, asking, named_in_path, run
 from mnemoir.cli.transfer import output
 from mnemoir.core.errors import InvalidRequest, MnemoirError
 
-commands = typer.Typer(
-    help="List, search, rebuild, export, import and delete memories of discussions.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+commands = group("List, search, rebuild, export, import and delete memories of discussions.")
 asks = asking(commands)
 
 Id = Annotated[str, typer.Argument(help="Id of the discussion, as list prints it.")]

@@ -1,5 +1,6 @@
 """`mnemoir memories …`: each command is one request to the memory API (`docs/memory-api.md`)."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,17 +9,15 @@ from urllib.parse import quote
 import typer
 
 from mnemoir.cli import review
-from mnemoir.cli.output import User, note, print_memories, print_row
+from mnemoir.cli.groups import group
+from mnemoir.cli.output import User, counted, note, print_memories, print_row
 from mnemoir.cli.session import Session, asking, run
 from mnemoir.cli.transfer import export_lines, import_lines
 
-commands = typer.Typer(
-    help="Add, find, list, delete, review, undo, export and import memories.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+commands = group("Add, find, list, show, edit, delete, review, undo, export and import memories.")
 commands.add_typer(review.commands, name="review")
 asks = asking(commands, projects=True)
+_VERBS = {"ADD": "Added", "UPDATE": "Changed", "DELETE": "Deleted"}
 
 Text = Annotated[str, typer.Argument(help="What was said, in the user's own words; - reads standard input.")]
 Query = Annotated[str, typer.Argument(help="What to look for.")]
@@ -27,6 +26,7 @@ DryRun = Annotated[
     typer.Option("--dry-run", help="Print what would change, store nothing. apply does it later."),
 ]
 At = Annotated[str | None, typer.Option(help="ISO 8601 time; show what was current then instead of now.")]
+Owner = Annotated[str | None, typer.Option("--user", "-u", help="Owner, if it must be this one.")]
 MemoryId = Annotated[str, typer.Argument(help="Id of the memory, as list and search print it.")]
 
 
@@ -39,9 +39,8 @@ def add(
     dry_run: DryRun = False,
 ) -> None:
     """Derive memories from a text and store them."""
-    said = typer.get_text_stream("stdin").read() if text == "-" else text
     body: dict[str, Any] = {
-        "messages": [{"role": "user", "content": said}],
+        "messages": [{"role": "user", "content": _said(text)}],
         "user_id": user,
         "infer": not verbatim,
     }
@@ -51,9 +50,12 @@ def add(
     if session.printed_as_json(answer):
         return
     _print_applied(answer["results"])
+    for known in answer.get("known", ()):
+        note(f"Already known: {known['memory']}")
     for one in answer.get("proposed", ()):
         print_row(f"{one['event']} waits", one["id"], one["memory"])
-    note(answer["message"] + _how_to_apply([answer.get("plan_id")]))
+    if answer["results"] or not (answer.get("known") or answer.get("proposed")):
+        note(_told_of(answer, dry_run=dry_run) + _how_to_apply([answer.get("plan_id")]))
 
 
 @asks()
@@ -84,6 +86,34 @@ def list_memories(
 
 
 @asks()
+def show(session: Session, memory_id: MemoryId, user: Owner = None) -> None:
+    """Print one memory with its state, and what was said that it was made of."""
+    answer = session.ask("GET", _path(memory_id, "details"), query={"user_id": user or None})
+    if session.printed_as_json(answer):
+        return
+    memory = answer["memory"]
+    print_row(memory["id"], _time(memory["created_at"]), memory["kind"], memory["state"])
+    print_row("   ", memory["memory"])
+    for source in answer["sources"]:
+        place = f"in {source['session']}" if source["session"] else ""
+        print_row("  from", _time(source["timestamp"]), f"{source['role']}:", source["content"], place)
+
+
+@asks()
+def edit(
+    session: Session,
+    memory_id: MemoryId,
+    text: Annotated[str, typer.Argument(help="What it is to say; - reads standard input.")],
+    user: Owner = None,
+) -> None:
+    """Change what one memory says; its earlier text stays in its history, and can be restored."""
+    answer = session.ask("PATCH", _path(memory_id), query={"user_id": user or None}, body={"memory": _said(text)})
+    if session.printed_as_json(answer):
+        return
+    print_memories([answer])
+
+
+@asks()
 def delete(
     session: Session,
     memory_id: Annotated[str | None, typer.Argument(help="Id of the memory to delete.")] = None,
@@ -98,7 +128,7 @@ def delete(
         raise typer.BadParameter("--all needs --user: whose memories?")
     if everything and not yes:
         typer.confirm(f"Delete all memories of {user}?", abort=True, err=True)
-    path = "/api/memories" if everything else f"/api/memories/{quote(memory_id or '', safe='')}"
+    path = "/api/memories" if everything else _path(memory_id or "")
     answer = session.ask("DELETE", path, query={"user_id": user or None})
     if session.printed_as_json(answer):
         return
@@ -109,11 +139,10 @@ def delete(
 def history(
     session: Session,
     memory_id: MemoryId,
-    user: Annotated[str | None, typer.Option("--user", "-u", help="Owner, if it must be this one.")] = None,
+    user: Owner = None,
 ) -> None:
     """Print what happened to one memory, oldest first, and why."""
-    path = f"/api/memories/{quote(memory_id, safe='')}/history"
-    answer = session.ask("GET", path, query={"user_id": user or None})
+    answer = session.ask("GET", _path(memory_id, "history"), query={"user_id": user or None})
     if session.printed_as_json(answer):
         return
     for entry in answer["results"]:
@@ -146,7 +175,7 @@ def changes(
 def undo(
     session: Session,
     change_id: Annotated[str, typer.Argument(help="Id of the change, as changes prints it.")],
-    user: Annotated[str | None, typer.Option("--user", "-u", help="Owner, if it must be this one.")] = None,
+    user: Owner = None,
 ) -> None:
     """Undo one change; the undo is a change too, and can be undone."""
     path = f"/api/memories/changes/{quote(change_id, safe='')}/undo"
@@ -167,7 +196,7 @@ def export_memories(
     count = run(export_lines(session, file, user))
     if file:
         session.printed_as_json({"exported": count})
-    note(f"Exported {count} memories.")
+    note(f"Exported {counted(count, 'memory')}.")
 
 
 @asks("import")
@@ -182,13 +211,13 @@ def import_memories(
     counts = {"imported": done.added, "skipped": done.skipped}
     if not dry_run:
         session.printed_as_json(counts)
-        note(f"Imported {done.added} memories; {done.skipped} were there already.")
+        note(f"Imported {counted(done.added, 'memory')}; there already: {done.skipped}.")
         return
     plans = [plan for plan in done.plans if plan["plan_id"] is not None]
     if not session.printed_as_json({**counts, "plans": plans}):
         for plan in plans:
             _print_applied(plan["results"])
-    told = f"{done.added} memories would be imported; {done.skipped} are there already."
+    told = f"To be imported: {counted(done.added, 'memory')}; there already: {done.skipped}."
     note(told + _how_to_apply([plan["plan_id"] for plan in plans]))
 
 
@@ -203,6 +232,30 @@ def apply_plans(
         if not session.printed_as_json(answer):
             _print_applied(answer["results"])
             note(f"Applied {plan_id}.")
+
+
+def _said(text: str) -> str:
+    """The text, or what standard input holds."""
+    return typer.get_text_stream("stdin").read() if text == "-" else text
+
+
+def _path(memory_id: str, below: str = "") -> str:
+    named = f"/api/memories/{quote(memory_id, safe='')}"
+    return f"{named}/{below}" if below else named
+
+
+def _time(instant: str | None) -> str:
+    """The time up to the minute; "" for None."""
+    return (instant or "")[:16].replace("T", " ")
+
+
+def _told_of(answer: Mapping[str, Any], *, dry_run: bool) -> str:
+    """What an add did, in a sentence."""
+    if dry_run:
+        return f"{answer['message']}."
+    happened = Counter(change["event"] for change in answer["results"])
+    told = [f"{verb} {counted(happened[event], 'memory')}." for event, verb in _VERBS.items() if happened[event]]
+    return " ".join(told) or "Nothing new to remember."
 
 
 def _print_applied(changes: Sequence[Mapping[str, Any]]) -> None:

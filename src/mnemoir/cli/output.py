@@ -1,9 +1,10 @@
 """The options that several commands share, and printing: data to standard output, notes to standard error."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Annotated, Any, Protocol
 
 import orjson
@@ -25,6 +26,11 @@ Project = Annotated[
     str | None, typer.Option("--project", "-p", help="Project; else the default one of the settings.")
 ]
 
+Found = Mapping[str, Any]
+LESS_LIKELY = "--- less likely ---"
+_MANY = {"memory": "memories"}  # plurals that no `s` makes
+_LINE_S = 5.0  # between two lines of progress
+
 
 class Advance(Protocol):
     """A function that reports the number of items finished since its last call."""
@@ -42,11 +48,19 @@ def print_row(*cells: object) -> None:
     typer.echo("  ".join(printable(str(cell)) for cell in cells))
 
 
-def print_memories(memories: Sequence[Mapping[str, Any]]) -> None:
-    """Print a line per memory: id, date, score if it has one, and text."""
-    for memory in memories:
+def print_memories(memories: Sequence[Found]) -> None:
+    """Print a line per memory: id, date, score if it has one, and text; the less likely ones below a line."""
+    likely, others = parted(memories)
+    for memory in [*likely, *others]:
+        if others and memory is others[0]:
+            print_row(LESS_LIKELY)
         score = [f"{memory['score']:.2f}"] if isinstance(memory.get("score"), int | float) else []
         print_row(memory["id"], str(memory.get("created_at") or "")[:10], *score, memory["memory"])
+
+
+def parted(found: Sequence[Found]) -> tuple[list[Found], list[Found]]:
+    """What was found, as the server marked it: what bears on the question, and what is less likely to; in order."""
+    return [one for one in found if one.get("likely", True)], [one for one in found if not one.get("likely", True)]
 
 
 def note(text: str) -> None:
@@ -60,10 +74,10 @@ def printable(text: str, keep: str = "") -> str:
 
 
 @contextmanager
-def progress(title: str, total: int | None) -> Iterator[Advance]:
-    """A progress bar on standard error; nothing is shown when standard error is not a terminal."""
+def progress(title: str, total: int | None, now: Callable[[], float] = monotonic) -> Iterator[Advance]:
+    """A progress bar on standard error; where that is no terminal, a line every `_LINE_S` seconds."""
     if not sys.stderr.isatty():
-        yield lambda count: None
+        yield _line_now_and_then(title, total, now)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -74,6 +88,19 @@ def progress(title: str, total: int | None) -> Iterator[Advance]:
         yield lambda count: bar.advance(task, count)
 
 
+def _line_now_and_then(title: str, total: int | None, now: Callable[[], float]) -> Advance:
+    done, told_at = 0, now()
+
+    def step(count: int) -> None:
+        nonlocal done, told_at
+        done += count
+        if now() - told_at >= _LINE_S:
+            told_at = now()
+            note(f"{title}: {done}" if total is None else f"{title}: {done} of {total}")
+
+    return step
+
+
 def counted(count: int, thing: str) -> str:
-    """`1 chunk`, `2 chunks`."""
-    return f"{count} {thing}{'' if count == 1 else 's'}"
+    """`1 chunk`, `2 chunks`, `2 memories`."""
+    return f"{count} {thing if count == 1 else _MANY.get(thing, f'{thing}s')}"

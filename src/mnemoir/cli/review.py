@@ -6,12 +6,11 @@ from urllib.parse import quote
 
 import typer
 
+from mnemoir.cli.groups import group
 from mnemoir.cli.output import User, counted, note, print_row
 from mnemoir.cli.session import Session, asking
 
-commands = typer.Typer(
-    help="List, approve, edit and refuse what waits for a review.", no_args_is_help=True, rich_markup_mode=None
-)
+commands = group("List, approve, edit and refuse what waits for a review.")
 asks = asking(commands, projects=True)
 
 Ids = Annotated[list[str] | None, typer.Argument(metavar="ID...", help="Ids of proposals, as list prints them.")]

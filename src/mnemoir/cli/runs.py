@@ -6,10 +6,11 @@ from urllib.parse import quote
 
 import typer
 
+from mnemoir.cli.groups import group
 from mnemoir.cli.output import note, print_row
 from mnemoir.cli.session import Session, asking
 
-commands = typer.Typer(help="List and show runs of workflows.", no_args_is_help=True, rich_markup_mode=None)
+commands = group("List and show runs of workflows.")
 asks = asking(commands)
 
 

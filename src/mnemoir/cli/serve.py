@@ -18,6 +18,7 @@ from mnemoir.cli.start_line import (
     StartLine,
     folder,
 )
+from mnemoir.core.process import close_to_others
 
 if TYPE_CHECKING:
     from mnemoir.app import Parts
@@ -112,6 +113,8 @@ async def _serve(settings: "Settings", *, as_json: bool) -> None:
     from mnemoir.server import serve as serve_app
     from mnemoir.server.run import bind
 
+    if not settings.server.debug_process:
+        close_to_others()
     options = server_options(settings)
     check_exposure(options)
     with bind(options.host, options.port) as listener:
@@ -153,6 +156,7 @@ def server_options(settings: "Settings") -> "ServerOptions":
         port=server.port,
         root_path=server.root_path,
         api_keys=[key.get_secret_value() for key in keys],
+        admin_api_key=server.admin_api_key.get_secret_value() if server.admin_api_key else None,
         allow_unauthenticated=server.allow_unauthenticated,
         allowed_hosts=server.allowed_hosts,
         cors_origins=server.cors_origins,

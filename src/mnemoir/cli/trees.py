@@ -44,7 +44,7 @@ def init(
         raise StorageUnavailable(
             f"{place} could not be written: {exc.strerror or exc}. Free some space, or name another directory."
         ) from exc
-    _print_next(place, tree, as_json=as_json)
+    _print_next(place, tree, server.first_endpoint, as_json=as_json)
 
 
 def _checked_url(url: str | None) -> str | None:
@@ -101,20 +101,18 @@ def _write(place: Path, tree: Mapping[str, bytes], folders: tuple[str, ...]) -> 
             os.rename(Path(unfinished, name), place / name)
 
 
-def _print_next(place: Path, tree: Mapping[str, bytes], *, as_json: bool) -> None:
+def _print_next(place: Path, tree: Mapping[str, bytes], endpoint: str, *, as_json: bool) -> None:
     import orjson
 
-    from mnemoir.workflows.starter import FIRST_ENDPOINT, FIRST_USER, users
+    from mnemoir.workflows.starter import FIRST_USER, users
 
-    first = orjson.loads(tree[FIRST_ENDPOINT])
+    first = orjson.loads(tree[endpoint])
     command = shlex.join(["mnemoir", "serve", "--config-dir", str(place), "--user", FIRST_USER])
     if as_json:
-        print_json(
-            {"directory": str(place), "endpoint": str(place / FIRST_ENDPOINT), "users": users(), "next": command}
-        )
+        print_json({"directory": str(place), "endpoint": str(place / endpoint), "users": users(), "next": command})
         return
     print_row(f"Wrote {len(tree)} files to {place}")
-    print_row("endpoint ", f"{FIRST_ENDPOINT}: {first['modelNameToSendToAPI']} at {first['endpoint']}")
+    print_row("endpoint ", f"{endpoint}: {first['modelNameToSendToAPI']} at {first['endpoint']}")
     print_row("users    ", ", ".join(users()))
     print_row("read     ", str(place / "README.md"))
     print_row("next     ", command)

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Literal, Protocol
 
 from mnemoir.core.clock import now_text
-from mnemoir.core.errors import ProviderError
+from mnemoir.core.errors import NO_NAMES, ProviderError, UpstreamNames
 from mnemoir.core.events import ModelEvent, Reply
 from mnemoir.core.messages import ModelRequest
 
@@ -23,6 +23,7 @@ class LastCalls:
     failed_at: str | None = None
     error: str | None = None  # message of the last failure; it may quote the request
     code: str | None = None  # code of the last failure
+    names: UpstreamNames = NO_NAMES  # that its server gave the last failure
 
     def noting(self) -> AbstractContextManager[None]:
         """A context around one call that records its outcome; a call cancelled by its caller is not recorded."""
@@ -33,7 +34,7 @@ class LastCalls:
         if exc is None:
             self.answered_at = now_text()
         elif isinstance(exc, ProviderError):
-            self.failed_at, self.error, self.code = now_text(), exc.message, exc.code
+            self.failed_at, self.error, self.code, self.names = now_text(), exc.message, exc.code, exc.names
 
 
 class _Noting:

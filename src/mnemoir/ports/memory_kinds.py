@@ -6,6 +6,7 @@ one more entry of that list.
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Protocol
 
 from mnemoir.core.ids import PlanId
@@ -45,6 +46,14 @@ class Exchange(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ageing:
+    """How many objects were not used for so many days, the kept ones among them, and when any was used last."""
+
+    due: int
+    newest_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryKind:
     """One kind of memory. Operations that a kind does not offer are None, and skipped.
 
@@ -59,5 +68,6 @@ class MemoryKind:
     counts: Callable[[], Awaitable[Amounts]] | None = None  # totals over all users
     counts_last_s: float = 5.0
     prune: Callable[[int], Awaitable[int]] | None = None  # deletes objects not used for so many days; their number
+    ageing: Callable[[int], Awaitable[Ageing]] | None = None  # what `prune` would look at
     exchange: Exchange | None = None
     expire: Callable[[], Awaitable[int]] | None = None  # deletes what is older than the kind allows; how much

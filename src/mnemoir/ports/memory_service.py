@@ -42,14 +42,19 @@ class ChatTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryChange:
-    """A change of a memory caused by a turn; `event` is ADD, UPDATE or DELETE.
-
-    One that `waits` for a review is named by its proposal.
-    """
+    """A change of a memory caused by a turn; `event` is ADD, UPDATE or DELETE."""
 
     memory_id: str
     event: str
-    waits: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """What a turn changed, the ids of the memories that said it already, and what waits for a review, by proposal."""
+
+    changes: Sequence[MemoryChange] = ()
+    known: Sequence[str] = ()
+    proposed: Sequence[MemoryChange] = ()
 
 
 class MemoryService(Protocol):
@@ -63,5 +68,5 @@ class MemoryService(Protocol):
         `before` is what was said just before it. The caller's `credential` is sent on.
         """
 
-    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Sequence[MemoryChange]:
-        """Derive memories from a turn, and return the changes. Repeated calls with one `key` have one effect."""
+    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Remembered:
+        """Derive memories from a turn. Repeated calls with one `key` have one effect."""

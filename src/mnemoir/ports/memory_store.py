@@ -264,6 +264,12 @@ class MemoryStore(VectorBacklog, Committer, Protocol):
     async def last_change(self, scope: Scope, memory_id: MemoryId) -> ChangeId | None:
         """The change that changed the user's memory last."""
 
+    async def change_from(self, scope: Scope, message_uid: str) -> LoggedChange | None:
+        """The change that was learned from a turn ending with this message; None when nothing was.
+
+        Its id is "" when words of it were erased: such a change cannot be undone.
+        """
+
     async def removed(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """The memory as it was when it was removed; None for a current, unknown or forgotten one."""
 

@@ -1,6 +1,8 @@
 """HTTP calls to other programs, and to an ASGI application in the same process, without a socket."""
 
 import asyncio
+import errno
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BytesIO
@@ -8,22 +10,40 @@ from typing import Any
 from urllib.parse import unquote
 
 import aiohttp
+from aiohttp.abc import ResolveResult
+from aiohttp.resolver import ThreadedResolver
 from starlette.types import ASGIApp, Message, Scope
 
 from mnemoir import __version__
+from mnemoir.core.network import is_off_limits
 
 _MOST_AT_ONCE = 1024 * 1024
 
 
-def new_session() -> aiohttp.ClientSession:
+class _CarefulResolver(ThreadedResolver):
+    """Resolves no name to an address that no model has, whatever the name resolved to before."""
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        """Raises OSError for such a name."""
+        found = await super().resolve(host, port, family)
+        if any(is_off_limits(one["host"]) for one in found):
+            raise OSError(errno.EACCES, "its name leads to a link-local address")
+        return found
+
+
+def new_session(*, is_careful: bool = False) -> aiohttp.ClientSession:
     """A new session for calls to models; create it inside the event loop that will use it.
 
     It takes no proxy and no netrc from the environment, keeps no cookies and does not limit connections (the server
     limits its requests; a second queue here would only hide that limit). It asks for no compression, which costs more
-    time than a local network saves and delays small events.
+    time than a local network saves and delays small events. One that `is_careful` connects to no name that leads to
+    a link-local address; addresses written as numbers are their caller's to check.
     """
+    resolver = _CarefulResolver() if is_careful else None
     return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=30, ttl_dns_cache=10),
+        connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=30, ttl_dns_cache=10, resolver=resolver),
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=False,
         timeout=aiohttp.ClientTimeout(total=None),  # each call sets its own

@@ -17,7 +17,7 @@ from mnemoir.core.errors import (
 )
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import RecalledLine
-from mnemoir.ports.memory_service import ChatTurn, MemoryChange, RecallLimits, RecallResult
+from mnemoir.ports.memory_service import ChatTurn, MemoryChange, RecallLimits, RecallResult, Remembered
 from mnemoir.providers.http import in_turns
 
 LocalRoutes = Callable[[str, Scope, Mapping[str, Any], str | None], Awaitable[tuple[int, Mapping[str, Any]]]]
@@ -73,7 +73,7 @@ class HttpMemoryService:
         degraded = ", ".join(map(str, answer.get("degraded") or ()))
         return RecallResult(lines=[_line(hit) for hit in hits], degraded=degraded)
 
-    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Sequence[MemoryChange]:
+    async def remember(self, scope: Scope, turn: ChatTurn, *, key: str) -> Remembered:
         """See the port."""
         said = [_said("user", turn.user_text, turn.user_uid)]
         if turn.answer:
@@ -83,7 +83,12 @@ class HttpMemoryService:
         answer = await self._post(
             "", scope, body, credential=self._service_key, key=key, timeout_s=_REMEMBER_TIMEOUT_S
         )
-        return [*_changes(answer.get("results")), *_changes(answer.get("proposed"), wait=True)]
+        known = [each["id"] for each in _listed(answer, "known") if isinstance(each, dict) and "id" in each]
+        return Remembered(
+            changes=_changes(answer, "results"),
+            known=[id for id in known if isinstance(id, str)],
+            proposed=_changes(answer, "proposed"),
+        )
 
     async def _post(
         self,
@@ -150,16 +155,21 @@ def _failure(status: int, answer: bytes) -> type[ProviderError]:
     return ProviderUnavailable if status >= 500 or status in (401, 403, 408, 429) else ProviderRefused
 
 
-def _changes(entries: object, *, wait: bool = False) -> list[MemoryChange]:
-    found = [_learned(entry, wait) for entry in entries] if isinstance(entries, list) else []
-    return [change for change in found if change is not None]
+def _listed(answer: Mapping[str, Any], member: str) -> list[Any]:
+    """The list of that name; [] for any other shape, since the turn is stored anyway."""
+    found = answer.get(member)
+    return found if isinstance(found, list) else []
 
 
-def _learned(result: object, waits: bool) -> MemoryChange | None:
+def _changes(answer: Mapping[str, Any], member: str) -> list[MemoryChange]:
+    return [learned for result in _listed(answer, member) if (learned := _learned(result))]
+
+
+def _learned(result: object) -> MemoryChange | None:
     """The change that one entry of an answer reports; None for an unknown shape, since the turn is stored anyway."""
     if not isinstance(result, dict) or not isinstance(result.get("id"), str):
         return None
-    return MemoryChange(memory_id=result["id"], event=str(result.get("event", "")), waits=waits)
+    return MemoryChange(memory_id=result["id"], event=str(result.get("event", "")))
 
 
 def _line(hit: Mapping[str, Any]) -> RecalledLine:

@@ -70,6 +70,7 @@ class ScopeIndex:
         self._add_token_rows(self._columns["token_ids"].values, 1)
         self._relative_lengths: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None
         self._speaker_names: list[str] | None = None
+        self._said_between: tuple[float, ...] | None = None
         self._greatest_seq = int(self.seqs.max(initial=-1))
 
     # -- reading
@@ -171,6 +172,13 @@ class ScopeIndex:
             self._speaker_names = sorted(names, key=lambda name: (-len(name), name))
         return self._speaker_names
 
+    def said_between(self) -> tuple[float, ...]:
+        """The earliest and the latest `said_at` of living rows; () when none is readable."""
+        if self._said_between is None:
+            said_at = self.said_at[self.alive & np.isfinite(self.said_at)]
+            self._said_between = (float(said_at.min()), float(said_at.max())) if len(said_at) else ()
+        return self._said_between
+
     def token_rows(self, token_ids: NDArray[np.uint16]) -> NDArray[np.int64]:
         """The number of living rows in which each token occurs."""
         return np.array([self._token_rows.get(int(token), 0) for token in token_ids], np.int64)
@@ -251,6 +259,7 @@ class ScopeIndex:
     def _forget_derived(self) -> None:
         self._relative_lengths = None
         self._speaker_names = None
+        self._said_between = None
 
     def _append(self, rows: Sequence[SearchRow]) -> None:
         code, columns = self.codes.code, self._columns

@@ -6,7 +6,7 @@ model. The first question in another language marks the user: from then on each 
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -29,20 +29,25 @@ class EmbeddedQuestions:
         self._model = model
         self._kept: OrderedDict[str, Embedding] = OrderedDict()
 
-    async def embedded(self, text: str) -> Embedding | None:
-        """The question's embedding; None when the model fails."""
-        if text in self._kept:
-            self._kept.move_to_end(text)
-            return self._kept[text]
+    async def embedded(self, texts: Sequence[str]) -> list[Embedding] | None:
+        """The embeddings of a question's phrasings, in order; None when the model fails."""
+        known = {text: self._kept[text] for text in texts if text in self._kept}
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
         try:
-            [embedding] = await self._model.embed([Passage(text=text)])
+            made = await self._model.embed([Passage(text=text) for text in missing]) if missing else []
         except ProviderError:
             return None
+        known |= zip(missing, made, strict=True)
+        for text in texts:
+            self._keep(text, known[text])
+        return [known[text] for text in texts]
+
+    def _keep(self, text: str, embedding: Embedding) -> None:
         if embedding.token_ids is None or len(embedding.token_ids) <= _MOST_CACHED_TOKENS:
             self._kept[text] = embedding
+            self._kept.move_to_end(text)
             if len(self._kept) > _CACHED:
                 self._kept.popitem(last=False)
-        return embedding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,9 +101,9 @@ class Multilingual:
         return self.embedding.name
 
     async def query(
-        self, scope: Scope, asked: str, spoken: str, own: str = "", *, is_in_use: bool, english_share: float
+        self, scope: Scope, asked: str, phrasings: Sequence[str], *, is_in_use: bool, english_share: float
     ) -> SecondQuery:
-        """The query for a question as `asked`, embedded as `spoken`, and as its user's `own` if that is not empty.
+        """The query for a question as `asked`. Its `phrasings` are embedded; a second one is the user's own.
 
         English questions need it only where `is_in_use` says that the user has second vectors.
         """
@@ -112,16 +117,15 @@ class Multilingual:
             elif not is_in_use:
                 return NO_SECOND
             async with asyncio.timeout_at(deadline):
-                embedding = await self._questions.embedded(spoken)
-                as_own = await self._questions.embedded(own) if own else None
+                embeddings = await self._questions.embedded(phrasings)
         except TimeoutError:
-            embedding = as_own = None
-        if embedding is None:
+            embeddings = None
+        if embeddings is None:
             return SecondQuery(degraded=(LANGUAGE,), language=language)
         share = english_share if language in (ENGLISH, UNSERVED) else 1.0
         return SecondQuery(
-            vector=embedding.vector,
-            as_own=None if as_own is None else as_own.vector,
+            vector=embeddings[0].vector,
+            as_own=embeddings[1].vector if len(embeddings) > 1 else None,
             share=share,
             degraded=(LANGUAGE,) if language == UNSERVED else (),
             language=language,

@@ -204,8 +204,11 @@ class _Found:
         self.raw[stage], self.scaled[stage] = raw, np.clip(raw if scaled is None else scaled, 0.0, 1.0)
 
     def only(self, order: Rows) -> "_Found":
-        """A copy for some of the rows, in this order."""
+        """The part with some of the rows, in this order; shares the arrays if that is all of them as they are."""
         kept = _Found(self.rows[order])
+        if len(order) == len(self.rows):
+            kept.raw, kept.scaled = dict(self.raw), dict(self.scaled)
+            return kept
         for stage, values in self.raw.items():
             kept.raw[stage], kept.scaled[stage] = values[order], self.scaled[stage][order]
         return kept
@@ -217,14 +220,13 @@ def _closeness(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, s
         stages.skip("vectors", "the embedding model gave no answer")
         return None
     with stages.run("vectors"):
-        nothing = np.full(len(index), np.nan, np.float32)
-        main, second = nothing, nothing
+        main, second = np.full(len(index), np.nan, np.float32), None
         if query.embedding is not None:
             own = None if query.as_own is None else sentence_vector(query.as_own)
             main = _cosines(index, index.main, sentence_vector(query.embedding), own)
         if query.second.vector is not None:
             second = _cosines(index, index.second, query.second.vector, query.second.as_own)
-    if np.isfinite(second[shown]).any():
+    if second is not None and np.isfinite(second[shown]).any():
         return mixed_closeness(index, main, second, query.second.share, weights)
     if np.isnan(main[shown]).all():
         stages.skip("vectors", "no row has a vector of this model yet")
@@ -234,12 +236,12 @@ def _closeness(index: ScopeIndex, query: Query, shown: Mask, weights: Weights, s
 
 def _cosines(index: ScopeIndex, rows: VectorRows, asked: FloatArray, as_own: FloatArray | None) -> FloatArray:
     """The cosines of a model by slot. A fact is compared with the middle of the query's two phrasings."""
-    cosine = rows.cosines(asked)
-    if as_own is None:
-        return cosine
+    if as_own is None or not index.is_fact.any():
+        return rows.cosines(asked)
     middle = asked + as_own
     middle /= float(np.linalg.norm(middle)) or 1.0
-    return np.where(index.is_fact, rows.cosines(middle), cosine)
+    of_facts = rows.cosines(middle)
+    return of_facts if index.is_fact.all() else np.where(index.is_fact, of_facts, rows.cosines(asked))
 
 
 def _evident(
@@ -304,9 +306,7 @@ def _date(index: ScopeIndex, query: Query, found: _Found, stages: Stages) -> Non
 
 
 def _calendar(index: ScopeIndex, asked_at: datetime) -> Calendar:
-    said_at = index.said_at[index.alive & np.isfinite(index.said_at)]
-    ends = [from_epoch(float(end)) for end in (said_at.min(), said_at.max())] if len(said_at) else []
-    years = [end.year for end in ends if end is not None] or [asked_at.year]
+    years = [end.year for end in map(from_epoch, index.said_between()) if end is not None] or [asked_at.year]
     return Calendar(today=asked_at.astimezone(UTC).date(), years=range(years[0], years[-1] + 1))
 
 
@@ -352,6 +352,7 @@ def _best(
     index: ScopeIndex, query: Query, likely: Mask, kinds: Sequence[tuple["_Found", Mapping[str, float]]]
 ) -> list[Ranked]:
     """The best of all candidates at or over the threshold; each kind of rows comes with its weights."""
+    kinds = [(found, weights) for found, weights in kinds if len(found.rows)] or kinds[:1]
     rows = np.concatenate([found.rows for found, _ in kinds])
     score = np.concatenate([fuse(found.scaled, weights) for found, weights in kinds])
     raw = {
@@ -371,20 +372,20 @@ def _first(
     threshold: float = 0.0,
 ) -> list[Ranked]:
     """The `limit` best, and those that tie with the last of them: the caller, who knows their ids, cuts."""
-    effective_at = np.nan_to_num(index.effective_at[rows], posinf=0.0)
     # Sorting all rows of a large store takes longer than ranking them.
     least = max(threshold, np.partition(score, -limit)[-limit]) if len(rows) > limit else threshold
     order = np.flatnonzero(score >= least)
-    order = order[np.lexsort((-index.seqs[rows[order]], -effective_at[order], -score[order]))]
+    effective_at = np.nan_to_num(index.effective_at[rows[order]], posinf=0.0)
+    sorting = np.lexsort((-index.seqs[rows[order]], -effective_at, -score[order]))
+    order, effective_at = order[sorting], effective_at[sorting]
     if len(order) > limit:
-        last = order[limit - 1]
-        ties = (score[order] == score[last]) & (effective_at[order] == effective_at[last])
+        ties = (score[order] == score[order[limit - 1]]) & (effective_at == effective_at[limit - 1])
         order = order[: max(limit, int(np.flatnonzero(ties)[-1]) + 1)][: limit + _MOST_TIES]
     return [
         Ranked(
             seq=int(index.seqs[rows[at]]),
             score=float(score[at]),
-            effective_at=float(effective_at[at]),
+            effective_at=float(when),
             signals={
                 stage: round(float(values[at]), 4)
                 for stage, values in (raw or {}).items()
@@ -392,5 +393,5 @@ def _first(
             },
             is_likely=likely is None or bool(likely[rows[at]]),
         )
-        for at in order.tolist()
+        for at, when in zip(order.tolist(), effective_at.tolist(), strict=False)  # `order` may be cut
     ]

@@ -22,7 +22,7 @@ from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.search.cues import Addressed, address, as_own
 from mnemoir.search.index import Mask, ScopeIndex
 from mnemoir.search.indexing import fact_passage
-from mnemoir.search.questions import EmbeddedQuestions, Multilingual, SecondQuery
+from mnemoir.search.questions import NO_SECOND, EmbeddedQuestions, Multilingual, SecondQuery
 from mnemoir.search.ranking import (
     Query,
     Ranked,
@@ -213,19 +213,25 @@ class Recall:
     async def _look(
         self, scope: Scope, question: Question, visible: Visible, addressed: Addressed, *, has_second: bool
     ) -> "_Look":
-        embedding, second = await self._questions.embedded(addressed.spoken), SecondQuery()
-        own = as_own(question.text, question.before) if embedding is not None else ""
-        own_embedding = await self._questions.embedded(own) if own else None
-        if self._multilingual is not None:
-            second = await self._multilingual.query(
-                scope,
-                question.text,
-                addressed.spoken,
-                own,
-                is_in_use=has_second,
-                english_share=self._weights.second_share,
-            )
+        own = as_own(question.text, question.before)
+        phrasings = [addressed.spoken, own] if own else [addressed.spoken]
+        embeddings, second = await asyncio.gather(
+            self._questions.embedded(phrasings),
+            self._second_query(scope, question, phrasings, is_in_use=has_second),
+        )
+        embedding = embeddings[0] if embeddings else None
+        own_embedding = embeddings[1] if embeddings and own else None
         return _Look(self._weights, scope, question, visible, addressed, embedding, own_embedding, second)
+
+    async def _second_query(
+        self, scope: Scope, question: Question, phrasings: Sequence[str], *, is_in_use: bool
+    ) -> SecondQuery:
+        if self._multilingual is None:
+            return NO_SECOND
+        share = self._weights.second_share
+        return await self._multilingual.query(
+            scope, question.text, phrasings, is_in_use=is_in_use, english_share=share
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ clients request `/` and `/api/version` to detect a server, most of them without 
 the version of the protocol it speaks.
 
 A server without keys trusts every request that reaches it, and every web page open on this machine can send one: by a
-plain POST to 127.0.0.1, by an image or a frame with that address, or by a host name that resolves to it (DNS
-rebinding). So a keyless server refuses foreign origins, requests that the browser marks as cross-site unless a person
-followed a link, and, on a loopback address, host names that are not this machine's.
+plain POST to 127.0.0.1, by an image or a frame with that address, by a host name that resolves to it (DNS rebinding),
+or from another port of this machine. So a keyless server refuses every origin but its own and those of the settings,
+requests that the browser marks as another page's unless a person followed a link, and, on a loopback address, host
+names that are not this machine's.
 
 The guard stores the principal in the ASGI scope. No other module of the server chooses a tenant or builds the data
 scope of a request from its principal and the names in it.
@@ -111,7 +112,7 @@ class Guard:
         return None, send
 
     def _is_ours(self, host: str) -> bool:
-        return _is_this_machine(host) or _host_name(host) in self._hosts or host.lower() in self._hosts
+        return is_this_machine(host) or _host_name(host) in self._hosts or host.lower() in self._hosts
 
     def _is_own(self, origin: str, host: str | None) -> bool:
         """True for a page of this server itself, loaded by a host name that no other party can make resolve to it."""
@@ -121,10 +122,7 @@ class Guard:
         return self._is_ours(host) or _is_address(_host_name(host))
 
     def _allows(self, origin: str) -> bool:
-        if origin.lower().rstrip("/") in self._origins:
-            return True
-        scheme, _, rest = origin.partition("://")
-        return scheme in ("http", "https") and _is_this_machine(rest)
+        return origin.lower().rstrip("/") in self._origins
 
 
 def presented_key(scope: Scope) -> str | None:
@@ -140,7 +138,8 @@ def _hash(key: str) -> bytes:
 
 
 @lru_cache(maxsize=64)  # clients send the same one with every request
-def _is_this_machine(host: str) -> bool:
+def is_this_machine(host: str) -> bool:
+    """True for `name:port` with a name that only means this machine."""
     return is_loopback(_host_name(host))
 
 
@@ -153,11 +152,12 @@ def _is_address(name: str) -> bool:
 
 
 def _is_foreign(scope: Scope) -> bool:
-    """True when a browser marks the request as one of another site's page, except for a link that opens in a tab.
+    """True when a browser marks the request as one of another page, except for a link that opens in a tab.
 
-    Only browsers send these headers, and no page can change them.
+    The same site is another page, too: another port of this machine. Only browsers send these headers, and no page
+    can change them.
     """
-    if header(scope, b"sec-fetch-site") != "cross-site":
+    if header(scope, b"sec-fetch-site") not in ("cross-site", "same-site"):
         return False
     followed = header(scope, b"sec-fetch-mode") == "navigate" and header(scope, b"sec-fetch-dest") == "document"
     return not (followed and scope["method"] in ("GET", "HEAD"))

@@ -1,20 +1,20 @@
 """The ASGI application: the layers around the routes, and the routes."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.routing import Match
-from starlette.types import ASGIApp
+from starlette.routing import BaseRoute, Match
+from starlette.types import ASGIApp, Scope
 
 from mnemoir import __version__
 from mnemoir.app.parts import Parts
 from mnemoir.core.errors import MnemoirError, NotFound
-from mnemoir.server import conversations, discussions, memories, runs, status, workflow_files
+from mnemoir.server import conversations, discussions, memories, model, runs, status, workflow_files
 from mnemoir.server.access import Guard
 from mnemoir.server.chat import ChatRoute
 from mnemoir.server.clients import Clients, ToolsSeen
@@ -33,7 +33,7 @@ from mnemoir.server.under_way import Places, UnderWay
 
 _described: dict[str, dict[str, Any]] = {}  # by root path: all servers of a process have the same routes
 _ROUTERS = (
-    *(*status.ROUTERS, *memories.ROUTERS, *runs.ROUTERS, workflow_files.router),
+    *(*status.ROUTERS, *model.ROUTERS, *memories.ROUTERS, *runs.ROUTERS, workflow_files.router),
     *(*discussions.ROUTERS, *conversations.ROUTERS),
 )
 
@@ -55,12 +55,14 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     if parts.serves_its_own_memory:
         parts.memory_service.attach(LocalMemoryRoutes(site))
     deletes = dict.fromkeys(("/api/chat", "/api/generate"), site.under_way)
+    rest = _rest(site, posts)
     routing = Routing(
         guard=Guard(options),
         ui=Ui(options),
         posts=posts,
         deletes=deletes,
-        rest=ToolsSeen(_rest(site, posts), site.clients),
+        rest=ToolsSeen(rest, site.clients),
+        is_route=lambda scope: scope["path"] in posts or any(_routes_of(rest, scope)),
         root_path=options.root_path.encode("ascii", "ignore"),
     )
     return Record(routing, metrics)
@@ -144,7 +146,11 @@ async def _on_fault(request: Request, exc: Exception) -> Response:
 def _methods_of(request: Request) -> list[str]:
     """Every method that some route offers on this path."""
     found: set[str] = set()
-    for route in request.app.routes:
-        if route.matches(request.scope)[0] is not Match.NONE:
-            found |= set(getattr(route, "methods", None) or ())
+    for route in _routes_of(request.app, request.scope):
+        found |= set(getattr(route, "methods", None) or ())
     return sorted(found - {"HEAD", "OPTIONS"})
+
+
+def _routes_of(app: FastAPI, scope: Scope) -> Iterator[BaseRoute]:
+    """The routes of the path of `scope`, whatever the method."""
+    return (route for route in app.routes if route.matches(scope)[0] is not Match.NONE)

@@ -13,7 +13,7 @@ import traceback
 from asyncio.events import TimerHandle
 from collections.abc import Iterable
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -26,7 +26,8 @@ from mnemoir.core.errors import InvalidRequest, MnemoirError, Overloaded, TooLar
 from mnemoir.core.events import Usage
 from mnemoir.core.ids import new_request_id
 from mnemoir.server.errors import broken, error_body, failure
-from mnemoir.server.request import ClientLeft, Visit, begin_visit, route_of
+from mnemoir.server.lingering import LingeringTransport
+from mnemoir.server.request import ASSETS, ClientLeft, Visit, begin_visit, route_of
 
 _log = structlog.get_logger(__name__)
 MOST_HEAD_BYTES = 64 * 1024
@@ -61,6 +62,8 @@ class BoundedConnection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self._lingering = LingeringTransport(transport, self._is_unread)
+        self.transport = cast(asyncio.Transport, self._lingering)
         over = len(self.connections) - self.most_connections
         if over > max(self.most_connections // 4, 8):
             transport.abort()  # no room even for a refusal
@@ -74,6 +77,8 @@ class BoundedConnection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        if self._lingering.is_lingering:
+            return
         if self._in_head:
             self._head_bytes += len(data)
         super().data_received(data)
@@ -109,12 +114,17 @@ class BoundedConnection(HttpToolsProtocol):
         """Close a connection whose request has not arrived in time, with an error where part of it has."""
         self._deadline = None
         if self.transport.is_closing():
+            self._lingering.close_now()
             return
         being_answered = self.cycle is not None and self.cycle.response_started
         if self._head_bytes and not being_answered:
             self._refuse(408, InvalidRequest("The request took too long to arrive.", code="request_timeout"))
             return
         self.transport.close()
+
+    def _is_unread(self) -> bool:
+        """True while a request is on its way; the deadline ends that, and runs until the request has come."""
+        return self._deadline is not None and (self._head_bytes > 0 or not self._in_head)
 
     def _refuse(self, status: int, exc: MnemoirError) -> None:
         self.transport.write(_whole(status, exc))
@@ -230,7 +240,8 @@ class Record:
         route = route_of(scope)
         if self._metrics is not None:
             self._metrics.request(scope["method"], route, status, took_s)
-        _log.info(
+        log = _log.debug if route == ASSETS else _log.info  # a page has dozens of them
+        log(
             "request",
             method=scope["method"],
             route=route,

@@ -14,6 +14,7 @@ from starlette.types import Receive, Scope
 from mnemoir.core.errors import InvalidRequest, TooLarge
 from mnemoir.core.ids import new_request_id
 
+ASSETS = "/assets"  # the route of all files of the web UI
 _KEY = "mnemoir.visit"
 _ROUTE = "mnemoir.route"
 _HEADERS = "mnemoir.headers"

@@ -6,7 +6,7 @@ once a message; the layers of the REST application would cost it more than all l
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
@@ -35,7 +35,8 @@ def ends_in_slash(scope: Scope) -> bool:
 class Routing:
     """The router. `posts` maps a path to the application for POST, `deletes` some of these paths to that for DELETE.
 
-    All other routes are those of `rest`. HEAD is answered as GET without a body.
+    All other routes are those of `rest`; `is_route` knows its paths and those of `posts`. HEAD is answered as GET
+    without a body.
     """
 
     guard: Guard
@@ -43,6 +44,7 @@ class Routing:
     posts: Mapping[str, ASGIApp]
     deletes: Mapping[str, ASGIApp]
     rest: ASGIApp
+    is_route: Callable[[Scope], bool]
     root_path: bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -62,6 +64,8 @@ class Routing:
         answer, send = self.guard.answer_browser(scope, send)
         if answer is None and scope["method"] == "GET" and (scope["path"] == ABOUT or not _is_of_api(scope)):
             answer = await self.ui.answer(scope)
+            if answer is None and not self.is_route(scope):
+                answer = await self.ui.no_such_page(scope)
         return answer or self.guard.refuse_key(scope) or self._route(scope), send
 
     def _route(self, scope: Scope) -> ASGIApp:

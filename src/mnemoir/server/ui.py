@@ -20,7 +20,7 @@ from starlette.types import Scope
 
 from mnemoir import __version__
 from mnemoir.server.options import ServerOptions
-from mnemoir.server.request import header, note_route
+from mnemoir.server.request import ASSETS, header, note_route
 
 STATIC = Path(__file__).parent / "static"
 PAGES = frozenset({"/", "/memories", "/conversations", "/runs", "/workflows", "/connect", "/status"})
@@ -64,23 +64,27 @@ class Ui:
         if path == "/ui" or path.startswith("/ui/"):
             note_route(scope, "/ui")
             return RedirectResponse(f"{self._root}/")
-        if path in PAGES and (path != "/" or "text/html" in (header(scope, b"accept") or "")):
+        if path in PAGES and (path != "/" or _wants_page(scope)):
             note_route(scope, path)
             return await self._page()
         asset = (await self._files()).get(path.removeprefix("/"))
         if asset is None or path == "/index.html":
             return None
-        note_route(scope, "/assets")
+        note_route(scope, ASSETS)
         return await asset.answer(header(scope, b"accept-encoding") or "")
 
-    async def _page(self) -> Response:
+    async def no_such_page(self, scope: Scope) -> Response | None:
+        """The page that says so, for a browser at an address that no route has; None for whoever wants no page."""
+        return await self._page(404) if _wants_page(scope) else None
+
+    async def _page(self, status: int = 200) -> Response:
         built = (await self._files()).get("index.html")
         if built is None:
-            return PlainTextResponse(_NOT_BUILT)
+            return PlainTextResponse(_NOT_BUILT, status)
         nonce = secrets.token_urlsafe(16)
         html = built.body.decode().replace(NONCE, nonce).replace(_BASE, f'<base href="{escape(self._root)}/" />')
         headers = {"content-security-policy": content_security(nonce), "cache-control": "no-store", "vary": "Accept"}
-        return Response(html, headers=headers | _SECURITY, media_type="text/html")
+        return Response(html, status, headers=headers | _SECURITY, media_type="text/html")
 
     async def _files(self) -> Mapping[str, "_Asset"]:
         """All built files, read at the first request: pages and assets of one build belong together."""
@@ -88,6 +92,10 @@ class Ui:
             if self._built is None:
                 self._built = await asyncio.to_thread(_read, self._static)
             return self._built
+
+
+def _wants_page(scope: Scope) -> bool:
+    return "text/html" in (header(scope, b"accept") or "")
 
 
 def content_security(nonce: str) -> str:

@@ -126,6 +126,7 @@ class Server(Section):
     metrics: bool = False
     docs: bool = True
     allow_unauthenticated: bool = False
+    debug_process: bool = False
 
     @property
     def url(self) -> str:

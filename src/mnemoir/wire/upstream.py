@@ -145,6 +145,11 @@ def is_passing(error: ProviderError) -> bool:
     return isinstance(error, ProviderRefused) and error.status in (408, 409, 429)
 
 
+def is_quota(names: UpstreamNames) -> bool:
+    """True when these names tell of an account without credit, so that waiting does not help."""
+    return not _QUOTA_KINDS.isdisjoint({(names.code or "").lower(), (names.type or "").lower()})
+
+
 def ended_early() -> ProviderUnavailable:
     """The error for a stream whose body ended without the protocol's end."""
     return ProviderUnavailable("The model's stream ended before its answer was complete.")

@@ -49,15 +49,15 @@ class Engine:
 
     def takes_raw(self, request: ModelRequest) -> bool:
         """True when a raw request can be sent to the server's own model unchanged."""
-        return takes_raw(request, self._services.own_model.provider, self._services.forwarding)
+        return takes_raw(request, self._services.own_model().provider, self._services.forwarding)
 
     def gives_choices(self, request: ModelRequest) -> bool:
         """True when the server's own model can give several answers to a request."""
-        return request.raw or self._services.own_model.provider == "openai-chat"
+        return request.raw or self._services.own_model().provider == "openai-chat"
 
     async def load(self, chat: ChatRequest) -> tuple[Reply, Sequence[str]]:
         """See `workflows.loading`, for the server's own model."""
-        return await load(chat, self._services.own_model, self._services.forwarding)
+        return await load(chat, self._services.own_model(), self._services.forwarding)
 
     def abilities(self, user: UserTree, workflow: WorkflowDefinition) -> Abilities:
         """See `workflows.abilities`."""

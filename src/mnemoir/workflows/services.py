@@ -23,13 +23,15 @@ class ChatMemory:
 
     `allowance` gives how much of memory the project of a scope allows in a prompt, None when it has switched memory
     off. `waiting` gives the user's queued turns, of which no memories are derived yet, oldest first. `keep`
-    queues a turn, unless its stored conversation was deleted, and gives the id of its job, or "".
+    queues a turn, unless its stored conversation was deleted, and gives the id of its job, or "". `foreseen` gives
+    the facts that will be found in a user's text, where that is known without asking a language model.
     """
 
     service: MemoryService
     allowance: Callable[[Scope], Awaitable[RecallLimits | None]]
     waiting: Callable[[Scope], Awaitable[Sequence[ChatTurn]]]
     keep: Callable[[Caller, ChatTurn], Awaitable[str]]
+    foreseen: Callable[[str], Awaitable[Sequence[str]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +48,12 @@ class Limits:
 class Services:
     """The services passed to every node. `data_dir` is for files without a folder in the configuration.
 
+    `own_model` gives the server's language model for a call that begins now; a later call may get another.
+
     `lock_directory` overrides the folder of locks in the users' files; None leaves it to them.
     """
 
-    own_model: ChatModel
+    own_model: Callable[[], ChatModel]
     memory: ChatMemory
     discussions: DiscussionMemory
     discussion_places: DiscussionPlaces

@@ -46,7 +46,7 @@ class House:
             proposals=self.proposals,
             recall=Recall(self.store, self.embedding),
             indexing=Indexing(self.embedding),
-            model=model or OfflineModel(),
+            model=lambda: model or OfflineModel(),
             project_settings=self.project_settings,
             defaults=FactSettings(**defaults),
             clock=self.clock,

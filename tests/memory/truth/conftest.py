@@ -88,7 +88,7 @@ async def live(tmp_path: Path) -> AsyncIterator[Callable[..., Life]]:
             proposals=SqlProposals(db, clock),
             recall=Recall(store, embedding),
             indexing=Indexing(embedding),
-            model=model or OfflineModel(),
+            model=lambda: model or OfflineModel(),
             project_settings=SqlProjectSettings(db),
             defaults=FactSettings(**defaults),
             clock=clock,

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from mnemoir.cli.chat.conversation import Answer, Conversation, pieces
 from mnemoir.cli.conversation_routes import (
@@ -29,16 +30,31 @@ class Server:
         self._connection = connection
         self._session = session
         self._user = user
-        self._model = model
+        self.model = model
 
-    async def answer(self, conversation: Conversation, text: str, answer: Answer) -> AsyncIterator[str]:
-        """Send a message; the pieces of the answer's text as they arrive. `answer` is filled meanwhile."""
+    @property
+    def place(self) -> str:
+        """Where the server is."""
+        return self._connection.place
+
+    async def answer(
+        self, conversation: Conversation, text: str, answer: Answer, parent_id: int | None = None
+    ) -> AsyncIterator[str]:
+        """Send a message; the pieces of the answer's text as they arrive. `answer` is filled meanwhile.
+
+        With `parent_id` the message stands behind that one, else at the end.
+        """
         body, headers = conversation.request(text)
-        who = {"model": self._model, "user": self._user}
+        who = {"model": self.model, "user": self._user, "parent_id": parent_id}
         body |= {"stream": True, **{name: value for name, value in who.items() if value is not None}}
         target = self._session.target("/v1/chat/completions", {})
         async for piece in pieces(self._connection.lines(target, "POST", body, headers), answer):
             yield piece
+
+    async def models(self) -> list[str]:
+        """The names of the models that the server offers."""
+        listed = await self._connection.ask("GET", self._session.target("/v1/models", {}))
+        return [str(one["id"]) for one in listed["data"]]
 
     async def newest(self, count: int) -> list[Json]:
         """At most `count` conversations, newest activity first."""
@@ -83,9 +99,33 @@ class Server:
         """At most `count` memories of the user, newest first."""
         return list((await self._ask("GET", "/api/memories", limit=count))["results"])
 
+    async def learned(self, id: str, message_id: int) -> Json:
+        """What was learned from the turn that ends with a message."""
+        return dict(await self._ask("GET", conversation_path(id, f"messages/{message_id}/learned")))
+
+    async def undo(self, change_id: str) -> Json:
+        """Take back a change of memories; what that changed."""
+        return dict(await self._ask("POST", f"/api/memories/changes/{quote(change_id, safe='')}/undo"))
+
+    async def remembers(self) -> bool:
+        """True unless memory is switched off for the project."""
+        return (await self._ask("GET", "/api/memories/settings"))["memoryEnabled"] is not False
+
+    async def answering_model(self) -> str:
+        """The name of the model that answers; "" where the server chooses among workflows."""
+        if self.model:
+            return self.model
+        names = [one["id"] for one in (await self._ask("GET", "/v1/models"))["data"]]
+        has_own = (await self._ask("GET", "/api/workflows"))["root"] is None  # its own model is listed last
+        return str(names[-1]) if has_own or len(names) == 1 else ""
+
     async def change(self, id: str, below: str = "", **members: object) -> Json:
         """Change members of a conversation, or of the object at the path `below` it; the changed object."""
         return dict(await self._ask("PATCH", conversation_path(id, below), body=members))
+
+    async def begin(self, id: str, **members: object) -> Json:
+        """Begin a conversation with these members."""
+        return dict(await self._ask("POST", CONVERSATIONS, body={"id": id, **members}))
 
     async def flush(self, id: str) -> Json:
         """Wait until the vectors and summaries of a conversation are complete."""

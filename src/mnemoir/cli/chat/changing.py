@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from mnemoir.cli.chat.conversation import StoredConversation, UnstoredConversati
 from mnemoir.cli.chat.display import clipped
 from mnemoir.cli.chat.session import Chat
 from mnemoir.cli.conversation_routes import text_of, tools_called
-from mnemoir.cli.output import counted
+from mnemoir.cli.output import LESS_LIKELY, counted, parted
 from mnemoir.cli.transfer import output, read_file
 from mnemoir.core.clock import from_text, utc_now
 from mnemoir.core.errors import InvalidRequest, NotFound
@@ -52,7 +53,8 @@ async def search(chat: Chat, argument: str) -> None:
     if not found:
         chat.display.note("Nothing was found.")
         return
-    chat.display.rows([f"{short(hit['conversation_id']):<{_SHORT_ID}}  {_row(hit['message'])}" for hit in found])
+    likely, others = ([_found(hit) for hit in part] for part in parted(found))
+    chat.display.rows([*likely, *([LESS_LIKELY, *others] if others else [])])
 
 
 async def memories(chat: Chat, argument: str) -> None:
@@ -113,6 +115,10 @@ def _row(message: Mapping[str, Any]) -> str:
     return f"{pinned}#{message['id']:<5} {when:<16}  {message['role']:<9}  {text}"
 
 
+def _found(hit: Mapping[str, Any]) -> str:
+    return f"{short(hit['conversation_id']):<{_SHORT_ID}}  {_row(hit['message'])}"
+
+
 def _count(argument: str, default: int, usage: str) -> int:
     """The number of rows asked for. Raises InvalidRequest for anything else."""
     if not argument:
@@ -134,9 +140,14 @@ async def load(chat: Chat, argument: str) -> None:
         now = utc_now()
         chat.display.rows([f"{listed(one, now)}  {clipped(one['id'], _LONGEST_ID)}" for one in found])
         return
-    chat.conversation = StoredConversation(id=found[0]["id"])
+    chat.conversation = replace(_as_stored(chat), id=found[0]["id"])
     title = clipped(found[0]["title"] or found[0]["preview"] or "(empty)", _TITLE)
     chat.display.note(f"Loaded {title}: {counted(found[0]['message_count'], 'message')}.")
+
+
+def _as_stored(chat: Chat) -> StoredConversation:
+    """The stored conversation of the chat, for what holds of the next one too."""
+    return chat.conversation if isinstance(chat.conversation, StoredConversation) else StoredConversation()
 
 
 async def save(chat: Chat, argument: str) -> None:
@@ -165,7 +176,7 @@ async def forget(chat: Chat, argument: str) -> None:
     else:
         typed = await chat.server.said(chat.stored_id)
         gone = await chat.server.delete(chat.stored_id)
-        chat.conversation = StoredConversation()
+        chat.conversation = replace(_as_stored(chat), id=StoredConversation().id)
         chat.input.forget(typed)
         derived = gone["memories"] + gone["node_memories"]
         told = f"Forgot {counted(gone['messages'], 'message')}; memories made of them: {derived}."

@@ -93,10 +93,12 @@ class StoredConversation:
     """A conversation that the server stores under its id, from the first message on."""
 
     id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    has_memory: bool = True
 
     def request(self, text: str) -> tuple[Body, Mapping[str, str]]:
         """See Conversation."""
-        body = {"messages": [{"role": "user", "content": text}], "history": "server", "memoryEnabled": True}
+        messages = [{"role": "user", "content": text}]
+        body = {"messages": messages, "history": "server", "memoryEnabled": self.has_memory}
         return body, {"x-session-id": self.id}
 
     def answered(self, text: str, answer: Answer) -> None:
@@ -109,10 +111,12 @@ class UnstoredConversation:
 
     id: None = None
     said: list[dict[str, str]] = field(default_factory=list)
+    system_prompt: str = ""
 
     def request(self, text: str) -> tuple[Body, Mapping[str, str]]:
         """See Conversation."""
-        messages = [*self.said, {"role": "user", "content": text}]
+        prompt = [{"role": "system", "content": self.system_prompt}] if self.system_prompt else []
+        messages = [*prompt, *self.said, {"role": "user", "content": text}]
         return {"messages": messages, "history": "client", "store": False}, {}
 
     def answered(self, text: str, answer: Answer) -> None:
@@ -120,6 +124,14 @@ class UnstoredConversation:
         if answer.text:
             self.said.append({"role": "user", "content": text})
             self.said.append({"role": "assistant", "content": answer.text})
+
+    def taken_back(self) -> str | None:
+        """Take back the last message and its answer; the message, None without one."""
+        if not self.said:
+            return None
+        question = self.said[-2]["content"]
+        del self.said[-2:]
+        return question
 
 
 _: tuple[type[Conversation], ...] = (StoredConversation, UnstoredConversation)  # checked, never run

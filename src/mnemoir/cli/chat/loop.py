@@ -9,13 +9,15 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from mnemoir.cli.chat import changing
+from mnemoir.cli.chat import changing, learning, steering
 from mnemoir.cli.chat.conversation import Answer
 from mnemoir.cli.chat.session import Chat
+from mnemoir.cli.conversation_routes import text_of
 from mnemoir.core.errors import InvalidRequest, MnemoirError, NotFound
 
 Run = Callable[[Chat, str], Awaitable[None]]
 
+_LOOKED_AT = 50  # messages from the end, among which the last one of the user is
 _LEAVING = ("/exit", "/quit", "/q")
 _ENDINGS = {
     "length": "The answer ends here: it reached the model's limit of tokens.",
@@ -39,6 +41,22 @@ async def help(chat: Chat, argument: str) -> None:
     chat.display.rows([f"{usage:<18} {about}" for usage, about in [*told, (", ".join(_LEAVING), "leave")]])
 
 
+async def retry(chat: Chat, argument: str) -> None:
+    """Have the last message of the user answered again; both answers stay, on branches of their own."""
+    if chat.unstored is not None:
+        asked = chat.unstored.taken_back()
+        if asked is None:
+            raise NotFound("This conversation has no messages yet.")
+        await _turn(chat, asked)
+        return
+    messages = await chat.server.last_messages(chat.stored_id, _LOOKED_AT)
+    last = next((one for one in reversed(messages) if one["role"] == "user"), None)
+    text = "" if last is None else text_of(last["content"])
+    if last is None or not text:
+        raise NotFound("There is no message with a text to answer again.")
+    await _turn(chat, text, parent_id=last["parent_id"] or 0)
+
+
 COMMANDS: Mapping[str, Command] = {
     "/sessions": Command(usage="/sessions [n]", about="list conversations, newest first (10)", run=changing.sessions),
     "/load": Command(
@@ -57,6 +75,7 @@ COMMANDS: Mapping[str, Command] = {
     "/forget": Command(usage="/forget", about="delete this conversation for good", run=changing.forget),
     "/search": Command(usage="/search <words>", about="search messages of all conversations", run=changing.search),
     "/memories": Command(usage="/memories", about="list the facts that are remembered", run=changing.memories),
+    "/undo": Command(usage="/undo", about="take back what was learned last", run=learning.undo, needs_memory=True),
     "/export": Command(
         usage="/export [file]",
         about="write it to a file: .jsonl, .json, .md or .txt",
@@ -72,6 +91,18 @@ COMMANDS: Mapping[str, Command] = {
         run=changing.pin,
         needs_memory=True,
     ),
+    "/model": Command(
+        usage="/model [name]", about="choose the model that answers; without a name list them", run=steering.model
+    ),
+    "/system": Command(
+        usage="/system [text]",
+        about="set the system prompt; off removes it, without a text show it",
+        run=steering.system,
+    ),
+    "/memory": Command(
+        usage="/memory [on|off]", about="recall and learn, or not", run=steering.memory, needs_memory=True
+    ),
+    "/retry": Command(usage="/retry", about="have the last message answered again", run=retry),
     "/help": Command(usage="/help", about="list the commands", run=help),
 }
 NAMES = (*COMMANDS, *_LEAVING)
@@ -113,6 +144,15 @@ def _parts(text: str) -> tuple[str, str]:
 
 async def converse(chat: Chat) -> None:
     """Run the chat until the input ends or a command leaves it."""
+    try:
+        await _converse(chat)
+    finally:
+        for task in chat.following:
+            task.cancel()
+        await asyncio.gather(*chat.following, return_exceptions=True)
+
+
+async def _converse(chat: Chat) -> None:
     while (text := await chat.input.read()) is not None:
         if not text.strip():
             continue
@@ -124,17 +164,21 @@ async def converse(chat: Chat) -> None:
             await _guarded(chat, run_command(chat, text), stopped="Stopped.")
 
 
-async def _turn(chat: Chat, text: str) -> None:
+async def _turn(chat: Chat, text: str, *, parent_id: int | None = None) -> None:
     answer = Answer()
     try:
         with chat.display.answering(text) as show:
-            async for piece in chat.server.answer(chat.conversation, text, answer):
+            async for piece in chat.server.answer(chat.conversation, text, answer, parent_id):
                 show(piece)
     finally:
         chat.conversation.answered(text, answer)
     chat.display.complete(answer, chat.conversation.id)
     if answer.reason in _ENDINGS:
         chat.display.note(_ENDINGS[answer.reason])
+    if chat.can_be_interrupted and chat.conversation.id is not None:
+        task = asyncio.create_task(learning.follow(chat, chat.conversation.id), name="what was learned")
+        chat.following.add(task)
+        task.add_done_callback(chat.following.discard)
     if answer.tools:
         chat.display.note(f"The model calls tools, which this chat does not have: {', '.join(answer.tools)}.")
 

@@ -16,7 +16,7 @@ from mnemoir.cli.connection import connect
 from mnemoir.cli.conversation_routes import conversation_path
 from mnemoir.cli.output import counted, note
 from mnemoir.cli.session import Session
-from mnemoir.core.errors import Conflict
+from mnemoir.core.errors import Conflict, MnemoirError
 from mnemoir.settings import load_settings
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _MOST_TOLD = 5
 _TITLE = 60  # characters
+_LONGEST_GREETING = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +50,7 @@ class ChatOptions:
                 chat = Chat(server=server, input=PipedInput(), display=display, conversation=conversation)
             else:
                 folder = None if self.no_memory else settings.storage.data_dir
+                note(await self._greeting(server))
                 chat = _at_terminal(server, conversation, folder)
             await converse(chat)
             return chat.can_be_interrupted or not chat.failures
@@ -70,6 +72,17 @@ class ChatOptions:
         title = found[0]["title"] or found[0]["preview"] or found[0]["id"]
         note(f"Going on with {clipped(title, _TITLE)}: {counted(found[0]['message_count'], 'message')}.")
         return StoredConversation(id=found[0]["id"])
+
+    async def _greeting(self, server: Server) -> str:
+        """Who talks to whom, and whether that is remembered."""
+        try:
+            model = await server.answering_model()
+            is_on = not self.no_memory and await server.remembers()
+        except MnemoirError as exc:
+            return f"{server.place} · user {self.user} · {exc.message}"
+        memory = "on" if is_on else "off" if self.no_memory else "off in this project"
+        named = f"model {model}" if model else "the server chooses the model"
+        return clipped(f"Mnemoir at {server.place} · {named} · user {self.user} · memory {memory}", _LONGEST_GREETING)
 
     def _is_at_terminal(self) -> bool:
         if self.as_json or os.environ.get("TERM") == "dumb":

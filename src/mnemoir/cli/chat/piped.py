@@ -22,6 +22,9 @@ class Input(Protocol):
     def forget(self, texts: Collection[str]) -> None:
         """Delete these texts from the lines stored for later chats. Raises StorageUnavailable."""
 
+    def tell(self, line: str) -> None:
+        """Show a line to a person who is about to type: above what is typed, or before it begins."""
+
 
 class PipedInput:
     """Standard input. A daemon thread waits for each line, because such a wait cannot be cancelled."""
@@ -55,6 +58,9 @@ class PipedInput:
 
     def forget(self, texts: Collection[str]) -> None:
         """See Input. Does nothing: no line is stored."""
+
+    def tell(self, line: str) -> None:
+        """See Input. Does nothing: nobody types."""
 
 
 def is_yes(answer: str) -> bool:

@@ -12,11 +12,12 @@ from typing import Any
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
 from prompt_toolkit.document import Document
+from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import FileHistory, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.patch_stdout import patch_stdout
 
-from mnemoir.cli.chat.display import clipped
+from mnemoir.cli.chat.display import clipped, inert
 from mnemoir.cli.chat.piped import Input, is_yes
 from mnemoir.core.errors import MnemoirError, StorageUnavailable
 
@@ -80,6 +81,13 @@ class TerminalInput:
             enable_suspend=True,
         )
         self._answers: PromptSession[str] = PromptSession(history=InMemoryHistory())
+        self._told: list[str] = []
+
+    def tell(self, line: str) -> None:
+        """See Input. The line is a part of the prompt, which it stays above when what is typed is sent."""
+        self._told.append(inert(line))
+        if self._lines.app.is_running:
+            self._lines.app.invalidate()
 
     async def read(self) -> str | None:
         """See Input. An interrupt asks whether to leave and keeps the typed text."""
@@ -87,7 +95,9 @@ class TerminalInput:
         while True:
             try:
                 with patch_stdout(raw=True):  # log lines appear above the prompt
-                    return await self._lines.prompt_async(_MARK, default=unsent)
+                    typed = await self._lines.prompt_async(self._prompt, default=unsent)
+                self._told.clear()
+                return typed
             except EOFError:
                 return None
             except KeyboardInterrupt:
@@ -109,6 +119,9 @@ class TerminalInput:
             raise StorageUnavailable(
                 f"What was typed is still in {HISTORY_FILE}, which cannot be written: {exc.strerror or exc}."
             ) from exc
+
+    def _prompt(self) -> StyleAndTextTuples:
+        return [*(("ansibrightblack", f"{line}\n") for line in self._told), ("", _MARK)]
 
     async def _ask(self, question: str, *, interrupted: bool) -> bool:
         """Ask yes or no; an interrupt or the end of the input gives `interrupted`."""

@@ -1,5 +1,6 @@
 """The state of one chat: its server, input, output and current conversation."""
 
+import asyncio
 from dataclasses import dataclass, field
 
 from mnemoir.cli.chat.asking import Server
@@ -13,7 +14,8 @@ from mnemoir.core.errors import InvalidRequest
 class Chat:
     """One chat. Loading another conversation replaces `conversation`; `failures` counts shown errors.
 
-    With `can_be_interrupted` an interrupt stops the current answer or command, but not the chat.
+    With `can_be_interrupted` an interrupt stops the current answer or command, but not the chat. `following` waits
+    for what is learned from its turns.
     """
 
     server: Server
@@ -22,6 +24,7 @@ class Chat:
     conversation: Conversation = field(default_factory=StoredConversation)
     can_be_interrupted: bool = False
     failures: int = 0
+    following: set[asyncio.Task[None]] = field(default_factory=set)
 
     @property
     def stored_id(self) -> str:

@@ -40,6 +40,8 @@ def _sorted(
 ) -> list[SearchHit]:
     hits = {hit.message_id: hit for hit in by_words}
     for hit in by_meaning:
-        hits[hit.message_id] = replace(hits.get(hit.message_id, hit), similarity=hit.similarity)
+        same = hits.get(hit.message_id, hit)
+        is_likely = same.is_likely or hit.is_likely
+        hits[hit.message_id] = replace(same, similarity=hit.similarity, is_likely=is_likely)
     order = sorted(scores, key=lambda message_id: (-round(scores[message_id], 9), -message_id))
     return [replace(hits[message_id], score=scores[message_id]) for message_id in order]

@@ -1,6 +1,7 @@
 """Finds messages by their vectors: queries a vector store and loads the messages of its hits."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, get_args
 
@@ -79,17 +80,22 @@ class NearestMessages:
         )
 
 
-def related_to(query: str, hits: Sequence[SearchHit]) -> list[SearchHit]:
-    """The hits that share a word with the question or are more similar to it than unrelated texts, in order."""
-    asked, least = query_terms(query), Weights().related_cosine
-    return [
-        hit
-        for hit in hits
-        if (hit.similarity or 0.0) >= least or np.isin(asked, read_terms(terms_of(hit.message.text))).any()
-    ]
+def told_apart(query: str, hits: Sequence[SearchHit]) -> list[SearchHit]:
+    """The hits, in order, each with whether it is likely: it shares a word with the question or is like it."""
+    asked = query_terms(query)
+
+    def is_likely(hit: SearchHit) -> bool:
+        return is_alike(hit.similarity) or bool(np.isin(asked, read_terms(terms_of(hit.message.text))).any())
+
+    return [replace(hit, is_likely=is_likely(hit)) for hit in hits]
 
 
-def hit_of(stored: StoredMessage, similarity: float | None, score: float) -> SearchHit:
+def is_alike(similarity: float | None) -> bool:
+    """True for a message that is more similar to a question than unrelated texts are."""
+    return (similarity or 0.0) >= Weights().related_cosine
+
+
+def hit_of(stored: StoredMessage, similarity: float | None, score: float, *, is_likely: bool = True) -> SearchHit:
     """The hit of a stored message."""
     return SearchHit(
         message=stored.message,
@@ -99,6 +105,7 @@ def hit_of(stored: StoredMessage, similarity: float | None, score: float) -> Sea
         created_at=stored.created_at,
         score=score,
         stored=stored,
+        is_likely=is_likely,
     )
 
 

@@ -29,7 +29,8 @@ class SearchHit:
     """A found message. `similarity` is 1 - cosine distance; None when only its words were found.
 
     `score` orders hits, greater is better, and is comparable within one result only. `stored` is the whole message;
-    None for a foreign message that only the vector store has.
+    None for a foreign message that only the vector store has. One that is not `is_likely` shares no word with the
+    query and is hardly like it.
     """
 
     message: Message
@@ -39,6 +40,7 @@ class SearchHit:
     created_at: datetime | None
     score: float = 0.0
     stored: StoredMessage | None = None
+    is_likely: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

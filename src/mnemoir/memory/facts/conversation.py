@@ -16,6 +16,7 @@ from mnemoir.core.ids import new_memory_id
 from mnemoir.core.memories import Memory
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash, estimate_tokens, take_down
+from mnemoir.memory.facts.acknowledging import without_acknowledgement
 from mnemoir.memory.facts.requests import AddRequest, Turn
 from mnemoir.ports.embedding import Passage
 from mnemoir.search.indexing import CONTEXT_MESSAGES, context_of
@@ -90,8 +91,12 @@ def digest(turns: Sequence[Turn]) -> str:
 
 
 def _typed(turn: Turn) -> Turn:
-    """A user's turn reduced to text typed by a person: without document frames, side tasks and repeated memories."""
-    return replace(turn, text=learnable(turn.text)) if turn.role == "user" else turn
+    """A user's turn reduced to text typed by a person: without document frames, side tasks and repeated memories.
+
+    An assistant's turn loses what it says of facts that are to be remembered.
+    """
+    clean = learnable if turn.role == "user" else without_acknowledgement
+    return replace(turn, text=clean(turn.text))
 
 
 def _clean(text: str) -> str:

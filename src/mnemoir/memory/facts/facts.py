@@ -5,7 +5,7 @@ commit, so that a conversation sent by several callers at once is remembered onc
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -28,7 +28,9 @@ from mnemoir.memory.facts.requests import (
     AddRequest,
     AddResult,
     FactSettings,
+    Statement,
     TokenLimits,
+    Turn,
     redeemed,
     unknown_memory,
 )
@@ -57,7 +59,7 @@ class Facts:
         proposals: ProposalStore,
         recall: Recall,
         indexing: Indexing,
-        model: ChatModel,
+        model: Callable[[], ChatModel],
         project_settings: ProjectSettingsStore,
         defaults: FactSettings,
         clock: Clock = utc_now,
@@ -101,6 +103,14 @@ class Facts:
         rehearsal = self.plans.rehearsal()
         result = await self._add(scope, replace(request, receipt=None), rehearsal)
         return result, self.plans.keep(rehearsal).plan_id
+
+    async def foreseen(self, text: str) -> list[str]:
+        """The facts that an add of this user turn will find; [] with a language model, which is not asked twice."""
+        turns, model = analysed([Turn(role="user", text=text)]), self._model()
+        if model.provider != "offline" or not turns:
+            return []
+        found = await self._extracted(Exchange(model), turns)
+        return [fact.text for fact in found]
 
     async def search(
         self,
@@ -178,25 +188,23 @@ class Facts:
         if not turns:
             return await self._nothing_found(scope, request, Usage())
         project = await self._settings_of(scope)
-        exchange = Exchange(self._model)
-        facts = await extract(
-            exchange,
-            extraction_policy(project.extraction_prompt),
-            turns,
-            now=self._clock(),
-            settings=self._defaults,
-            said_at=request.said_at,
-        )
+        model = self._model()
+        exchange = Exchange(model)
+        facts = await self._extracted(exchange, turns, prompt=project.extraction_prompt, said_at=request.said_at)
         if not facts:
             return await self._nothing_found(scope, request, exchange.usage)
         facts = await asyncio.to_thread(judged, facts, turns)
         learned = Learned(scope=scope, request=request, turns=turns, facts=facts, exchange=exchange, project=project)
         gate = self.review.gate(project.review or self._defaults.review)
         async with self._same_user.hold(scope.owner):
-            applied = await self._remembering.take(learned, self._model.name, rehearsal or gate)
-        return AddResult(
-            applied=applied, facts_found=True, usage=exchange.usage, proposed=gate.proposed, dropped=gate.dropped
-        )
+            result = await self._remembering.take(learned, model.name, rehearsal or gate)
+        return replace(result, proposed=gate.proposed, dropped=gate.dropped)
+
+    async def _extracted(
+        self, exchange: Exchange, turns: Sequence[Turn], *, prompt: str | None = None, said_at: datetime | None = None
+    ) -> list[Statement]:
+        policy, now = extraction_policy(prompt), self._clock()
+        return await extract(exchange, policy, turns, now=now, settings=self._defaults, said_at=said_at)
 
     async def _nothing_found(self, scope: Scope, request: AddRequest, usage: Usage) -> AddResult:
         if request.receipt is not None:

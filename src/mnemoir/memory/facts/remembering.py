@@ -33,7 +33,7 @@ from mnemoir.memory.facts.extraction import Exchange
 from mnemoir.memory.facts.gate import is_waiting, texts_of
 from mnemoir.memory.facts.matters import contradicts, statements_like
 from mnemoir.memory.facts.reconciliation import Candidate, Proposal, candidates_of, propose, sort_exact, sort_near
-from mnemoir.memory.facts.requests import AddRequest, FactSettings, Statement, Turn
+from mnemoir.memory.facts.requests import AddRequest, AddResult, FactSettings, Statement, Turn
 from mnemoir.memory.facts.review import Review
 from mnemoir.memory.facts.secrets import without_secret
 from mnemoir.memory.facts.timeline import State, in_time, latest_of
@@ -50,8 +50,12 @@ _NEAREST = 10  # memories looked at beside each new fact
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """All changes of one add: texts to store, memories that were told again, and hidden ones that were."""
+    """All changes of one add: texts to store, memories that were told again, and hidden ones that were.
 
+    `known` are those told again, whether that renews them or not.
+    """
+
+    known: Sequence[Memory] = ()
     states: Sequence[State] = ()
     touched: Sequence[tuple[Memory, datetime | None]] = ()
     renewed: Sequence[tuple[Memory, datetime | None]] = ()
@@ -173,8 +177,8 @@ class Remembering:
         self._defaults = defaults
         self._clock = clock
 
-    async def take(self, learned: Learned, model_name: str, committer: Committer) -> list[Applied]:
-        """Commit the facts; return the changes in the order applied. Raises ProviderError and StorageUnavailable."""
+    async def take(self, learned: Learned, model_name: str, committer: Committer) -> AddResult:
+        """Commit the facts. Raises ProviderError and StorageUnavailable."""
         sources = await asyncio.to_thread(_sources, learned.turns)
         provenance = Provenance(reason="extracted", model=model_name, turns=sources, session=learned.request.session)
         try:
@@ -185,14 +189,15 @@ class Remembering:
 
     async def _commit(
         self, committer: Committer, learned: Learned, provenance: Provenance, *, degrade: bool
-    ) -> list[Applied]:
+    ) -> AddResult:
         decision = await self._decide(learned)
         entries = await self._indexing.entries(decision.passages())
         wanted = changes(decision, entries, learned.scope, learned.request, self._clock())
         receipt = learned.request.receipt
-        if not wanted and receipt is None:
-            return []
-        return await committer.commit(learned.scope, wanted, provenance, receipt=receipt, degrade=degrade)
+        applied: Sequence[Applied] = ()
+        if wanted or receipt is not None:
+            applied = await committer.commit(learned.scope, wanted, provenance, receipt=receipt, degrade=degrade)
+        return AddResult(applied=applied, facts_found=True, usage=learned.exchange.usage, known=decision.known)
 
     async def _decide(self, learned: Learned) -> Decided:
         visible = visible_now(self._defaults.decay_days, learned.project, self._clock())
@@ -206,9 +211,11 @@ class Remembering:
         proposals = await propose(learned.exchange, told.fresh, candidates, self._defaults.answer_tokens)
         plan = await self._defended(learned.scope, told.fresh, candidates, proposals, visible)
         known = [*exact.known, *told.known, *(candidates[at].memory for at in plan.known)]
-        touched = _once(known, plan, candidates) if self._defaults.touch_on_none else []
+        known = _once(known, plan, candidates)
+        touched = known if self._defaults.touch_on_none else []
         latest = latest_of(learned.facts)
         return Decided(
+            known=known,
             states=await asyncio.to_thread(in_time, plan, candidates, learned.facts),
             touched=[(memory, said_at.get(content_hash(memory.text), latest)) for memory in touched],
             renewed=[(memory, said_at.get(content_hash(memory.text), latest)) for memory in exact.hidden],

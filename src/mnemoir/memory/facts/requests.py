@@ -8,7 +8,7 @@ from typing import Any
 from mnemoir.core.errors import Conflict, NotFound
 from mnemoir.core.events import Usage
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Applied, Hit
+from mnemoir.core.memories import Applied, Hit, Memory
 from mnemoir.core.proposals import Proposal
 from mnemoir.core.text import estimate_tokens
 from mnemoir.ports.memory_store import Receipt, RedeemedReceipt
@@ -70,13 +70,15 @@ class AddRequest:
 class AddResult:
     """The changes of an add, in the order applied. `facts_found` is False when there was nothing to remember.
 
-    `redeemed` is True when the answer is that of an earlier request with the same key. `proposed` waits for a review;
-    `dropped` older proposals had to go for it.
+    `known` are the memories that already said a fact, each once. `redeemed` is True when the answer is that of an
+    earlier request with the same key; it names no known ones. `proposed` waits for a review; `dropped` older
+    proposals had to go for it.
     """
 
     applied: Sequence[Applied]
     facts_found: bool
     usage: Usage
+    known: Sequence[Memory] = ()
     redeemed: bool = False
     proposed: Sequence[Proposal] = ()
     dropped: int = 0

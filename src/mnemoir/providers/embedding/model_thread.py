@@ -212,9 +212,10 @@ class _Worker(Generic[Tokens]):
             request.fail(_error(self._label, exc))
 
     def _slices(self) -> list[list[_Entry[Tokens]]]:
-        """A slice for each lane, as far as there is work."""
+        """A slice for each lane, as far as there is work; little work is spread over all lanes."""
         slices: list[list[_Entry[Tokens]]] = []
-        tokens = ROUND_TOKENS // self._lanes
+        waiting = sum(len(tokens) for request in self._waiting for _, tokens in request.tokenized)
+        tokens = min(ROUND_TOKENS, waiting) // self._lanes
         for _ in range(self._lanes):
             chosen = _slice([request for request in self._waiting if request.tokenized], tokens)
             slices += [chosen] if chosen else []

@@ -218,9 +218,14 @@ def sent_json(message: Message) -> SentMessage:
 
 
 def _preview(first: Sequence[Message]) -> str:
-    """The first words of the user."""
+    """The first words of the user; where more was said, whole words and an ellipsis."""
     said = next((message.text for message in first if message.role == "user" and message.text.strip()), "")
-    return " ".join(said[: _PREVIEW * 10].split())[:_PREVIEW]
+    words = " ".join(said[: _PREVIEW * 10].split())
+    if len(words) <= _PREVIEW:
+        return words
+    cut = words[: _PREVIEW - 1]
+    whole = cut if words[_PREVIEW - 1] == " " else cut.rpartition(" ")[0]
+    return f"{(whole or cut).rstrip(' ,;:.–—-')}…"
 
 
 def _content_json(content: Content) -> ContentAnswer:

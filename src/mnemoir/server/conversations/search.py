@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
 from fastapi import Query
 from pydantic import BeforeValidator
@@ -31,12 +31,16 @@ Mode = Literal["hybrid", "semantic", "keyword"]
 
 
 class FoundMessage(JsonObject):
-    """A message that was found, and the title of its conversation."""
+    """A message that was found, and the title of its conversation.
+
+    `likely` is false for one that shares no word with the question and is hardly like it.
+    """
 
     conversation_id: str
     title: str | None
     message: MessageAnswer
     score: float
+    likely: NotRequired[Literal[False]]
 
 
 class FoundMessages(JsonObject):
@@ -115,14 +119,14 @@ def _told(log: Log, hits: Sequence[SearchHit]) -> Answer[FoundMessages]:
 
     sessions = {id: log.get_session(id) for id in {hit.session_id for hit in hits}}
     titles = {id: session.metadata.title for id, session in sessions.items() if session}
-    results: list[FoundMessage] = [
-        {
+
+    def told(hit: SearchHit, stored: StoredMessage) -> FoundMessage:
+        found: FoundMessage = {
             "conversation_id": hit.session_id,
             "title": titles.get(hit.session_id),
-            "message": message(hit.stored),
+            "message": message(stored),
             "score": hit.score,
         }
-        for hit in hits
-        if hit.stored is not None
-    ]
-    return Answer({"results": results})
+        return found if hit.is_likely else {**found, "likely": False}
+
+    return Answer({"results": [told(hit, hit.stored) for hit in hits if hit.stored is not None]})

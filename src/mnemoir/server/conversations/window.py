@@ -99,7 +99,7 @@ async def window(
         settings = site.parts.settings
         name = strategy or settings.memory.strategy
         own_one = name == settings.memory.strategy
-        chosen = own.manager.strategy if own_one else make_strategy(settings, site.parts.model, name)
+        chosen = own.manager.strategy if own_one else make_strategy(settings, site.parts.in_use.now, name)
         budget = own.manager.max_history_tokens if max_tokens is None else max_tokens
         parts = await asyncio.to_thread(
             window_parts,

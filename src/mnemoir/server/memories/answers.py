@@ -100,15 +100,24 @@ class TokenUsage(JsonObject):
     cached_tokens: int
 
 
+class KnownMemory(JsonObject):
+    """A memory that said already what was to be added."""
+
+    id: str
+    memory: str
+
+
 class AddAnswer(JsonObject):
     """The changes made by an add, in order; `status` and `event_id` with `async_mode`.
 
-    With `dry_run` those that it would make; `plan_id` applies them, null without any. `proposed` waits for a review;
-    so many older proposals had to go for it.
+    `known` names memories that said already what was to be added; it is left out when there are none.
+    With `dry_run` the changes are those that it would make; `plan_id` applies them, null without any.
+    `proposed` waits for a review; `dropped_proposals` older ones had to go for it.
     """
 
     results: list[AppliedChange]
     message: str
+    known: NotRequired[list[KnownMemory]]
     usage: NotRequired[TokenUsage]
     status: NotRequired[Literal["PENDING"]]
     event_id: NotRequired[str]
@@ -202,6 +211,8 @@ def add_json(result: AddResult, *, include_usage: bool) -> AddAnswer:
             f"Added {added} memories successfully" if result.facts_found else "No new information found to store"
         ),
     }
+    if result.known:
+        body["known"] = [{"id": memory.id, "memory": memory.text} for memory in result.known]
     if result.proposed:
         body["proposed"] = [proposed_json(one) for one in result.proposed]
     if result.dropped:

@@ -255,6 +255,10 @@ class FileMemoryStore:
         """The change that changed the user's memory last."""
         return await self._told.last_change(scope, memory_id)
 
+    async def change_from(self, scope: Scope, message_uid: str) -> LoggedChange | None:
+        """The change that was learned from a message; None when nothing was."""
+        return await self._told.change_from(scope, message_uid)
+
     async def removed(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """The memory as it was when it was removed; None when it is current, was never there, or is forgotten."""
         if await self.get(scope, memory_id) is not None:

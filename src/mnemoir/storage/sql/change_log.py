@@ -52,6 +52,12 @@ def change_of(sql: Sql, project: Project, change_id: ChangeId) -> tuple[Scope, L
     return scope, change
 
 
+def change_from(sql: Sql, scope: Scope, message_uid: str) -> LoggedChange | None:
+    """The first commit whose turns end with a message; None without one. Its id is "" when it has erased words."""
+    rows = sql.rows(_QUERIES["events_from_message"], message_uid=message_uid)
+    return next(iter(list(_grouped(rows, scope, _undone(sql)))[::-1]), None) if rows else None
+
+
 def last_change_of(sql: Sql, memory_id: MemoryId) -> ChangeId | None:
     """The commit that changed a memory last; None for an unknown memory."""
     found = sql.value(_QUERIES["last_change_of"], id=memory_id)

@@ -33,7 +33,7 @@ from mnemoir.ports.memory_store import (
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.storage.sql import lists
 from mnemoir.storage.sql.backlogs import MAIN, TERMS, SqlBacklog
-from mnemoir.storage.sql.change_log import change_of, changes_before, last_change_of
+from mnemoir.storage.sql.change_log import change_from, change_of, changes_before, last_change_of
 from mnemoir.storage.sql.commit import Commit, history_of_memory, preview, removed_memory
 from mnemoir.storage.sql.engine import Engine, Sql, entered, queries
 from mnemoir.storage.sql.forgetting import erase_some, make_nobodys
@@ -209,6 +209,10 @@ class SqlMemoryStore(SqlBacklog):
     async def last_change(self, scope: Scope, memory_id: MemoryId) -> ChangeId | None:
         """The change that changed the user's memory last."""
         return await self._db.read(scope, lambda sql: last_change_of(sql, memory_id))
+
+    async def change_from(self, scope: Scope, message_uid: str) -> LoggedChange | None:
+        """The change that was learned from a message; None when nothing was."""
+        return await self._db.read(scope, lambda sql: change_from(sql, scope, message_uid))
 
     async def removed(self, scope: Scope, memory_id: MemoryId) -> Memory | None:
         """The memory as it was when it was removed; None when it is current, was never there, or is forgotten."""

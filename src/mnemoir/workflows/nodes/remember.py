@@ -5,7 +5,9 @@ The node itself derives no memories. It stores a durable job, which survives a r
 """
 
 from mnemoir.core.clock import to_text
+from mnemoir.core.events import Text
 from mnemoir.core.runs import WrittenMemory
+from mnemoir.memory.facts.acknowledging import acknowledgement
 from mnemoir.ports.memory_service import ChatTurn
 from mnemoir.workflows.node import NodeProperties, ValueNode
 from mnemoir.workflows.remembering import answer_to_learn
@@ -40,5 +42,21 @@ class Remember(ValueNode[NodeProperties]):
             answer_uid=stored.answer_uid if stored else None,
         )
         job = await memory.keep(turn.caller, said)
-        step.trace.written += [WrittenMemory(kind="turn", id=job)] if job else []
+        if job:
+            step.trace.written.append(WrittenMemory(kind="turn", id=job))
+            await self._acknowledge(turn)
         return ""
+
+    async def _acknowledge(self, turn: Turn) -> None:
+        """Let an answer of the offline model say what is going to be remembered.
+
+        It is said behind the text that is learned from, while the answer is still open, and only where it belongs:
+        not into JSON, and not behind an answer that was cut.
+        """
+        is_open = self.properties.before_close and turn.finished is not None and turn.finished.reason == "stop"
+        is_own = bool(turn.answering) and turn.answering[-1].type.lower() == "respond"
+        is_offline = is_own and self.services.own_model().provider == "offline"
+        if not (is_open and is_offline) or turn.chat.request.output is not None:
+            return
+        if sentence := acknowledgement(await self.services.memory.foreseen(turn.user_text)):
+            await turn.say([Text(f"\n\n{sentence}")])

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from mnemoir.core.events import Event, MembersDropped, Usage, as_events
-from mnemoir.wire.forwarding import prepared
+from mnemoir.wire.forwarding import plain, prepared, takes_raw
 from mnemoir.workflows.node import Node, NodeProperties
 from mnemoir.workflows.step import Step
 from mnemoir.workflows.tracing import add_tokens, call_of, traced_messages, variables_in
@@ -18,9 +18,11 @@ class Respond(Node[NodeProperties]):
 
     async def run(self, step: Step) -> AsyncGenerator[Sequence[Event], None]:
         """The model's events as they come, or the whole answer in one batch."""
-        model, turn = self.services.own_model, step.run.turn
+        model, turn = self.services.own_model(), step.run.turn
         # the client's model name selected this workflow; the workflow determines the model that answers
         request = replace(turn.chat.request, messages=turn.messages, model=model.name, for_client=step.answers_client)
+        if request.raw and not takes_raw(request, model.provider, self.services.forwarding):
+            request = plain(request)  # the model was changed behind the beginning of the chat
         request, dropped = prepared(request, model.provider, self.services.forwarding)
         if dropped:
             turn.trace.dropped = turn.chat.spelled(dropped)

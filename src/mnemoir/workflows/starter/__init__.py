@@ -12,9 +12,9 @@ from importlib.resources.abc import Traversable
 import orjson
 
 FIRST_USER = "single-model"
-FIRST_ENDPOINT = "Configs/Endpoints/local-ollama.json"
 FOLDERS = ("DiscussionIds",)  # empty folders of the tree
-_ENDPOINTS = (FIRST_ENDPOINT, "Configs/Endpoints/second-model.json", "Configs/Endpoints/vision-model.json")
+_OLLAMA, _OTHER = "local-ollama", "first-model"  # names of the first endpoint
+_ENDPOINTS = (_OLLAMA, "second-model", "vision-model")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,13 +25,28 @@ class StarterServer:
     model: str | None = None
     api_type: str | None = None
 
+    @property
+    def first_endpoint(self) -> str:
+        """The path of the first endpoint in the tree, named after Ollama only where it is one."""
+        return _path(_OTHER if self._is_another else _OLLAMA)
+
+    @property
+    def _is_another(self) -> bool:
+        return self.api_type is not None and not self.api_type.startswith("Ollama")
+
+    def named(self, file: str | bytes) -> bytes:
+        """The path or the text of a file, with the name of the first endpoint."""
+        text = file.encode() if isinstance(file, str) else file
+        return text.replace(_OLLAMA.encode(), _OTHER.encode()) if self._is_another else text
+
 
 def starter_files(server: StarterServer) -> Mapping[str, bytes]:
     """The files of the whole tree: contents by path, with slashes. All examples ask `server`."""
     here = files(__name__)
     tree = {path: file.read_bytes() for path, file in _below(here / "Public")}
     tree |= {f"modules/{path}": file.read_bytes() for path, file in _below(here / "modules")}
-    return tree | {path: _asking(server, tree[path]) for path in _ENDPOINTS}
+    tree |= {path: _asking(server, tree[path]) for path in map(_path, _ENDPOINTS)}
+    return {server.named(path).decode(): server.named(content) for path, content in tree.items()}
 
 
 def api_types() -> list[str]:
@@ -42,6 +57,10 @@ def api_types() -> list[str]:
 def users() -> list[str]:
     """The users of the tree, one for each example, in order."""
     return [name for name in _names("Users") if not name.startswith("_")]
+
+
+def _path(endpoint: str) -> str:
+    return f"Configs/Endpoints/{endpoint}.json"
 
 
 def _names(folder: str) -> list[str]:

@@ -6,6 +6,7 @@ import { furtherOf } from '@/shared/data/further';
 import { useThread } from '@/shared/data/conversations/thread';
 import { useAddressParams } from '@/shared/hooks/useAddressParams';
 import { ArtifactsBar } from './artifacts/ArtifactsBar';
+import { NoMemoryNotice } from './artifacts/NoMemoryNotice';
 import classes from './ChatPage.module.css';
 import { Composer } from './composer/Composer';
 import { useAttached } from './composer/useAttached';
@@ -60,6 +61,7 @@ export function Chat({ conversation, sought }: ChatProps) {
       <div className={classes.top}>
         <RailButton />
         <ChatTitle conversation={conversation} />
+        <NoMemoryNotice />
         <ArtifactsBar />
       </div>
       <Said conversation={conversation} sought={sought} talk={talk} thread={thread} />

@@ -1,48 +1,10 @@
 import { screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { http, HttpResponse } from 'msw';
+import { conversation, line, piece, streamed } from '@/shared/testing/chat';
 import { renderAt } from '@/shared/testing/render';
 import { server } from '@/shared/testing/server';
 import { ChatPage } from './ChatPage';
-
-const line = (event: unknown) => `data: ${JSON.stringify(event)}\n\n`;
-const piece = (content: string) => line({ choices: [{ delta: { content } }] });
-
-/** The server with one conversation: what is said in it is stored, and answered by `answer`. */
-function conversation(answer: (body: Record<string, unknown>) => Response) {
-  const messages: Record<string, unknown>[] = [];
-  const bodies: Record<string, unknown>[] = [];
-  const put = (role: string, content: string) => {
-    const id = messages.length + 1;
-    const known = {
-      finish_reason: null,
-      run_id: role === 'assistant' ? 'r' : null,
-      tool_calls: null,
-      created_at: '2026-11-22T10:00:00Z',
-    };
-    messages.push({ id, role, content, parent_id: id - 1 || null, siblings: [id], ...known });
-  };
-  server.use(
-    http.get('*/health', () => HttpResponse.json({ llm: 'configured' })),
-    http.get('*/api/runs/r/summary', () => HttpResponse.json({ detail: 'None.' }, { status: 404 })),
-    http.get('*/v1/models', () => HttpResponse.json({ data: [{ id: 'small' }, { id: 'large' }] })),
-    http.get('*/api/conversations', () => HttpResponse.json({ results: [], next: null })),
-    http.get('*/api/conversations/:id', () => HttpResponse.json({ detail: 'None.' }, { status: 404 })),
-    http.get('*/api/conversations/:id/messages', () => HttpResponse.json({ results: messages, next: null })),
-    http.post('*/v1/chat/completions', async ({ request }) => {
-      const body = (await request.json()) as { messages: { content: string }[] };
-      bodies.push(body);
-      const response = answer(body);
-      if (response.ok) put('user', body.messages[0]?.content ?? '');
-      if (response.ok) put('assistant', 'Green tea.');
-      return response;
-    }),
-  );
-  return { bodies, put };
-}
-
-const streamed = (...events: string[]) =>
-  new HttpResponse(events.join(''), { headers: { 'X-Workflow-Run-Id': 'r' } });
 
 test('a message is sent behind the newest one and its answer is shown', async () => {
   const { bodies, put } = conversation(() => streamed(piece('Green '), piece('tea.'), 'data: [DONE]\n\n'));
@@ -86,14 +48,6 @@ test('what is tried first goes into the composer, and memory and model into the 
   await waitFor(() => expect(bodies).toHaveLength(1));
   expect(bodies[0]).toMatchObject({ memoryEnabled: true, model: 'large' });
   await screen.findByText('Green tea.');
-});
-
-test('an empty chat offers to switch the memory on', async () => {
-  conversation(() => streamed('data: [DONE]\n\n'));
-  renderAt('/', <ChatPage />);
-  await userEvent.click(await screen.findByRole('button', { name: 'Switch it on' }));
-  expect(await screen.findByText(/Long-term memory is on/)).toBeVisible();
-  expect(localStorage.getItem('memoryEnabled')).toBe('true');
 });
 
 test('a model that is gone is not asked: what the picker shows is', async () => {
@@ -176,7 +130,7 @@ test('without a model the next step is told', async () => {
   server.use(http.get('*/health', () => HttpResponse.json({ llm: 'missing' })));
   renderAt('/', <ChatPage />);
   expect(await screen.findByText('No language model is connected')).toBeVisible();
-  expect(screen.getByText('OPENAI_API_KEY')).toBeVisible();
+  expect(screen.getByRole('link', { name: 'Connect a model' })).toHaveAttribute('href', '/connect?part=model');
 });
 
 test('an error within the stream ends the answer with its cause', async () => {

@@ -1,106 +1,39 @@
-import { Code, Group, Stack, Switch, Tabs, Text, Title } from '@mantine/core';
-import { serverUrl } from '@/shared/api/client';
+import { Tabs } from '@mantine/core';
+import { TbApps, TbBrain } from 'react-icons/tb';
 import { PageFrame } from '@/shared/components/PageFrame';
-import { ErrorState, LoadingState } from '@/shared/components/states';
-import { Words } from '@/shared/components/Words';
-import { useAbout } from '@/shared/data/about';
-import { useModels } from '@/shared/data/models';
-import { type ClientSeen, useClients } from '@/shared/data/status';
 import { useAddressParams } from '@/shared/hooks/useAddressParams';
-import { type Settings, useSettings } from '@/shared/settings/settings';
-import { CallsTable } from './CallsTable';
-import { ClientSetup } from './ClientSetup';
+import { AppsTab } from './AppsTab';
 import classes from './ConnectPage.module.css';
-import { type Setup, setups } from './setups';
-import type { Place } from './snippets';
+import { ModelTab } from './model/ModelTab';
 
-const [FIRST] = setups as [Setup, ...Setup[]];
-
-/** How apps and programs are pointed at this server, and whether their calls arrive. */
+/** The two sides of the server: the apps that call it, and the language model that it calls. */
 export function ConnectPage() {
   const { params, change } = useAddressParams();
-  const clients = useClients();
-  const settings = useSettings();
-  const place = usePlace(settings, params.get('memory') !== 'off');
-  const chosen = setups.find(setup => setup.id === params.get('client')) ?? FIRST;
-  const set = (name: string, value: string | null) => change({ [name]: value }, { replace: true });
-  const seen = clients.data?.results ?? [];
-
+  const part = params.get('part') === 'model' ? 'model' : 'apps';
   return (
     <PageFrame title="Connect">
-      <Stack gap="lg" maw="72rem">
-        <Group justify="space-between" align="flex-end" gap="sm">
-          <Text size="sm" c="dimmed" maw="38rem">
-            Mnemoir speaks the protocols of OpenAI and Ollama. Point an app at it in place of its model; everything
-            here is filled in for this server, as user <Name>{settings.user}</Name> in project{' '}
-            <Name>{settings.project}</Name>.
-          </Text>
-          <Switch
-            label="With long-term memory"
-            checked={place.memory}
-            onChange={event => set('memory', event.currentTarget.checked ? null : 'off')}
-          />
-        </Group>
-        <Tabs
-          value={chosen.id}
-          onChange={id => set('client', id)}
-          keepMounted={false}
-          classNames={{ list: classes.list, panel: classes.panel }}
-        >
-          <Tabs.List aria-label="Clients">
-            {setups.map(setup => (
-              <Tabs.Tab key={setup.id} value={setup.id} leftSection={<setup.Icon size={16} aria-hidden />}>
-                {setup.name}
-                {hasCalled(setup, seen) && (
-                  <span className={classes.dot} role="img" aria-label=", has called" title="Has called" />
-                )}
-              </Tabs.Tab>
-            ))}
-          </Tabs.List>
-          {setups.map(setup => (
-            <Tabs.Panel key={setup.id} value={setup.id}>
-              <ClientSetup setup={setup} place={place} seen={seen} />
-            </Tabs.Panel>
-          ))}
-        </Tabs>
-        <Stack gap="xs">
-          <Title order={2} size="h4">
-            Calls seen
-          </Title>
-          {clients.isPending && <LoadingState label="Loading the calls" />}
-          {clients.isError && <ErrorState error={clients.error} onRetry={() => void clients.refetch()} />}
-          {clients.data && <CallsTable seen={seen} since={clients.data.since} />}
-        </Stack>
-      </Stack>
+      <Tabs
+        value={part}
+        onChange={chosen => change({ part: chosen === 'model' ? chosen : null })}
+        keepMounted={false}
+        variant="pills"
+        classNames={{ panel: classes.part ?? '' }}
+      >
+        <Tabs.List aria-label="What to connect">
+          <Tabs.Tab value="apps" leftSection={<TbApps size={16} aria-hidden />}>
+            Apps
+          </Tabs.Tab>
+          <Tabs.Tab value="model" leftSection={<TbBrain size={16} aria-hidden />}>
+            Language model
+          </Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="apps">
+          <AppsTab />
+        </Tabs.Panel>
+        <Tabs.Panel value="model">
+          <ModelTab />
+        </Tabs.Panel>
+      </Tabs>
     </PageFrame>
   );
-}
-
-function Name({ children }: { children: string }) {
-  return (
-    <Code>
-      <Words limit={80}>{children}</Words>
-    </Code>
-  );
-}
-
-const ANY_MODEL = 'mnemoir';
-
-/** This server and this browser's user, as snippets name them; what the server would take anyway is left out. */
-function usePlace(settings: Settings, memory: boolean): Place {
-  const about = useAbout().data;
-  const [model = ANY_MODEL] = useModels().data ?? [];
-  return {
-    url: serverUrl,
-    needsKey: about?.needs_key ?? false,
-    model: settings.model || model,
-    user: settings.user === about?.user ? '' : settings.user,
-    anyUser: settings.user,
-    project: settings.project === about?.project ? '' : settings.project,
-    memory,
-  };
-}
-
-function hasCalled(setup: Setup, seen: ClientSeen[]): boolean {
-  return seen.some(client => setup.kinds.includes(client.kind));
 }

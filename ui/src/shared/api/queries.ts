@@ -25,11 +25,12 @@ export function newQueryClient(): QueryClient {
   return new Queries({
     defaultOptions: {
       queries: {
+        networkMode: 'always', // without a network a server on this machine is still there, and others fail at once
         staleTime: 5_000,
         retry: (failures, error) => failures < TRIES && error instanceof ApiError && mayPass(error.status),
         refetchOnWindowFocus: true,
       },
-      mutations: { retry: false },
+      mutations: { retry: false, networkMode: 'always' },
     },
   });
 }

@@ -159,6 +159,76 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/model": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The language model in use, what was saved, and what is set elsewhere */
+        get: operations["overview_api_model_get"];
+        /** Save a model and use it from the next call on */
+        put: operations["save_api_model_put"];
+        post?: never;
+        /** Forget what was saved, with its key */
+        delete: operations["forget_api_model_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/model/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask one question, of this model or of the one in use */
+        post: operations["test_api_model_test_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/model/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The models that this server has */
+        post: operations["offered_api_model_list_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/model/found": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An Ollama that was started later, where no model is connected */
+        get: operations["found_api_model_found_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects": {
         parameters: {
             query?: never;
@@ -1104,6 +1174,23 @@ export interface paths {
         patch: operations["pin_api_conversations__id__messages__message_id__patch"];
         trace?: never;
     };
+    "/api/conversations/{id}/messages/{message_id}/learned": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was learned from the turn that ends with a message */
+        get: operations["learned_api_conversations__id__messages__message_id__learned_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/conversations/{id}/node-memory": {
         parameters: {
             query?: never;
@@ -1683,14 +1770,17 @@ export interface components {
          * AddAnswer
          * @description The changes made by an add, in order; `status` and `event_id` with `async_mode`.
          *
-         *     With `dry_run` those that it would make; `plan_id` applies them, null without any. `proposed` waits for a review;
-         *     so many older proposals had to go for it.
+         *     `known` names memories that said already what was to be added; it is left out when there are none.
+         *     With `dry_run` the changes are those that it would make; `plan_id` applies them, null without any.
+         *     `proposed` waits for a review; `dropped_proposals` older ones had to go for it.
          */
         AddAnswer: {
             /** Results */
             results: components["schemas"]["AppliedChange"][];
             /** Message */
             message: string;
+            /** Known */
+            known?: components["schemas"]["KnownMemory"][];
             usage?: components["schemas"]["TokenUsage"];
             /**
              * Status
@@ -2478,6 +2568,18 @@ export interface components {
             end: number;
         };
         /**
+         * FixedValue
+         * @description A setting that is not changed here, and its file, variable or command line; `value` is None for a key.
+         */
+        FixedValue: {
+            /** Key */
+            key: string;
+            /** Value */
+            value: string | null;
+            /** Set By */
+            set_by: string;
+        };
+        /**
          * FlushAnswer
          * @description All pending vectors and summaries are finished.
          */
@@ -2506,6 +2608,8 @@ export interface components {
         /**
          * FoundMessage
          * @description A message that was found, and the title of its conversation.
+         *
+         *     `likely` is false for one that shares no word with the question and is hardly like it.
          */
         FoundMessage: {
             /** Conversation Id */
@@ -2515,6 +2619,11 @@ export interface components {
             message: components["schemas"]["MessageAnswer"];
             /** Score */
             score: number;
+            /**
+             * Likely
+             * @constant
+             */
+            likely?: false;
         };
         /**
          * FoundMessages
@@ -2802,6 +2911,16 @@ export interface components {
             failed: number;
         };
         /**
+         * KnownMemory
+         * @description A memory that said already what was to be added.
+         */
+        KnownMemory: {
+            /** Id */
+            id: string;
+            /** Memory */
+            memory: string;
+        };
+        /**
          * Latency
          * @description Latencies of the last hour and the last day.
          */
@@ -2839,6 +2958,47 @@ export interface components {
             p50_ms: number | null;
             /** P95 Ms */
             p95_ms: number | null;
+        };
+        /**
+         * LearnedFrom
+         * @description What was learned from a turn. `change_id` is what can be undone, `undone_by` the undo; null for none.
+         *
+         *     `known` are memories that said it already. `error` is why it is to be tried again, or was given up.
+         */
+        LearnedFrom: {
+            /**
+             * State
+             * @description `nothing` and `known`: there was nothing new in it; `none`: nothing was looked for, or that is not known any more
+             * @enum {string}
+             */
+            state: "none" | "waiting" | "running" | "nothing" | "known" | "failed" | "learned" | "undone";
+            /** Error */
+            error: string | null;
+            /** Change Id */
+            change_id: string | null;
+            /** Undone By */
+            undone_by: string | null;
+            /** Memories */
+            memories: components["schemas"]["LearnedMemory"][];
+            /** Known */
+            known: components["schemas"]["KnownMemory"][];
+        };
+        /**
+         * LearnedMemory
+         * @description A memory that the turn added, changed or removed. `memory` is null when the memory is gone since.
+         */
+        LearnedMemory: {
+            /** Id */
+            id: string;
+            /**
+             * Event
+             * @enum {string}
+             */
+            event: "ADD" | "UPDATE" | "DELETE";
+            /** Memory */
+            memory: string | null;
+            /** Previous Memory */
+            previous_memory: string | null;
         };
         /**
          * ListedMemories
@@ -3114,6 +3274,96 @@ export interface components {
             error: string | null;
         };
         /**
+         * ModelOverview
+         * @description The setup; `locked` is the reason why this caller cannot change it, "" for none.
+         */
+        ModelOverview: {
+            setup: components["schemas"]["ModelSetup"];
+            /** Locked */
+            locked: string;
+        };
+        /**
+         * ModelSaved
+         * @description The model that was saved; not `in_force` where file, environment or command line name another protocol.
+         */
+        ModelSaved: {
+            /**
+             * Provider
+             * @enum {string}
+             */
+            provider: "openai-responses" | "openai-chat" | "ollama";
+            /** Model */
+            model: string;
+            /** Url */
+            url: string;
+            /** Has Key */
+            has_key: boolean;
+            /** In Force */
+            in_force: boolean;
+        };
+        /**
+         * ModelSetup
+         * @description The language model in use, what was saved, and what is set elsewhere.
+         */
+        ModelSetup: {
+            in_use: components["schemas"]["ModelUsed"];
+            saved: components["schemas"]["ModelSaved"] | null;
+            /** Fixed */
+            fixed: components["schemas"]["FixedValue"][];
+            /** Ollama Url */
+            ollama_url: string;
+            /** Serves Tree */
+            serves_tree: boolean;
+        };
+        /**
+         * ModelTest
+         * @description How one question went. `latency_ms` is the time of the whole answer, `status` that of a refusal.
+         */
+        ModelTest: {
+            /** Ok */
+            ok: boolean;
+            /** Provider */
+            provider: string;
+            /** Model */
+            model: string;
+            /** Url */
+            url: string | null;
+            /** Latency Ms */
+            latency_ms: number;
+            /** Status */
+            status: number | null;
+            /** Problem */
+            problem: string;
+            /** To Do */
+            to_do: string;
+        };
+        /**
+         * ModelUsed
+         * @description The model in use. `url` is None for the offline model.
+         */
+        ModelUsed: {
+            /** Provider */
+            provider: string;
+            /** Model */
+            model: string;
+            /** Url */
+            url: string | null;
+            /** Has Key */
+            has_key: boolean;
+        };
+        /**
+         * ModelsOffered
+         * @description The models that a server lists; with a problem, none.
+         */
+        ModelsOffered: {
+            /** Models */
+            models: string[];
+            /** Problem */
+            problem: string;
+            /** To Do */
+            to_do: string;
+        };
+        /**
          * NodeMemories
          * @description The node memories of a conversation, latest write first.
          */
@@ -3255,6 +3505,18 @@ export interface components {
             notes: string[];
             /** Children */
             children: components["schemas"]["WorkflowTrace"][];
+        };
+        /**
+         * OllamaFound
+         * @description The models of an Ollama that was not there at the start. `looked` is False where there is no need to look.
+         */
+        OllamaFound: {
+            /** Looked */
+            looked: boolean;
+            /** Url */
+            url: string;
+            /** Models */
+            models: string[];
         };
         /**
          * Problem
@@ -5222,6 +5484,23 @@ export interface components {
             parent_id?: number | null;
         };
         /**
+         * ModelBody
+         * @description A model and its server.
+         */
+        ModelBody: {
+            /**
+             * Provider
+             * @enum {string}
+             */
+            provider: "openai-responses" | "openai-chat" | "ollama";
+            /** Url */
+            url: string;
+            /** Api Key */
+            api_key?: string | null;
+            /** Model */
+            model: string;
+        };
+        /**
          * OllamaChatBody
          * @description `POST /api/chat`; streamed unless `stream` is false. Without messages it loads or unloads the model.
          */
@@ -5522,6 +5801,21 @@ export interface components {
             hidden?: ("without" | "with" | "only") | null;
         };
         /**
+         * ServerBody
+         * @description The server of a model. A missing `api_key` stands for the key that is stored for this address, "" for none.
+         */
+        ServerBody: {
+            /**
+             * Provider
+             * @enum {string}
+             */
+            provider: "openai-responses" | "openai-chat" | "ollama";
+            /** Url */
+            url: string;
+            /** Api Key */
+            api_key?: string | null;
+        };
+        /**
          * SettingsBody
          * @description `PUT /api/memories/settings`, any subset; null removes the project's own value.
          */
@@ -5558,6 +5852,20 @@ export interface components {
             created_at?: string | null;
             /** Stale */
             stale?: boolean;
+        };
+        /**
+         * TriedBody
+         * @description A model and its server; without a `provider`, the model in use.
+         */
+        TriedBody: {
+            /** Provider */
+            provider?: ("openai-responses" | "openai-chat" | "ollama") | null;
+            /** Url */
+            url?: string | null;
+            /** Api Key */
+            api_key?: string | null;
+            /** Model */
+            model?: string | null;
         };
     };
     responses: never;
@@ -5943,6 +6251,192 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ClientsSeen"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    overview_api_model_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelOverview"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    save_api_model_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelOverview"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    forget_api_model_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelOverview"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    test_api_model_test_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TriedBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelTest"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    offered_api_model_list_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ServerBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelsOffered"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    found_api_model_found_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OllamaFound"];
                 };
             };
             /** @description An error, with its code */
@@ -8291,6 +8785,43 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MessageAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    learned_api_conversations__id__messages__message_id__learned_get: {
+        parameters: {
+            query?: {
+                /** @description whose conversations; else the server's user's */
+                user_id?: string | null;
+                /** @description or header X-Etienne-Project */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+                message_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LearnedFrom"];
                 };
             };
             /** @description An error, with its code */

@@ -76,12 +76,24 @@ async function* completion(
   });
   yield { runId: answer.headers.get('X-Workflow-Run-Id') ?? '' };
   if (answer.body)
-    for await (const data of serverEvents(answer.body)) {
+    for await (const data of whileConnected(serverEvents(answer.body))) {
       if (data === '[DONE]') return;
       yield* piecesOf(data);
     }
-  throw new ApiError(0, 'cut_off', 'The connection to the server was lost before the answer was complete.');
+  throw cutOff();
 }
+
+/** The browser tells of a broken connection in words of its own. */
+async function* whileConnected(events: AsyncIterable<string>): AsyncGenerator<string> {
+  try {
+    yield* events;
+  } catch (error) {
+    throw error instanceof DOMException && error.name === 'AbortError' ? error : cutOff();
+  }
+}
+
+const cutOff = () =>
+  new ApiError(0, 'cut_off', 'The connection to the server was lost before the answer was complete.');
 
 function* piecesOf(data: string): Generator<Piece> {
   const event = JSON.parse(data) as Partial<Chunk> & { error?: Failure };

@@ -22,8 +22,8 @@ const keys = {
 };
 
 /** All files and users of the tree that is served. */
-export function useConfigTree() {
-  return useQuery({ queryKey: keys.tree, queryFn: () => unwrap(client.GET('/api/workflows')) });
+export function useConfigTree(freshness: { staleTime?: number } = {}) {
+  return useQuery({ queryKey: keys.tree, queryFn: () => unwrap(client.GET('/api/workflows')), ...freshness });
 }
 
 /** What is wrong with the tree, as the server checks it. */

@@ -2,6 +2,7 @@ import { useAbout } from '@/shared/data/about';
 import { storedText } from './storage';
 
 const memoryEnabled = storedText('memoryEnabled', 'memoryChanged');
+const memoryAsked = storedText('memoryAsked');
 const user = storedText('mnemoirUser');
 const project = storedText('mnemoirProject');
 const model = storedText('mnemoirModel');
@@ -25,9 +26,20 @@ export function useSettings(): Settings {
   };
 }
 
+/** Whether the choice about memory was offered and made, in whatever way. */
+export function useMemoryChosen(): boolean {
+  const chosen = memoryEnabled.use();
+  return memoryAsked.use() !== null || chosen !== null;
+}
+
 export const change = {
   user: (value: string | null) => user.write(value),
   project: (value: string | null) => project.write(value),
   memoryEnabled: (value: boolean) => memoryEnabled.write(String(value)),
+  /** The first choice. Not now leaves memory as it is: off, and not chosen to be. */
+  memoryChoice: (isWanted: boolean) => {
+    memoryAsked.write('true');
+    if (isWanted) memoryEnabled.write('true');
+  },
   model: (value: string | null) => model.write(value),
 };

@@ -70,7 +70,7 @@ class SummaryOptions:
     """
 
     summarise: Summariser
-    model: str = ""  # stored with each summary
+    model: str | Callable[[], str] = ""  # its name, or the function that gives it; stored with each summary
     counter: TokenCounter = CHARS4
     max_summary_tokens: int = 512  # including its prefix
     max_input_tokens: int = 24_000
@@ -173,7 +173,7 @@ class SummaryExtender:
                 upto_message_id=part.upto,
                 text=text,
                 token_count=options.counter.count([summary_message(text)]),
-                model=options.model,
+                model=options.model if isinstance(options.model, str) else options.model(),
             )
             stored = rows.put_summary(session_id, claim, summary)
         except BaseException:

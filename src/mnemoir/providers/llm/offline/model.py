@@ -21,8 +21,8 @@ from mnemoir.ports.llm import ChatModel, LastCalls
 from mnemoir.providers.llm.offline.decide import decide
 
 HINT = (
-    "No language model is connected, so I can only quote what I remember. To get real answers, set OPENAI_API_KEY, "
-    "start Ollama, or name a model under `llm:` in mnemoir.yaml, and start Mnemoir again."
+    "No language model is connected, so I can only quote what I remember. To get real answers, connect one in the "
+    "web UI: Connect, Language model. Or set OPENAI_API_KEY, or start Ollama, and start Mnemoir again."
 )
 _QUESTION = re.compile(
     r"[?？]|^\W*(?:who|what|when|where|which|why|how|do|does|did|is|are|am|was|can|could|tell|remind)\b",

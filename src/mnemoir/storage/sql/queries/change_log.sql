@@ -21,6 +21,14 @@ SELECT h.number, coalesce(h.change_id, printf('chg_%032x', h.number)), h.undo_of
 {event}
  WHERE h.scope_id = :scope_id AND h.number = :number AND h.change_id IS NULL;
 
+-- name: events_from_message
+-- The events of commits whose turns end with a message, newest first; by indexes sources_by_message and
+-- history_by_source.
+{event}
+ WHERE h.scope_id = :scope_id
+   AND h.source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND message_uid = :message_uid)
+ ORDER BY h.number DESC;
+
 -- name: undos
 -- The listed commits of a scope that undid others, with these, newest first; by index history_of_undos.
 SELECT change_id, undo_of FROM history

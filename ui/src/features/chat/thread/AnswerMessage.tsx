@@ -8,6 +8,7 @@ import { LazyMarkdown } from './LazyMarkdown';
 import { Branches } from './Branches';
 import { otherFilesOf } from './content';
 import { FootLine } from './FootLine';
+import { LearnedLine } from './LearnedLine';
 import classes from './Message.module.css';
 import { Thinking } from './Thinking';
 import { thoughtsOf } from './turns';
@@ -66,6 +67,7 @@ export function AnswerMessage({ message, question, talk, isBusy }: AnswerMessage
         <Branches message={message} conversation={talk.place.conversation} isBusy={isBusy} />
         <FootLine message={message} />
       </div>
+      <LearnedLine message={message} place={talk.place} />
     </article>
   );
 }

@@ -1,21 +1,21 @@
-import { Alert, Anchor, Button, Code, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Stack, Text, Title } from '@mantine/core';
 import { TbPlugConnectedX } from 'react-icons/tb';
 import { Link } from 'react-router';
 import { useHealth } from '@/shared/data/about';
+import { useOllamaFound } from '@/shared/data/languageModel';
+import { useMemoryUse } from '@/shared/data/memoryUse';
 import { change, useSettings } from '@/shared/settings/settings';
 import { writeDraft } from '../composer/drafts';
 import classes from './EmptyChat.module.css';
+import { MemoryChoice } from './MemoryChoice';
 import type { Talk } from './useTalk';
 
-const TRY = [
-  'I am a vegetarian and allergic to nuts. Please remember that.',
-  'What do you know about me?',
-  'What should I keep in mind when cooking for me?',
-];
+const TELLING = 'I am a vegetarian and allergic to nuts. Please remember that.';
+const ASKING = ['What do you know about me?', 'What should I keep in mind when cooking for me?'];
 
 /** A chat in which nothing was said: what one can try, and what is missing. */
 export function EmptyChat({ talk }: { talk: Talk }) {
-  const { memoryEnabled } = useSettings();
+  const usesMemory = useMemoryUse();
   const { data: health } = useHealth();
   const isNew = talk.place.conversation === '';
   return (
@@ -30,39 +30,14 @@ export function EmptyChat({ talk }: { talk: Talk }) {
             it.
           </Text>
         )}
-        <Text c="dimmed">
-          {memoryEnabled ? (
-            'Long-term memory is on: what you tell is remembered, and recalled in other chats.'
-          ) : (
-            <>
-              Long-term memory is off: this chat is kept, and no facts are learned from it.{' '}
-              <Anchor
-                component="button"
-                type="button"
-                inherit
-                underline="always"
-                onClick={() => change.memoryEnabled(true)}
-              >
-                Switch it on
-              </Anchor>{' '}
-              here or in the settings of the project.
-            </>
-          )}
-        </Text>
+        <MemoryChoice />
         {health?.llm === 'missing' && <NoModel />}
         <Stack gap="xs">
-          {TRY.map(text => (
-            <Button
-              key={text}
-              variant="default"
-              justify="flex-start"
-              h="auto"
-              py="xs"
-              classNames={{ label: classes.try ?? '' }}
-              onClick={() => writeDraft(talk.place, text)}
-            >
+          {usesMemory && <ToRemember talk={talk} />}
+          {ASKING.map(text => (
+            <Suggestion key={text} onClick={() => writeDraft(talk.place, text)}>
               {text}
-            </Button>
+            </Suggestion>
           ))}
         </Stack>
       </Stack>
@@ -70,7 +45,34 @@ export function EmptyChat({ talk }: { talk: Talk }) {
   );
 }
 
+/** Speaks of remembering: where memory is off, it says that it switches it on, and does. */
+function ToRemember({ talk }: { talk: Talk }) {
+  const { memoryEnabled } = useSettings();
+  const onClick = () => {
+    if (!memoryEnabled) change.memoryChoice(true);
+    writeDraft(talk.place, TELLING);
+  };
+  return <Suggestion onClick={onClick}>{memoryEnabled ? TELLING : `${TELLING} (switches memory on)`}</Suggestion>;
+}
+
+function Suggestion({ onClick, children }: { onClick: () => void; children: string }) {
+  return (
+    <Button
+      variant="default"
+      justify="flex-start"
+      h="auto"
+      py="xs"
+      classNames={{ label: classes.try ?? '' }}
+      onClick={onClick}
+    >
+      {children}
+    </Button>
+  );
+}
+
 function NoModel() {
+  const { data: found } = useOllamaFound();
+  const isThere = found !== undefined && found.models.length > 0;
   return (
     <Alert
       color="yellow"
@@ -79,9 +81,8 @@ function NoModel() {
       title="No language model is connected"
     >
       <Text size="sm">
-        Until one is, answers only quote what is remembered. Set <Code>OPENAI_API_KEY</Code>, start Ollama, or name a
-        model under <Code>llm:</Code> in <Code>mnemoir.yaml</Code>; then start Mnemoir again. The page{' '}
-        <Link to="/status">Status</Link> shows what it found.
+        Until one is, answers only quote what is remembered. {isThere && 'Ollama is running now and can be used. '}
+        <Link to="/connect?part=model">Connect a model</Link>: Ollama, OpenAI, or any server that speaks its protocol.
       </Text>
     </Alert>
   );

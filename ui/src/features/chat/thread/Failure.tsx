@@ -7,6 +7,8 @@ import { Words } from '@/shared/components/Words';
 import type { Turn } from './turns';
 import type { Talk } from './useTalk';
 
+const isOfNetwork = (error: unknown) => error instanceof ApiError && error.status === 0;
+
 interface FailureProps {
   turn: Turn;
   talk: Talk;
@@ -29,7 +31,7 @@ export function Failure({ turn, talk }: FailureProps) {
         </Text>
         <Group gap="xs">
           <Button size="xs" variant="default" onClick={() => talk.retry(turn)}>
-            Try again
+            {isOfNetwork(turn.error) && turn.isKept ? 'Ask again' : 'Try again'}
           </Button>
           {turn.isKept ? (
             <Button size="xs" variant="subtle" color="gray" onClick={() => void talk.dismiss(turn)}>

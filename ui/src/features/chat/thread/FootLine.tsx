@@ -1,12 +1,10 @@
-import { useEffect, useState } from 'react';
 import { Link } from 'react-router';
 import { Time } from '@/shared/components/Time';
 import type { Message } from '@/shared/data/conversations/messages';
 import { type RunShort, useRunSummary } from '@/shared/data/runs/run';
 import { MemoriesUsed } from './MemoriesUsed';
 import classes from './Message.module.css';
-
-const IN_SIGHT_MS = 200; // before it is asked for: rows fly by while one scrolls
+import { useInSight } from './useInSight';
 
 /** How an answer was made: the workflow, the memories it was given, the wait for its first words, and its tokens. */
 export function FootLine({ message }: { message: Message }) {
@@ -55,13 +53,4 @@ function nodes({ nodes: count }: RunShort): string {
 
 function seconds(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
-}
-
-function useInSight(): boolean {
-  const [isInSight, setInSight] = useState(false);
-  useEffect(() => {
-    const timer = setTimeout(() => setInSight(true), IN_SIGHT_MS);
-    return () => clearTimeout(timer);
-  }, []);
-  return isInSight;
 }

@@ -37,10 +37,12 @@ function viewOf({ row, turn, talk, isBusy }: RowViewProps) {
       return turn && <SentQuestion turn={turn} />;
     case 'answer':
       return turn && <LiveAnswer turn={turn} />;
+    case 'partial':
+      return turn && <LiveAnswer turn={turn} isBroken />;
     case 'failure':
       return turn && <Failure turn={turn} talk={talk} />;
     case 'unanswered':
-      return <Unanswered question={row.message} talk={talk} />;
+      return <Unanswered question={row.message} talk={talk} isBusy={isBusy} />;
     case 'message':
       if (row.message.role === 'user') return <UserMessage message={row.message} talk={talk} isBusy={isBusy} />;
       if (row.message.role === 'assistant')

@@ -128,12 +128,14 @@ function useRows(messages: Message[], turn: Turn | undefined, isEnd: boolean): R
   const state = turn?.state ?? 'asking';
   const again = turn?.again ?? null;
   const isKept = turn?.isKept ?? false;
+  const runId = turn?.runId ?? '';
+  const hasText = (turn?.text ?? '') !== '';
   return useMemo(
-    () => rowsOf(messages, question && { question, state, again, isKept }, isEnd),
-    [messages, question, state, again, isKept, isEnd],
+    () => rowsOf(messages, question && { question, state, again, isKept, runId, hasText }, isEnd),
+    [messages, question, state, again, isKept, runId, hasText, isEnd],
   );
 }
 
 function isOfTurn({ kind }: Row): boolean {
-  return kind === 'question' || kind === 'answer' || kind === 'failure';
+  return kind !== 'message' && kind !== 'unanswered';
 }

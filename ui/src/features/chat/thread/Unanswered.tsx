@@ -3,15 +3,21 @@ import type { Message } from '@/shared/data/conversations/messages';
 import { otherFilesOf } from './content';
 import type { Talk } from './useTalk';
 
-/** Below a question that the thread ends with. */
-export function Unanswered({ question, talk }: { question: Message; talk: Talk }) {
+interface UnansweredProps {
+  question: Message;
+  talk: Talk;
+  isBusy: boolean;
+}
+
+/** Below a question that nothing, or another question, follows on. */
+export function Unanswered({ question, talk, isBusy }: UnansweredProps) {
   return (
     <Group gap="sm">
       <Text size="sm" c="dimmed">
         This has no answer.
       </Text>
       {otherFilesOf(question.content).length === 0 && (
-        <Button size="compact-sm" variant="default" onClick={() => void talk.regenerate(question)}>
+        <Button size="compact-sm" variant="default" disabled={isBusy} onClick={() => void talk.regenerate(question)}>
           Ask again
         </Button>
       )}

@@ -1,4 +1,6 @@
+import { unreachable } from '@/shared/api/errors';
 import { answerTo, type Question } from '@/shared/data/completions';
+import { watchConnection } from '@/shared/data/connection';
 import type { Threads } from '@/shared/data/conversations/thread';
 import type { Thread } from '@/shared/data/conversations/threadPages';
 import { wordsOf } from '@/shared/messages/content';
@@ -16,8 +18,9 @@ const PAUSE_MS = 100;
 export async function ask(threads: Threads, question: Question, again: number | null = null): Promise<void> {
   if (isBusy(turnOf(question))) return;
   const signal = beginTurn(question, again);
+  const connection = watchConnection();
   try {
-    for await (const piece of answerTo(question, signal)) {
+    for await (const piece of answerTo(question, AbortSignal.any([signal, connection.lost]))) {
       if ('runId' in piece) kept(threads, question);
       takePiece(question, piece);
     }
@@ -25,7 +28,9 @@ export async function ask(threads: Threads, question: Question, again: number | 
     endTurn(question);
   } catch (error) {
     if (signal.aborted) await stopped(threads, question);
-    else await failed(threads, question, error);
+    else await failed(threads, question, connection.lost.aborted ? unreachable() : error);
+  } finally {
+    connection.unwatch();
   }
   threads.said();
   tellOtherTabs(question);
@@ -62,12 +67,13 @@ async function stopped(threads: Threads, question: Question): Promise<void> {
 
 async function failed(threads: Threads, question: Question, error: unknown): Promise<void> {
   const wasKept = turnOf(question)?.isKept ?? false;
+  failTurn(question, error, wasKept); // at once: a server that is away is not to be waited for
   try {
     const isKept = endsWith(await threads.refreshed(question), question) || wasKept;
     if (isKept) kept(threads, question);
-    failTurn(question, error, isKept);
+    if (turnOf(question)?.error === error) failTurn(question, error, isKept);
   } catch {
-    failTurn(question, error, wasKept);
+    // the thread is as it was known here
   }
 }
 

@@ -27,13 +27,10 @@ export function useChanges(scope: Scope) {
 
 /** Undoes a change. The undo is a change too, and can be undone. */
 export function useUndo(scope: Scope) {
-  return useChange(
-    (id: string) =>
-      unwrap(
-        client.POST('/api/memories/changes/{change_id}/undo', {
-          params: { path: { change_id: id }, query: inScope(scope) },
-        }),
-      ),
-    MEMORIES_CHANGED,
-  );
+  return useChange((id: string) => undone(scope, id), MEMORIES_CHANGED);
+}
+
+export function undone(scope: Scope, change_id: string) {
+  const params = { path: { change_id }, query: inScope(scope) };
+  return unwrap(client.POST('/api/memories/changes/{change_id}/undo', { params }));
 }

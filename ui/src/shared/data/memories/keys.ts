@@ -1,5 +1,5 @@
 import { projectKeys } from '../projects';
-import type { Scope } from '../scope';
+import type { Place, Scope } from '../scope';
 
 const all = ['memories'] as const;
 
@@ -13,6 +13,9 @@ export const memoryKeys = {
   changes: ({ user, project }: Scope) => [...all, 'changes', user, project] as const,
   proposals: ({ user, project }: Scope) => [...all, 'proposals', user, project] as const,
   waiting: ({ user, project }: Scope) => [...all, 'waiting', user, project] as const,
+  /** What was learned from a message. */
+  learned: ({ user, project, conversation }: Place, messageId: number) =>
+    [...all, 'learned', user, project, conversation, messageId] as const,
   duplicates: ({ user, project }: Scope) => [...all, 'duplicates', user, project] as const,
 };
 

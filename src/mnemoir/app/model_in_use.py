@@ -1,0 +1,61 @@
+"""The language model in use, which may be another from one call to the next.
+
+A call takes the model of now and keeps it until it ends, so what was begun ends on the model it began with.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import aiohttp
+
+from mnemoir.ports.llm import ChatModel
+from mnemoir.settings import Llm
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """A language model, with the settings it was chosen by and the session of its calls."""
+
+    model: ChatModel
+    llm: Llm
+    session: aiohttp.ClientSession
+
+    @property
+    def url(self) -> str | None:
+        """The address of its server; None for the offline model."""
+        if self.model.provider == "offline":
+            return None
+        return self.llm.ollama_url if self.model.provider == "ollama" else self.llm.base_url
+
+
+class ModelInUse:
+    """The model in use. Parts that keep facts about it ask to be told of a change."""
+
+    def __init__(self, chosen: Chosen) -> None:
+        self.chosen = chosen
+        self._former: list[ChatModel] = []
+        self._told: list[Callable[[], None]] = []
+
+    def now(self) -> ChatModel:
+        """The model for a call that begins now."""
+        return self.chosen.model
+
+    def name(self) -> str:
+        """The name of the model of now."""
+        return self.chosen.model.name
+
+    def on_change(self, tell: Callable[[], None]) -> None:
+        """Call `tell` behind each change."""
+        self._told.append(tell)
+
+    def use(self, chosen: Chosen) -> None:
+        """Give `chosen` to all calls from now on."""
+        self._former.append(self.chosen.model)  # calls under way use it; it is closed with all others
+        self.chosen = chosen
+        for tell in self._told:
+            tell()
+
+    async def aclose(self) -> None:
+        """Close all models that were in use."""
+        for model in (*self._former, self.chosen.model):
+            await model.aclose()

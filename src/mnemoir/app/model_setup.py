@@ -1,0 +1,89 @@
+"""The values that connecting a model takes and gives. None of them holds a key that is stored."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mnemoir.settings.saved_model import SavedProvider
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedModel:
+    """A language model to try or to save. `key` None keeps the key that is stored for the address, "" drops it."""
+
+    provider: SavedProvider
+    url: str
+    model: str
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixedValue:
+    """A setting that is not changed here, and its file, variable or command line; `value` is None for a key."""
+
+    key: str
+    value: str | None
+    set_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelUsed:
+    """The model in use. `url` is None for the offline model."""
+
+    provider: str
+    model: str
+    url: str | None
+    has_key: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSaved:
+    """The model that was saved; not `in_force` where file, environment or command line name another protocol."""
+
+    provider: SavedProvider
+    model: str
+    url: str
+    has_key: bool
+    in_force: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSetup:
+    """The language model in use, what was saved, and what is set elsewhere."""
+
+    in_use: ModelUsed
+    saved: ModelSaved | None
+    fixed: Sequence[FixedValue]
+    ollama_url: str
+    serves_tree: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelTest:
+    """How one question went. `latency_ms` is the time of the whole answer, `status` that of a refusal."""
+
+    ok: bool
+    provider: str
+    model: str
+    url: str | None
+    latency_ms: float
+    status: int | None = None
+    problem: str = ""
+    to_do: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelsOffered:
+    """The models that a server lists; with a problem, none."""
+
+    models: Sequence[str]
+    problem: str = ""
+    to_do: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OllamaFound:
+    """The models of an Ollama that was not there at the start. `looked` is False where there is no need to look."""
+
+    looked: bool
+    url: str
+    models: Sequence[str] = ()

@@ -1,0 +1,5 @@
+"""Routes that connect a language model while the server runs."""
+
+from mnemoir.server.model import routes
+
+ROUTERS = (routes.router,)

@@ -1,0 +1,58 @@
+"""Who may change the language model: whoever has the admin key, or a page of this server on this machine itself.
+
+A change decides where chats and memories are sent, so more is asked than for reading: without an admin key, the
+server must listen on this machine only, and the request must come from its own origin as JSON. A page of another site
+cannot send that, and neither can a form. Where anybody may call without a key, nobody may change the model.
+"""
+
+import hmac
+
+from starlette.types import Scope
+
+from mnemoir.core.errors import Forbidden
+from mnemoir.server.access import is_this_machine, presented_key
+from mnemoir.server.options import ServerOptions
+from mnemoir.server.request import header
+
+_OPEN = (
+    "The model cannot be changed here, because the server lets everybody in (--allow-unauthenticated). "
+    "Set it in mnemoir.yaml or the environment, or start the server with keys."
+)
+_NEEDS_ADMIN = "To change the model takes the admin key (ADMIN_API_KEY)."
+_NEEDS_OWN_PAGE = (
+    "The model is changed from a page of this server, opened on this machine, or by `mnemoir model`: such a request "
+    "has this server's own Origin, and application/json as its Content-Type."
+)
+
+
+def why_locked(scope: Scope, options: ServerOptions) -> str:
+    """Why the key of this request cannot change the model, whatever page sends it; "" when it can."""
+    if options.allow_unauthenticated:
+        return _OPEN
+    if options.admin_api_key is not None:
+        return "" if _is_same(presented_key(scope), options.admin_api_key) else _NEEDS_ADMIN
+    return "" if options.is_local else f"{_NEEDS_ADMIN} Set one, and start the server again."
+
+
+def check_change(scope: Scope, options: ServerOptions) -> None:
+    """Raise Forbidden for a request that may not change or test the model."""
+    reason = why_locked(scope, options)
+    if reason:
+        raise Forbidden(reason, code="admin_key_needed")
+    if options.admin_api_key is None and not (_is_own_page(scope) and _is_json(scope)):
+        raise Forbidden(_NEEDS_OWN_PAGE, code="own_page_needed")
+
+
+def _is_same(key: str | None, admin_key: str) -> bool:
+    return hmac.compare_digest((key or "").encode("utf-8", "surrogatepass"), admin_key.encode())
+
+
+def _is_own_page(scope: Scope) -> bool:
+    scheme, _, rest = (header(scope, b"origin") or "").partition("://")
+    host = header(scope, b"host") or ""
+    return scheme in ("http", "https") and rest.lower() == host.lower() and is_this_machine(host)
+
+
+def _is_json(scope: Scope) -> bool:
+    kind = (header(scope, b"content-type") or "").partition(";")[0]
+    return kind.strip().lower() == "application/json"
