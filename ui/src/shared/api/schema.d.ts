@@ -2963,15 +2963,15 @@ export interface components {
          * LearnedFrom
          * @description What was learned from a turn. `change_id` is what can be undone, `undone_by` the undo; null for none.
          *
-         *     `known` are memories that said it already. `error` is why it is to be tried again, or was given up.
+         *     `known` are memories that said it already, `proposed` what waits for a review. `error` is why it is to be tried again, or was given up.
          */
         LearnedFrom: {
             /**
              * State
-             * @description `nothing` and `known`: there was nothing new in it; `none`: nothing was looked for, or that is not known any more
+             * @description `nothing` and `known`: there was nothing new in it; `proposed`: all of it waits for a review; `none`: nothing was looked for, or that is not known any more
              * @enum {string}
              */
-            state: "none" | "waiting" | "running" | "nothing" | "known" | "failed" | "learned" | "undone";
+            state: "none" | "waiting" | "running" | "nothing" | "known" | "failed" | "proposed" | "learned" | "undone";
             /** Error */
             error: string | null;
             /** Change Id */
@@ -2982,6 +2982,8 @@ export interface components {
             memories: components["schemas"]["LearnedMemory"][];
             /** Known */
             known: components["schemas"]["KnownMemory"][];
+            /** Proposed */
+            proposed: components["schemas"]["Proposed"][];
         };
         /**
          * LearnedMemory
