@@ -1,9 +1,8 @@
 """An agent with tools and a memory, on any OpenAI-compatible server, or on none.
 
-    pip install mnemoir
-    python examples/agent.py                                    # offline: a stand-in plays the model
-    python examples/agent.py --url http://127.0.0.1:11434/v1 --model qwen3 "What is 12.5 * 8?"
-    python examples/agent.py --session work --memory agent.db "Note that the rent is 740."
+    .venv/bin/python examples/agent.py                          # offline: a stand-in plays the model
+    .venv/bin/python examples/agent.py --url http://127.0.0.1:11434/v1 --model qwen3 "What is 12.5 * 8?"
+    .venv/bin/python examples/agent.py --session work --memory agent.db "Note that the rent is 740."
 
 The key is read from OPENAI_API_KEY. With --session the conversation is kept, and the next call goes on with it.
 """

@@ -1,12 +1,19 @@
 """Chat with memory through the `ollama` package. Run `make serve` first, then this twice.
 
 pip install ollama
-python examples/chat_ollama.py
+python examples/chat_ollama.py [ADDRESS]
+
+ADDRESS is that of the server: else MNEMOIR_URL, else http://127.0.0.1:6060.
 """
 
+import os
+import sys
+
+from httpx import ConnectError
 from ollama import Client
 
-client = Client(host="http://127.0.0.1:6060", headers={"X-Memory": "on"})
+SERVER = sys.argv[1] if sys.argv[1:] else os.environ.get("MNEMOIR_URL", "http://127.0.0.1:6060")
+client = Client(host=SERVER, headers={"X-Memory": "on"})
 
 
 def say(text: str) -> None:
@@ -17,5 +24,8 @@ def say(text: str) -> None:
     print("\n")
 
 
-say("Hi, I'm Alex. I'm a vegetarian and allergic to nuts.")
-say("What should I keep in mind when cooking for me?")
+try:
+    say("Hi, I'm Alex. I'm a vegetarian and allergic to nuts.")
+    say("What should I keep in mind when cooking for me?")
+except ConnectError:
+    sys.exit(f"No server answers at {SERVER}. Start it with make serve, or name its address behind the command.")

@@ -1,14 +1,18 @@
 """A conversation that the server keeps: said, gone on with, tried again on another branch, exported.
 
 pip install requests
-python examples/conversations.py
+python examples/conversations.py [ADDRESS]
+
+ADDRESS is that of the server: else MNEMOIR_URL, else http://127.0.0.1:6060.
 """
 
+import os
+import sys
 import uuid
 
 import requests
 
-SERVER = "http://127.0.0.1:6060"
+SERVER = sys.argv[1] if sys.argv[1:] else os.environ.get("MNEMOIR_URL", "http://127.0.0.1:6060")
 CONVERSATION = f"trip-{uuid.uuid4().hex[:8]}"
 
 
@@ -28,7 +32,10 @@ def ask(method: str, below: str = "", **given: object) -> requests.Response:
     return answer
 
 
-print(say("I want to go to the sea in May."))
+try:
+    print(say("I want to go to the sea in May."))
+except requests.ConnectionError:
+    sys.exit(f"No server answers at {SERVER}. Start it with make serve, or name its address behind the command.")
 print(say("Which month did I say?"))
 
 first_answer = ask("GET", "/messages").json()["results"][1]

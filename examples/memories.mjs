@@ -1,12 +1,16 @@
-// Add, search and list memories with fetch. Run `make serve` first, then: node examples/memories.mjs
+// Add, search and list memories with fetch. Run `make serve` first, then: node examples/memories.mjs [ADDRESS]
+// ADDRESS is that of the server: else MNEMOIR_URL, else http://127.0.0.1:6060.
 
-const api = "http://127.0.0.1:6060/api/memories";
+const server = process.argv[2] ?? process.env.MNEMOIR_URL ?? "http://127.0.0.1:6060";
 
 async function call(path, method = "GET", body = undefined) {
-  const response = await fetch(api + path, {
+  const response = await fetch(`${server}/api/memories${path}`, {
     method,
     headers: { "Content-Type": "application/json" },
     body: body && JSON.stringify(body),
+  }).catch(() => {
+    console.error(`No server answers at ${server}. Start it with make serve, or name its address behind the command.`);
+    process.exit(1);
   });
   const answer = await response.json();
   if (!response.ok) throw new Error(answer.error);

@@ -121,9 +121,9 @@ async def test_a_graph_shows_steps_what_they_run_and_what_they_read(tree: Site, 
     await expect(fourth).to_contain_text("reads the output of step 1, 2")
     await expect(page.locator(".react-flow__edge")).to_have_count(10)  # 4 of the flow, 2 of reading, 4 of running
     await page.get_by_role("link", name=re.compile("Open workflow .*Answer-Question")).click()
-    await expect(page.get_by_role("heading", name="Workflows / sub-workflows / Answer-Question")).to_be_visible()
+    await expect(page.get_by_role("heading", name="sub-workflows / Answer-Question")).to_be_visible()
     await page.go_back()
-    await expect(page.get_by_role("heading", name="Workflows / sub-workflows / Chat")).to_be_visible()
+    await expect(page.get_by_role("heading", name="sub-workflows / Chat")).to_be_visible()
 
 
 @pytest.mark.slow
@@ -182,9 +182,9 @@ async def test_the_editor_explains_and_checks_as_one_types(tree: Site, open_wind
 async def test_what_is_typed_is_kept_for_the_moment_and_never_stored(tree: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(tree)).go(at(SUB))
     await type_into_editor(page, "[]")
-    await expect(page.get_by_text("Changed here only, not saved")).to_be_visible()
+    await expect(page.get_by_text("Changed here only, not saved")).to_contain_text("workflows.edit: true")
     await page.get_by_role("link", name="Do-Task").first.click()
-    await page.get_by_role("heading", name="Workflows / sub-workflows / Do-Task").wait_for()
+    await page.get_by_role("heading", name="sub-workflows / Do-Task").wait_for()
     await page.go_back()
     editor = json_editor(page)
     await expect(editor).to_have_text("[]")
@@ -193,6 +193,41 @@ async def test_what_is_typed_is_kept_for_the_moment_and_never_stored(tree: Site,
     assert text_of(await (await downloading.value).path()) == "[]"
     await page.get_by_role("button", name="Discard").click()
     await expect(editor).to_contain_text("What kind of message is it?")
+
+
+async def test_an_edit_is_tried_compared_saved_and_answers_the_next_message(
+    start_site: StartSite, open_window: OpenWindow, tmp_path: Path
+) -> None:
+    for path, content in starter_files(StarterServer()).items():
+        put(tmp_path / path, content)
+    settings = {"workflows.config_dir": str(tmp_path), "workflows.users": USERS[:1], "workflows.edit": True}
+    site = await start_site(settings)
+    window = await open_window(site)
+    page = await window.go(at("Workflows/single-model/Chat.json", view="try"))
+    await type_into_editor(page, '[{"title": "Say", "type": "StaticResponse", "content": "As it was typed."}]')
+    panel = page.get_by_role("region", name="Try it")
+    await panel.get_by_role("textbox", name="Message").fill("Hello")
+    await panel.get_by_role("button", name="Run").click()
+    await expect(panel).to_contain_text("As it was typed.")
+    await page.get_by_role("button", name="Save…").click()
+    dialog = page.get_by_role("dialog", name="Save the workflow")
+    await expect(dialog.locator(".cm-deletedChunk").first).to_contain_text("Recall what bears on the message")
+    await expect(dialog.locator(".cm-changedLine")).to_contain_text("As it was typed.")
+    await window.axe()
+    await dialog.get_by_role("button", name="Save", exact=True).click()
+    await expect(page.get_by_text("Saved. It counts from the next message on.")).to_be_visible()
+    await expect(page.get_by_role("button", name=re.compile("Step 1"))).to_contain_text("Say")
+    await expect(page.get_by_role("button", name="Earlier version…")).to_be_visible()
+    assert await answer_of(page, "single-model") == "As it was typed."
+
+
+async def answer_of(page: Page, model: str) -> str:
+    """The answer to a chat that the page sends."""
+    body = json.dumps({"model": model, "messages": [{"role": "user", "content": "Hello"}]})
+    answer = await page.evaluate(
+        f"fetch('/v1/chat/completions', {{method: 'POST', body: {body!r}}}).then(a => a.json())"
+    )
+    return str(answer["choices"][0]["message"]["content"])
 
 
 async def test_problems_are_counted_in_the_tree_and_lead_to_their_place(tree: Site, open_window: OpenWindow) -> None:
@@ -330,7 +365,7 @@ async def test_pictures_go_along_with_a_trial(tree: Site, open_window: OpenWindo
 async def test_without_a_tree_the_built_in_workflow_is_shown(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/workflows")
     await expect(page.get_by_role("button", name=re.compile(r"Step \d"))).to_have_count(3)
-    await expect(page.get_by_text("Built-in workflow")).to_be_visible()
+    await expect(page.get_by_text("Built-in")).to_be_visible()
     await expect(json_editor(page)).to_contain_text('"Remember"')
 
 
@@ -379,5 +414,5 @@ async def test_on_a_phone_the_files_are_in_a_drawer(tree: Site, open_window: Ope
     await window.axe()
     await drawer.get_by_role("link", name="Chat").click()
     await expect(drawer).to_be_hidden()
-    await expect(page.get_by_role("heading", name="Workflows / with-memory / Chat")).to_be_visible()
+    await expect(page.get_by_role("heading", name="with-memory / Chat")).to_be_visible()
     await window.is_within()

@@ -32,8 +32,10 @@ TALKS = {  # pages whose samples go on with each other
     "export-and-import.md": ("sh", "python"),
     "node-memory.md": ("python",),
     "agent.md": ("python",),
+    "tutorial.md": ("sh",),
 }
 EXAMPLES = sorted((ROOT / "examples").glob("*.py")) + sorted((ROOT / "examples").glob("*.mjs"))
+CLIENTS = [example for example in EXAMPLES if example.name != "agent.py"]  # that one needs no server
 WRITTEN_FOR = "http://127.0.0.1:6060"
 
 
@@ -110,10 +112,22 @@ def test_the_samples_of_a_page_about_conversations_run_one_after_another(page, s
         assert '"error"' not in done.stdout
 
 
+def run_example(example, url, folder):
+    line = command("python" if example.suffix == ".py" else "javascript", example.read_text("utf-8"), folder)
+    environment = clean_environment(MNEMOIR_URL=url)
+    return subprocess.run(line, capture_output=True, text=True, timeout=60, cwd=folder, env=environment)
+
+
 @pytest.mark.parametrize("example", staged(EXAMPLES, quick=1), ids=lambda example: example.name)
 def test_every_example_runs(example, server, tmp_path):
-    source = example.read_text(encoding="utf-8").replace(WRITTEN_FOR, server.url)
-    line = command("python" if example.suffix == ".py" else "javascript", source, tmp_path)
-    done = subprocess.run(line, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    done = run_example(example, server.url, tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
+
+
+@pytest.mark.parametrize("example", staged(CLIENTS, quick=1), ids=lambda example: example.name)
+def test_an_example_that_finds_no_server_says_so_in_a_sentence(example, tmp_path):
+    done = run_example(example, "http://127.0.0.1:1", tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("No server answers at http://127.0.0.1:1.")
+    assert done.stderr.count("\n") == 1

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 
 import pytest
 import requests
@@ -100,9 +101,12 @@ def llm():
 def public(tmp_path_factory, llm):
     """The starter tree, asking the scripted model."""
     public = tmp_path_factory.mktemp("documented") / "Public"
-    for path, content in starter_files(StarterServer(url=llm.openai_url, api_type="Open-AI-API")).items():
+    starter = StarterServer(url=llm.openai_url, api_type="Open-AI-API")
+    for path, content in starter_files(starter).items():
         (public / path).parent.mkdir(parents=True, exist_ok=True)
         (public / path).write_bytes(content)
+    # the examples name the endpoint of a tree for Ollama
+    shutil.copy(public / starter.first_endpoint, public / "Configs/Endpoints/local-ollama.json")
     _keep_memories(public / "Configs")
     return public
 

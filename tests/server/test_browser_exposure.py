@@ -111,7 +111,7 @@ async def test_n5_no_network_is_opened_to_origins_that_are_allowed(open_server):
     assert "access-control-allow-credentials" not in answer.headers
 
 
-OPEN = {"/health", "/api/health", "/docs", "/openapi.json", "/api/ui", "/ui", "/api/version"}
+OPEN = {"/health", "/api/health", "/docs", "/docs/try.js", "/openapi.json", "/api/ui", "/ui", "/api/version"}
 
 
 async def test_n6_a_cookie_is_never_a_key_and_none_is_ever_set(open_server):

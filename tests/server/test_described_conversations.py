@@ -88,5 +88,5 @@ async def test_every_answer_in_json_is_described():
         if route.response_model is None and route.status_code != 204
     }
     exports = ("/api/export", CONVERSATIONS + "/export", ONE + "/export", "/api/discussions/{id}/export")
-    files = (ONE + "/attachments/{name}", "/api/files/{name:path}", "/docs", "/openapi.json")
+    files = (ONE + "/attachments/{name}", "/api/files/{name:path}", "/docs", "/docs/try.js", "/openapi.json")
     assert named == {("GET", path) for path in (*exports, *files, "/metrics", "/api/runs/live")}

@@ -7,7 +7,7 @@ from mnemoir.server import ServerOptions, check_exposure
 from tests.server.server_kit import error_of, hello
 
 KEY = "a-key-of-sixteen-or-more"
-OPEN = ["/health", "/api/health", "/docs", "/openapi.json", "/", "/api/version"]  # with keys too
+OPEN = ["/health", "/api/health", "/docs", "/docs/try.js", "/openapi.json", "/", "/api/version"]  # with keys too
 ROUTES = [
     ("GET", "/"),
     ("GET", "/ready"),

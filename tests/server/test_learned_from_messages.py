@@ -120,7 +120,7 @@ async def test_when_everything_was_forgotten_nothing_is_told(open_server, llm: S
 
 async def test_of_an_answer_that_was_cut_it_is_told_what_was_learned_from_the_question(open_server, llm: ScriptedLLM):
     server = await open_server(asks(llm))
-    llm.reply("Not", finish_reason="length")
+    llm.reply("Not", reason="length")
     llm.reply_json({"facts": ["Is allergic to walnuts"]})
     told = await learned(server, await said(server, "I am allergic to walnuts."))
     assert [memory["memory"] for memory in told["memories"]] == ["Is allergic to walnuts"]

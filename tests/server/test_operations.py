@@ -59,30 +59,12 @@ async def test_metrics_count_requests_and_tokens_and_name_nobody(open_server, ll
     assert "canary" not in text
 
 
-async def test_docs_are_one_page_that_loads_nothing(server):
-    answer = await server.ask("GET", "/docs")
-    page = answer.body.decode()
-    assert answer.headers["content-type"].startswith("text/html")
-    assert "default-src 'none'" in answer.headers["content-security-policy"]
-    assert "<script" not in page
-    assert "http://" not in page
-    assert "https://" not in page
-    for path in ("/api/memories/search", "/v1/chat/completions", "/api/tags", "/api/export"):
-        assert path in page
-
-
 async def test_the_openapi_description_holds_together(server):
     schema = await server.get("/openapi.json")
     assert schema["openapi"].startswith("3.")
     references = orjson.dumps(schema).decode().split('"$ref":"#/components/schemas/')[1:]
     assert {reference.partition('"')[0] for reference in references} <= schema["components"]["schemas"].keys()
     assert {"get", "post", "delete"} == schema["paths"]["/api/memories"].keys()
-
-
-async def test_docs_can_be_switched_off(open_server):
-    server = await open_server(docs=False)
-    for path in ("/docs", "/openapi.json"):
-        assert error_of(await server.ask("GET", path))[0] == 404
 
 
 async def test_no_route_tells_a_secret(open_server, llm):

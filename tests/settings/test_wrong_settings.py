@@ -61,6 +61,10 @@ def test_an_unknown_key_is_named_with_the_nearest_and_all_allowed_ones():
     assert "Allowed in llm.timeouts: connect_s" in complaint("llm: {timeouts: {conect_s: 1}}")
 
 
+def test_the_address_that_clients_look_for_is_no_setting():
+    assert load_settings(None, {}, environ={"MNEMOIR_URL": "http://127.0.0.1:8000"}).server.port == 6060
+
+
 def test_an_unknown_variable_of_ours_is_named_with_the_nearest_one():
     message = complaint(MNEMOIR_SERVER__PROT="1")
     assert (

@@ -29,6 +29,7 @@ from mnemoir.app.recording import Recorder
 from mnemoir.app.remembering import Turns
 from mnemoir.app.stock import Stock
 from mnemoir.app.tree import open_tree, outside
+from mnemoir.app.workflow_edits import WorkflowEdits
 from mnemoir.app.workflow_files import WorkflowFiles
 from mnemoir.app.workflows import forwarding_of, make_workflows, open_discussions, open_model_servers, open_runs
 from mnemoir.core.clock import utc_now
@@ -62,6 +63,7 @@ from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TAB
 from mnemoir.storage.sqlite import SqliteEngine, open_database
 from mnemoir.workflows.dispatch import Workflows
 from mnemoir.workflows.services import ChatMemory
+from mnemoir.workflows.trials import Trials
 
 DATABASE_FILE = "mnemoir.db"
 PACKS_FOLDER = "cache/memories"
@@ -95,6 +97,8 @@ class Parts:
     proposals: ProposalStore
     workflows: Workflows
     workflow_files: WorkflowFiles
+    workflow_edits: WorkflowEdits
+    trials: Trials | None  # None without a config tree
     conversations: Conversations
     recorder: Recorder
     kinds: list[MemoryKind]
@@ -207,7 +211,7 @@ async def open_parts(settings: Settings) -> Parts:
         memory = _chat_memory(settings, timed, turns, project_settings, facts)
         kept = open_discussions(embedding, own)
         model_servers = open_model_servers(settings, session)
-        workflows, discussions = make_workflows(
+        workflows, discussions, trials = make_workflows(
             settings, served, in_use.now, memory, kept, conversations, runs, model_servers, session, own
         )
         kinds = [
@@ -218,6 +222,8 @@ async def open_parts(settings: Settings) -> Parts:
             discussion_kind(discussions, conversations),
             conversation_kind(conversations, CONVERSATION_TABLES, embeds=settings.memory.vector_store.enabled),
         ]
+        beside = outside(settings, served.tree if served else None)
+        workflow_files = WorkflowFiles(served, beside)
         recorder = own(Recorder(conversations, workflows, turns, runs, recording_options(settings)))
         return Parts(
             settings=settings,
@@ -243,7 +249,11 @@ async def open_parts(settings: Settings) -> Parts:
             terms=own(terms_renewal(in_database.terms, background)) if in_database else None,
             runs=runs,
             workflows=workflows,
-            workflow_files=WorkflowFiles(served, outside(settings, served.tree if served else None)),
+            workflow_files=workflow_files,
+            trials=trials,
+            workflow_edits=WorkflowEdits(
+                workflow_files, served, beside, settings.storage.data_dir, is_on=settings.workflows.edit
+            ),
             conversations=conversations,
             recorder=recorder,
             kinds=kinds,

@@ -1,7 +1,8 @@
 """Read-only views of the served config tree: its files, users and problems, and workflows as graphs.
 
-No file is changed and no secret is returned. All work is done in a thread, on a tree opened for it: the tree that
-answers chats belongs to the event loop. Without a tree there is one file, the built-in workflow.
+No file is changed here (`app.workflow_edits` does) and no secret is returned. All work is done in a thread, on a tree
+opened for it: the tree that answers chats belongs to the event loop. Without a tree there is one file, the built-in
+workflow.
 """
 
 import asyncio
@@ -22,7 +23,15 @@ from mnemoir.workflows.checking import Outside, Problem, check
 from mnemoir.workflows.checking.survey import Survey
 from mnemoir.workflows.checking.workflows import workflow_at
 from mnemoir.workflows.config.lookup import folded
-from mnemoir.workflows.config.shown import ConfigFile, ConfigText, absent, listed_files, shown_text, without_secrets
+from mnemoir.workflows.config.shown import (
+    ConfigFile,
+    ConfigText,
+    absent,
+    config_text,
+    listed_files,
+    shown_text,
+    without_secrets,
+)
 from mnemoir.workflows.config.tree import ConfigTree, UserTree
 from mnemoir.workflows.config.workflow import default_workflow, read_workflow
 from mnemoir.workflows.dispatch import DEFAULT_ROUTE
@@ -107,7 +116,7 @@ class WorkflowFiles:
     async def problems(self) -> ConfigProblems:
         """The result of the whole check. Concurrent callers share one check."""
         if self._problems is None:
-            return _counted([])
+            return counted([])
         async with self._checking:
             return await in_thread(self._problems.get)
 
@@ -123,9 +132,9 @@ class WorkflowFiles:
         tree = ConfigTree(self._served.tree.root)
         found = list(listed_files(str(tree.root)))
         users = [self._user(tree, file.path, models) for file in found if file.kind == "users"]
-        settings = _discussion_settings(tree)
+        settings = discussion_settings(tree)
         listed = [replace(one, kind="discussion-settings") if one.path in settings else one for one in found]
-        survey, sound = Survey(tree, node_types()), self._sound_users(tree)
+        survey, sound = Survey(tree, node_types()), self.sound_users(tree)
         shown = [replace(one, can_remember=_remembers(survey, sound, one)) for one in listed]
         return ConfigOverview(root=str(tree.root), users=users, models=models, files=shown)
 
@@ -161,14 +170,14 @@ class WorkflowFiles:
             raise InvalidRequest(_told(survey.problems()), code="broken_workflow")
         return graph_of(survey, workflow, self._whose(tree, path, user))
 
-    def _sound_users(self, tree: ConfigTree) -> Sequence[UserTree]:
+    def sound_users(self, tree: ConfigTree) -> Sequence[UserTree]:
         """The users whose settings can be read, served users first: their reading of the tree counts."""
         assert self._served is not None
         names = dict.fromkeys([*self._served.users, *tree.user_names()])
         return [user for user in (UserTree(name, tree) for name in names) if _is_sound(user)]
 
     def _whose(self, tree: ConfigTree, path: str, named: str | None) -> UserTree | None:
-        sound = self._sound_users(tree)
+        sound = self.sound_users(tree)
         if not named:
             return user_of(path, sound)
         found = next((user for user in sound if user.name.lower() == named.lower()), None)
@@ -216,10 +225,10 @@ def _remembers(survey: Survey, users: Sequence[UserTree], file: ConfigFile) -> b
 
 def _text(tree: ConfigTree, path: str) -> ConfigText:
     found = shown_text(str(tree.root), path)
-    return replace(found, kind="discussion-settings") if path in _discussion_settings(tree) else found
+    return replace(found, kind="discussion-settings") if path in discussion_settings(tree) else found
 
 
-def _discussion_settings(tree: ConfigTree) -> Set[str]:
+def discussion_settings(tree: ConfigTree) -> Set[str]:
     """The discussion settings files in workflow folders, as users name them."""
     return {path for name in tree.user_names() if (path := _discussion_settings_of(UserTree(name, tree)))}
 
@@ -250,10 +259,11 @@ def _is_sound(user: UserTree) -> bool:
 
 
 def _checked(outside: Outside, tree: ConfigTree) -> ConfigProblems:
-    return _counted(check(tree, [], node_types(), outside))
+    return counted(check(tree, [], node_types(), outside))
 
 
-def _counted(problems: Sequence[Problem]) -> ConfigProblems:
+def counted(problems: Sequence[Problem]) -> ConfigProblems:
+    """The problems for display, with their numbers."""
     shown = [replace(one, file=_printable(one.file), cause=_safe(one.cause), fix=_safe(one.fix)) for one in problems]
     errors = sum(one.level == "error" for one in shown)
     return ConfigProblems(problems=shown, errors=errors, warnings=len(shown) - errors, checked_at=now_text())
@@ -277,7 +287,7 @@ def _built_in_text(path: str) -> ConfigText:
     if path != BUILT_IN:
         raise absent(path)
     text = files("mnemoir.workflows").joinpath("default.json").read_text(encoding="utf-8")
-    return ConfigText(path=path, kind="workflows", text=text, is_redacted=False)
+    return config_text(path, text.encode())
 
 
 def _built_in_graph(path: str) -> WorkflowGraph:

@@ -41,6 +41,7 @@ from mnemoir.workflows.locks import WorkflowLocks
 from mnemoir.workflows.node import node_types
 from mnemoir.workflows.rebuilding import Rebuilding
 from mnemoir.workflows.services import ChatMemory, Limits, Services
+from mnemoir.workflows.trials import Trials
 
 RUNS_FILE = "runs.db"
 DEFAULT_USER = "user"
@@ -79,7 +80,7 @@ def make_workflows(
     model_servers: HttpModelServers,
     session: aiohttp.ClientSession,
     own: Own,
-) -> tuple[Workflows, Discussions]:
+) -> tuple[Workflows, Discussions, Trials | None]:
     """Build all parts of the workflows; those to be closed are passed to `own` in the order of opening."""
     chosen, data_dir = settings.workflows, settings.storage.data_dir
     tree, users = (served.tree, served.users) if served is not None else (None, ())
@@ -111,7 +112,8 @@ def make_workflows(
     engine = Engine(Compiler(node_types(), services), services)
     workflows = own(Workflows(engine, runs, default_workflow(), tree, users))
     scope = Scope(project=settings.memory.default_project, user=DEFAULT_USER)
-    return workflows, Discussions(discussions, places, Rebuilding(engine, services, runs), served, scope)
+    trials = None if served is None else Trials(services, served.tree, served.users, workflows)
+    return workflows, Discussions(discussions, places, Rebuilding(engine, services, runs), served, scope), trials
 
 
 def forwarding_of(settings: Settings) -> Forwarding:

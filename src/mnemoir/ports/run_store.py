@@ -68,8 +68,8 @@ class RunFilter:
 ALL_RUNS = RunFilter()
 
 
-class RunStore(Protocol):
-    """The last runs, limited in number and age. Registering and ending a run never waits for the disk."""
+class RunWatcher(Protocol):
+    """Hears of runs as they go on. None of its functions waits for the disk."""
 
     def begun(self, run: RunTrace) -> None:
         """Register a running trace and notify subscribers."""
@@ -79,6 +79,10 @@ class RunStore(Protocol):
 
     def ended(self, run: RunTrace) -> None:
         """Queue the trace of an ended run for writing and notify subscribers."""
+
+
+class RunStore(RunWatcher, Protocol):
+    """The last runs, limited in number and age."""
 
     async def get(self, run_id: str) -> RunTrace | None:
         """The trace of a run, also of a running one; None for an unknown or removed id."""

@@ -36,7 +36,8 @@ from mnemoir.server.request import header, query, visit_of
 from mnemoir.settings.addresses import is_loopback
 from mnemoir.wire.session import asks_to_store, session_name
 
-OPEN_PATHS = frozenset({"/health", "/api/health", "/docs", "/openapi.json", "/", "/api/version"})
+OPEN_PATHS = frozenset({"/health", "/api/health", "/docs", "/docs/try.js", "/openapi.json", "/", "/api/version"})
+PROJECT_HEADERS = (b"x-mnemoir-project", b"x-etienne-project")  # the second is that of Etienne's page
 _SCHEMES = ("bearer ", "token ")
 _TOKENS = re.compile(r"[A-Za-z0-9\-_, ]{1,2000}", re.ASCII)
 _METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
@@ -211,10 +212,11 @@ def principal_of(scope: Scope) -> Principal:
 
 
 def project_of(scope: Scope, options: ServerOptions) -> Project:
-    """The project: query `project`, else header `X-Etienne-Project`, else the default. Raises InvalidRequest."""
+    """The project: query `project`, else a header of `PROJECT_HEADERS`, else the default. Raises InvalidRequest."""
     named = query(scope, "project")
     if named is None:
-        named = header(scope, b"x-etienne-project")
+        sent = (header(scope, name) for name in PROJECT_HEADERS)
+        named = next((name for name in sent if name is not None), None)
     project = options.default_project if named is None else project_name(named)
     return Project(tenant=principal_of(scope).tenant, project=project)
 

@@ -14,7 +14,17 @@ from starlette.types import ASGIApp, Scope
 from mnemoir import __version__
 from mnemoir.app.parts import Parts
 from mnemoir.core.errors import MnemoirError, NotFound
-from mnemoir.server import conversations, discussions, memories, model, runs, status, workflow_files
+from mnemoir.server import (
+    conversations,
+    discussions,
+    memories,
+    model,
+    reference,
+    runs,
+    status,
+    workflow_files,
+    workflow_trials,
+)
 from mnemoir.server.access import Guard
 from mnemoir.server.chat import ChatRoute
 from mnemoir.server.clients import Clients, ToolsSeen
@@ -33,7 +43,8 @@ from mnemoir.server.under_way import Places, UnderWay
 
 _described: dict[str, dict[str, Any]] = {}  # by root path: all servers of a process have the same routes
 _ROUTERS = (
-    *(*status.ROUTERS, *model.ROUTERS, *memories.ROUTERS, *runs.ROUTERS, workflow_files.router),
+    *(*status.ROUTERS, *model.ROUTERS, *reference.ROUTERS, *memories.ROUTERS, *runs.ROUTERS),
+    *(workflow_files.router, workflow_trials.router),
     *(*discussions.ROUTERS, *conversations.ROUTERS),
 )
 

@@ -27,7 +27,7 @@ _PROJECT = {
     "in": "query",
     "required": False,
     "schema": {"type": "string"},
-    "description": "or header X-Etienne-Project",
+    "description": description.PROJECT,
 }
 _PROJECT_OF = get_args(ProjectHere)[1].dependency
 _KEYS = {

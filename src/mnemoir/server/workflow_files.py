@@ -1,13 +1,19 @@
-"""`/api/workflows`: a read-only view of the config tree, without the secrets in it."""
+"""`/api/workflows`: the config tree without its secrets, and where the settings allow it, saving of workflows."""
 
+import re
 from functools import cache
 from typing import Annotated, Any
 
-from fastapi import Query
+from fastapi import Depends, Query, Request
+from pydantic import Field
 
+from mnemoir.app.workflow_edits import SavedWorkflow
 from mnemoir.app.workflow_files import ConfigOverview, ConfigProblems
-from mnemoir.core.errors import NotFound
-from mnemoir.server.rest import Answer, Routes, SiteHere
+from mnemoir.core.errors import Conflict, Forbidden, NotFound
+from mnemoir.server.changing import check_change, why_locked
+from mnemoir.server.request import header
+from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, LargeBodyOf, Routes, SiteHere
+from mnemoir.workflows.config.files import MOST_BYTES
 from mnemoir.workflows.config.shown import ConfigText
 from mnemoir.workflows.graph import WorkflowGraph
 from mnemoir.workflows.node import node_types
@@ -16,6 +22,39 @@ from mnemoir.workflows.schemas import schemas
 router = Routes(prefix="/api/workflows", tags=["workflows"])
 
 WorkflowPath = Annotated[str, Query(min_length=1, description="as the list of files has it")]
+_ETAG = re.compile(r'"([0-9a-f]{64})"')
+
+
+class TextBody(Body):
+    """The text of a workflow file as it is to be."""
+
+    text: Annotated[str, Field(max_length=MOST_BYTES)]
+
+
+class TypedBody(TextBody):
+    """A text and the path of its file, which need not exist."""
+
+    path: Annotated[str, Field(min_length=1)]
+
+
+class NoBody(Body):
+    """Nothing."""
+
+
+class SavingState(JsonObject):
+    """Whether this caller may save workflows; `reason` says why not."""
+
+    is_on: bool
+    reason: str
+
+
+async def _may_change(request: Request, site: SiteHere) -> None:
+    if reason := site.parts.workflow_edits.refusal:
+        raise Forbidden(reason, code="editing_off")
+    check_change(request.scope, site.options)
+
+
+GUARDED = [Depends(_may_change)]
 AsUser = Annotated[str | None, Query(description="whose folders names are looked up in; else whose workflow it is")]
 
 
@@ -23,6 +62,12 @@ AsUser = Annotated[str | None, Query(description="whose folders names are looked
 async def overview(site: SiteHere) -> Answer[ConfigOverview]:
     models = site.parts.workflows.model_names()
     return Answer(await site.parts.workflow_files.overview(models))
+
+
+@router.get("/saving", summary="Whether workflows may be saved by this caller, and if not, why")
+async def saving(request: Request, site: SiteHere) -> Answer[SavingState]:
+    reason = site.parts.workflow_edits.refusal or why_locked(request.scope, site.options)
+    return Answer({"is_on": not reason, "reason": reason})
 
 
 @router.get("/problems", summary="What is wrong with the tree, as `mnemoir check` tells it")
@@ -42,7 +87,58 @@ async def schema(kind: str) -> Answer[dict[str, Any]]:
 
 @router.get("/files/{path:path}", summary="The text of one config file, secrets covered")
 async def text(site: SiteHere, path: str) -> Answer[ConfigText]:
-    return Answer(await site.parts.workflow_files.text(path))
+    found = await site.parts.workflow_edits.text(path)
+    return Answer(found, headers={"etag": f'"{found.digest}"'})
+
+
+@router.put(
+    "/files/{path:path}",
+    summary="Save a workflow in place of the text of `If-Match`, or as a new file with `If-None-Match: *`",
+    dependencies=GUARDED,
+)
+async def save(
+    request: Request, site: SiteHere, path: str, body: Annotated[TextBody, Depends(LargeBodyOf(TextBody))]
+) -> Answer[SavedWorkflow]:
+    return Answer(await site.parts.workflow_edits.save(path, body.text, _expected(request, may_be_new=True)))
+
+
+@router.post(
+    "/check", summary="What keeps a text from being saved, and the warnings of its check", dependencies=GUARDED
+)
+async def check(
+    site: SiteHere, body: Annotated[TypedBody, Depends(LargeBodyOf(TypedBody))]
+) -> Answer[ConfigProblems]:
+    return Answer(await site.parts.workflow_edits.check(body.path, body.text))
+
+
+@router.get("/kept/{path:path}", summary="The version of a workflow before it was last saved, secrets covered")
+async def kept(site: SiteHere, path: str) -> Answer[ConfigText]:
+    return Answer(await site.parts.workflow_edits.kept(path))
+
+
+@router.post(
+    "/kept/{path:path}",
+    summary="Save that version in place of the text of `If-Match`, which is kept in turn",
+    dependencies=GUARDED,
+)
+async def restore(
+    request: Request, site: SiteHere, path: str, body: Annotated[NoBody, Depends(BodyOf(NoBody, required=False))]
+) -> Answer[SavedWorkflow]:
+    return Answer(await site.parts.workflow_edits.restore(path, _expected(request)))
+
+
+def _expected(request: Request, *, may_be_new: bool = False) -> str | None:
+    """The digest of the text to be replaced; None for a new file. Raises Conflict without either."""
+    if may_be_new and header(request.scope, b"if-none-match") == "*":
+        return None
+    named = _ETAG.fullmatch(header(request.scope, b"if-match") or "")
+    if named is None:
+        raise Conflict(
+            "If-Match must hold the digest of the text that is replaced, in quotes, as the ETag of the file has it; "
+            "a new file takes `If-None-Match: *`.",
+            code="changed_meanwhile",
+        )
+    return named[1]
 
 
 @cache

@@ -232,6 +232,7 @@ class Workflows(Section):
 
     config_dir: AbsolutePath | None = None
     users: Names = ()
+    edit: bool = False
     python_modules: Annotated[PythonModules, BeforeValidator(_lower_or_off)] = "process"
     module_directories: Paths = ()
     module_timeout_s: Seconds = 60

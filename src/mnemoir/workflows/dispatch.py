@@ -10,7 +10,7 @@ from mnemoir.core.errors import InvalidRequest, MnemoirError, NotSupported, Sett
 from mnemoir.core.events import Emit, Event, Finished, MemorySkipped, Reply
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.runs import RunTrace
-from mnemoir.ports.run_store import RunStore
+from mnemoir.ports.run_store import RunWatcher
 from mnemoir.wire.app_prompts import asks_for_tools
 from mnemoir.wire.forwarding import plain
 from mnemoir.wire.openai_chat_answers import without_further_calls
@@ -42,7 +42,7 @@ class Workflows:
     def __init__(
         self,
         engine: Engine,
-        runs: RunStore,
+        runs: RunWatcher,
         default: WorkflowDefinition,
         tree: ConfigTree | None = None,
         users: Sequence[str] = (),
@@ -131,7 +131,7 @@ class Workflows:
         Cancelling the call ends the model call and all nodes; once Finished is emitted, the nodes behind the
         responder continue. Raises MnemoirError, and any exception of `emit`.
         """
-        turn, folder = self._turn(chat, caller, _with_one_call(emit) if chat.function_calls else emit)
+        turn, answerer = self._turn(chat, caller, _with_one_call(emit) if chat.function_calls else emit)
         if (
             turn.user is not None
             and turn.user.settings.intercepts_tool_choice
@@ -142,7 +142,7 @@ class Workflows:
         self._runs.begun(turn.trace)
         try:
             await self._engine.place(turn)
-            workflow = await self._chosen(turn, folder)
+            workflow = await self._chosen(turn, answerer)
             if turn.trace.memory_skipped is None and not can_remember(workflow, turn.user):
                 turn.trace.memory_skipped = "workflow"
                 await turn.say([MemorySkipped(reason="workflow")])
@@ -163,7 +163,7 @@ class Workflows:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
 
-    def _turn(self, chat: ChatRequest, caller: Caller, emit: Emit) -> tuple[Turn, str]:
+    def _turn(self, chat: ChatRequest, caller: Caller, emit: Emit) -> tuple[Turn, Answerer]:
         trace = RunTrace(
             id=caller.run_id,
             scope=caller.recorded_scope,
@@ -179,7 +179,7 @@ class Workflows:
         user = answerer.user
         if user is None:
             messages = list(chat.request.messages)
-            return Turn(chat=chat, caller=caller, messages=messages, trace=trace, emit=emit, on_node=told), ""
+            return Turn(chat=chat, caller=caller, messages=messages, trace=trace, emit=emit, on_node=told), answerer
         trace.user = user.name
         messages, discussion = conversation_of(chat, user.settings, session=caller.scope.conversation)
         if not caller.may_be_kept:  # a task of an app is not part of the discussion it is about
@@ -194,7 +194,7 @@ class Workflows:
             discussion_id=discussion,
             on_node=told,
         )
-        return turn, answerer.folder
+        return turn, answerer
 
     def _asked(self, model: str) -> tuple[str, str]:
         """The user of a model name, and the possible name of a shared folder, "" for none."""
@@ -211,11 +211,11 @@ class Workflows:
             )
         return found, folder
 
-    async def _chosen(self, turn: Turn, folder: str) -> WorkflowDefinition:
+    async def _chosen(self, turn: Turn, answerer: Answerer) -> WorkflowDefinition:
         user = turn.user
         if user is None:
             return self._default
-        return self._named(user, folder) or await self._routed(turn, user)
+        return answerer.workflow or self._named(user, answerer.folder) or await self._routed(turn, user)
 
     def _named(self, user: UserTree, folder: str) -> WorkflowDefinition | None:
         """The workflow that answers every message; None when a category chooses it."""

@@ -23,12 +23,13 @@ class Answerer:
     """The meaning of the `model` of a request: the built-in workflow, or a user of the config tree.
 
     `name` is the model name in the answer. `folder` is the requested folder of shared workflows, "" for the user's
-    own workflow.
+    own workflow. `workflow` answers in place of what the user's settings choose, if given.
     """
 
     name: str
     user: UserTree | None = None
     folder: str = ""
+    workflow: WorkflowDefinition | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,8 @@
-"""Routes of memories: add, search, list, change, export and forget them; and the settings of their project."""
+"""Routes of memories: add, search, list, change, export and forget them; what was learned from a turn; and the
+settings of their project.
+"""
 
-from mnemoir.server.memories import changes, curation, lists, projects, proposals, routes, transfer
+from mnemoir.server.memories import changes, curation, learned, lists, projects, proposals, routes, transfer
 
 # static paths first: the paths after them match any name of a user or a memory
 ROUTERS = (
@@ -10,5 +12,6 @@ ROUTERS = (
     changes.router,
     proposals.router,
     curation.router,
+    learned.router,
     routes.router,
 )

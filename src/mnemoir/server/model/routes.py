@@ -7,7 +7,7 @@ from pydantic import Field, SecretStr
 
 from mnemoir.app.model_setup import ModelSetup, ModelsOffered, ModelTest, OllamaFound, WantedModel
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.server.model.access import check_change, why_locked
+from mnemoir.server.changing import check_change, why_locked
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere
 from mnemoir.settings.saved_model import LONGEST_MODEL, SavedProvider
 

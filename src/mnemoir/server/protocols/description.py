@@ -202,8 +202,9 @@ _SPOKEN: Mapping[tuple[str, str], Spoken] = {
     ("/api/show", "post"): Spoken(summary="What a model can do", asked=OllamaShowBody, answered=ollama.OllamaShown),
 }
 
+PROJECT = "or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same"
 _CHAT_PARAMETERS = (
-    ("query", "project", "or header X-Etienne-Project"),
+    ("query", "project", PROJECT),
     ("query", "memoryEnabled", "`true` recalls and remembers"),
     ("header", "X-Memory", "`on` recalls and remembers"),
     ("header", "X-User-Id", "whose memories"),

@@ -54,7 +54,7 @@ def run_command(run: RunTrace, origin: str, *, needs_key: bool) -> RunCommand:
     request = ModelRequest(messages=messages, model=run.model)
     body = WRITERS["openai-chat"](request, stream=run.stream) | {"user": run.scope.user}
     left_out.append("What else the client sent is left out, such as settings of sampling and the id of the chat.")
-    header = {"X-Etienne-Project": run.scope.project}
+    header = {"X-Mnemoir-Project": run.scope.project}
     return _command(f"{origin}/v1/chat/completions", body, left_out, needs_key=needs_key, headers=header)
 
 

@@ -1,4 +1,4 @@
-"""Routes of operation: health, status, metrics, documentation."""
+"""Routes of operation: health, status, metrics."""
 
 from mnemoir.server.status import operations, routes
 

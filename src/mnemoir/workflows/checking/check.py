@@ -1,6 +1,8 @@
 """The check of a whole config tree, or of the files that some users reach."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -22,25 +24,32 @@ _SHAPES: Sequence[tuple[str, type[BaseModel]]] = (
 _CURRENT = FilePosition(file="Users/_current-user.json")
 
 
-def check(tree: ConfigTree, users: Sequence[str], node_types: Types, outside: Outside | None = None) -> list[Problem]:
+def check(
+    tree: ConfigTree,
+    users: Sequence[str],
+    node_types: Types,
+    outside: Outside | None = None,
+    typed: Mapping[str, Any] = MappingProxyType({}),
+) -> list[Problem]:
     """All problems of the files that these users reach; for no users, of the whole tree. Changes nothing.
 
-    Without `outside`, paths of file nodes and directories of discussions are not checked.
+    Without `outside`, paths of file nodes and directories of discussions are not checked. `typed` is the JSON of
+    files, by absolute path, that is checked in place of what is stored.
     """
-    return _surveyed(tree, users, node_types, outside).problems()
+    return surveyed(Survey(tree, node_types, outside, typed), users).problems()
 
 
 def check_with_hints(
     tree: ConfigTree, users: Sequence[str], node_types: Types, outside: Outside | None = None
 ) -> tuple[list[Problem], list[Hint]]:
     """The problems as from `check`, and hints at unused features."""
-    survey = _surveyed(tree, users, node_types, outside)
+    survey = surveyed(Survey(tree, node_types, outside), users)
     return survey.problems(), survey.hints()
 
 
-def _surveyed(tree: ConfigTree, users: Sequence[str], node_types: Types, outside: Outside | None) -> Survey:
-    survey = Survey(tree, node_types, outside)
-    for name in users or tree.user_names():
+def surveyed(survey: Survey, users: Sequence[str]) -> Survey:
+    """The survey, after the check of the files that these users reach; for no users, of the whole tree."""
+    for name in users or survey.tree.user_names():
         check_user(survey, name, FilePosition(file=f"Users/{name.lower()}.json"))
     if not users:
         _check_current_user(survey)

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -75,11 +76,18 @@ class Outside:
 class Survey:
     """One check of one tree. Paths of files are absolute, as lookups give them."""
 
-    def __init__(self, tree: ConfigTree, types: Types, outside: Outside | None = None) -> None:
+    def __init__(
+        self,
+        tree: ConfigTree,
+        types: Types,
+        outside: Outside | None = None,
+        typed: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
         self.tree = tree
         self.types = types
         self.outside = outside  # None for a check without a server
-        self.read: dict[str, Any] = {}  # JSON by path; None for a broken file
+        self.typed = typed  # JSON by path that takes the place of the files', or of files to be
+        self.read: dict[str, Any] = dict(typed)  # JSON by path; None for a broken file
         self.no_workflows: set[str] = set()  # files in workflow folders that are not workflows
         self.endpoints: dict[tuple[str, str], set[str]] = {}  # by user and name: the files that name the endpoint
         self._shaped: dict[tuple[str, type[BaseModel]], BaseModel | None] = {}
@@ -181,7 +189,8 @@ class Survey:
         """The paths of all JSON files in a folder and its subfolders."""
         tops = self.tree.lookup.directories(*folder)
         walk = ((where, name) for top in tops for where, _, names in os.walk(top) for name in names)
-        return sorted(os.path.join(where, name) for where, name in walk if name.lower().endswith(".json"))
+        found = {os.path.join(where, name) for where, name in walk if name.lower().endswith(".json")}
+        return sorted(found | {path for path in self.typed for top in tops if path.startswith(f"{top}{os.sep}")})
 
     def _parsed(self, path: str) -> Any:
         place = self.place(path)

@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Literal, get_args
 
 import orjson
@@ -189,12 +190,18 @@ class ConfigFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigText:
-    """The text of a file; `is_redacted` is True when secrets in it were covered."""
+    """The text of a file; `is_redacted` is True when secrets in it were covered.
+
+    `digest` is that of the text as it is shown, so it tells nothing of a secret. `has_kept` is True when an earlier
+    version of a workflow can be restored.
+    """
 
     path: str
     kind: FileKind
     text: str
     is_redacted: bool
+    digest: str
+    has_kept: bool = False
 
 
 def kind_of(path: str) -> FileKind:
@@ -224,7 +231,7 @@ def listed_files(root: str) -> Iterator[ConfigFile]:
 
 def shown_text(root: str, path: str) -> ConfigText:
     """The text of a file. Raises InvalidRequest for an invalid path, NotFound for a missing file, and TooLarge."""
-    _check(path)
+    check_path(path)
     place = os.path.join(root, *path.split("/"))
     try:
         found = regular_file(place) if path.lower().endswith(EXTENSION) and _is_inside(place, root) else None
@@ -235,12 +242,22 @@ def shown_text(root: str, path: str) -> ConfigText:
         content = read_bytes(place, root)
     except SettingsError as exc:
         raise NotFound(f"{path} cannot be read. Correct its permissions.", code="config_file_not_found") from exc
+    return config_text(path, content)
+
+
+def config_text(path: str, content: bytes) -> ConfigText:
+    """The content of a file for display. Raises InvalidRequest for anything but UTF-8."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as exc:
         raise InvalidRequest(f"{path} is not UTF-8 text. Save it as UTF-8.", code="config_file_unreadable") from exc
     shown = redacted(text)
-    return ConfigText(path=path, kind=kind_of(path), text=shown, is_redacted=shown != text)
+    return ConfigText(path=path, kind=kind_of(path), text=shown, is_redacted=shown != text, digest=digest_of(shown))
+
+
+def digest_of(shown: str) -> str:
+    """The digest of a text as it is shown."""
+    return sha256(shown.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def absent(path: str) -> NotFound:
@@ -248,7 +265,8 @@ def absent(path: str) -> NotFound:
     return NotFound(f"There is no file {path[:250]!r} in the config tree.", code="config_file_not_found")
 
 
-def _check(path: str) -> None:
+def check_path(path: str) -> None:
+    """Raise InvalidRequest for a path that no file of a tree can have."""
     try:
         for part in path.split("/"):
             parts_of(part)
@@ -273,7 +291,7 @@ def _paths(root: str) -> Iterator[str]:
 
 def _is_nameable(path: str) -> bool:
     try:
-        _check(path)
+        check_path(path)
     except InvalidRequest:
         return False
     return True

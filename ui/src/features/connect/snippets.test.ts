@@ -33,7 +33,7 @@ test('a user, a project and a key stand where the protocol has a place for them'
   expect(javascript(place)).toContain('apiKey: "YOUR_KEY"');
   expect(javascript(place)).toContain('user: "mira"');
   expect(pythonOllama(place)).toContain('"X-User-Id": "mira"');
-  expect(openWebUiHeaders(place)).toContain('"X-Etienne-Project": "garden"');
+  expect(openWebUiHeaders(place)).toContain('"X-Mnemoir-Project": "garden"');
   expect(openWebUiHeaders(place)).toContain('"X-Mnemoir-Task": "{{TASK}}"');
 });
 

@@ -23,7 +23,7 @@ export function keyOf(place: Place): string {
 export function headersOf(place: Place, { withUser }: { withUser: boolean }): Record<string, string> {
   return {
     ...(place.memory ? { 'X-Memory': 'on' } : {}),
-    ...(place.project ? { 'X-Etienne-Project': place.project } : {}),
+    ...(place.project ? { 'X-Mnemoir-Project': place.project } : {}),
     ...(withUser && place.user && isPlain(place.user) ? { 'X-User-Id': place.user } : {}),
   };
 }

@@ -38,6 +38,7 @@ function serve(tree: object = TREE, problems: object[] = []) {
       HttpResponse.json({ path: FILE, kind: 'workflows', text: '[]', is_redacted: false }),
     ),
     http.get('*/api/workflows/schema/*', () => HttpResponse.json({})),
+    http.get('*/api/workflows/saving', () => HttpResponse.json({ is_on: false, reason: 'Saving is off.' })),
   );
 }
 
@@ -46,6 +47,14 @@ test('it opens where messages of the first user start', async () => {
   renderAt('/workflows', <WorkflowsPage />);
   expect(await screen.findByRole('heading', { name: /Ann.*Chat/ })).toBeVisible();
   expect(await screen.findByText('No steps')).toBeVisible();
+});
+
+test('the header says once what the page and its file are', async () => {
+  serve();
+  renderAt('/workflows', <WorkflowsPage />);
+  expect(await screen.findByRole('heading', { name: /^Ann.*Chat$/ })).toBeVisible();
+  expect(screen.getByRole('heading', { name: 'Workflows' })).toBeVisible();
+  expect(screen.queryByText('Workflow')).not.toBeInTheDocument();
 });
 
 test('a problem leads to its file', async () => {

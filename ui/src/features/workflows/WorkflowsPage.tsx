@@ -1,34 +1,52 @@
 import { Button, Drawer } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
-import { TbFolder } from 'react-icons/tb';
+import { TbFilePlus, TbFolder } from 'react-icons/tb';
 import { PageFrame } from '@/shared/components/PageFrame';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
-import { type ConfigOverview, useConfigProblems, useConfigTree } from '@/shared/data/workflows';
+import { type ConfigOverview, useConfigProblems, useConfigTree, useSaving } from '@/shared/data/workflows';
+import { useDialog } from '@/shared/hooks/useDialog';
+import type { Draft } from './drafts';
 import { FileView } from './file/FileView';
 import { usePlace } from './place';
+import { NewWorkflowDialog } from './saving/NewWorkflowDialog';
 import { TreePane } from './tree/TreePane';
 import classes from './WorkflowsPage.module.css';
 
-/** The config tree: its files at the left, and one of them. Nothing of it can be changed here. */
+/** The config tree: its files at the left, and one of them. Workflows can be saved where the server allows it. */
 export function WorkflowsPage() {
   const { data: tree, error, refetch } = useConfigTree();
+  const { data: saving } = useSaving();
+  const { place, go } = usePlace();
   const [filesOpen, files] = useDisclosure(false);
+  const dialog = useDialog<'new'>();
   return (
     <PageFrame
       title="Workflows"
       fill
       actions={
         tree?.root && (
-          <Button
-            className={classes.toFiles}
-            size="xs"
-            variant="default"
-            leftSection={<TbFolder size={16} />}
-            onClick={files.open}
-          >
-            Files
-          </Button>
+          <>
+            {saving?.is_on && (
+              <Button
+                size="xs"
+                variant="default"
+                leftSection={<TbFilePlus size={16} />}
+                onClick={() => dialog.open('new')}
+              >
+                New workflow
+              </Button>
+            )}
+            <Button
+              className={classes.toFiles}
+              size="xs"
+              variant="default"
+              leftSection={<TbFolder size={16} />}
+              onClick={files.open}
+            >
+              Files
+            </Button>
+          </>
         )
       }
     >
@@ -38,6 +56,17 @@ export function WorkflowsPage() {
         <Tree tree={tree} filesOpen={filesOpen} onClose={files.close} />
       ) : (
         <LoadingState label="Loading the config tree" />
+      )}
+      {dialog.shown && tree && (
+        <NewWorkflowDialog
+          tree={tree}
+          folder={(place.file || firstFile(tree)).split('/').slice(0, -1).join('/')}
+          onMade={file => {
+            dialog.close();
+            go({ file, at: '', view: '' });
+          }}
+          onClose={dialog.close}
+        />
       )}
     </PageFrame>
   );
@@ -52,14 +81,14 @@ interface TreeProps {
 function Tree({ tree, filesOpen, onClose }: TreeProps) {
   const { place } = usePlace();
   const { data: problems } = useConfigProblems();
-  const [drafts, setDrafts] = useState<ReadonlyMap<string, string>>(new Map());
+  const [drafts, setDrafts] = useState<ReadonlyMap<string, Draft>>(new Map());
   const path = place.file || firstFile(tree);
   const file = tree.files.find(one => one.path === path);
   const pane = <TreePane files={tree.files} problems={problems?.problems ?? []} current={path} onPick={onClose} />;
-  const change = (text: string | undefined) => {
+  const change = (draft: Draft | undefined) => {
     const after = new Map(drafts);
-    if (text === undefined) after.delete(path);
-    else after.set(path, text);
+    if (draft === undefined) after.delete(path);
+    else after.set(path, draft);
     setDrafts(after);
   };
   return (

@@ -573,6 +573,23 @@ export interface paths {
         patch: operations["edit_api_memories__memory_id__patch"];
         trace?: never;
     };
+    "/api/conversations/{id}/messages/{message_id}/learned": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was learned from the turn that ends with a message */
+        get: operations["learned_api_conversations__id__messages__message_id__learned_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memories/{memory_id}/history": {
         parameters: {
             query?: never;
@@ -726,6 +743,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workflows/saving": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether workflows may be saved by this caller, and if not, why */
+        get: operations["saving_api_workflows_saving_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workflows/problems": {
         parameters: {
             query?: never;
@@ -786,8 +820,61 @@ export interface paths {
         };
         /** The text of one config file, secrets covered */
         get: operations["text_api_workflows_files__path__get"];
-        put?: never;
+        /** Save a workflow in place of the text of `If-Match`, or as a new file with `If-None-Match: *` */
+        put: operations["save_api_workflows_files__path__put"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What keeps a text from being saved, and the warnings of its check */
+        post: operations["check_api_workflows_check_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/kept/{path}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The version of a workflow before it was last saved, secrets covered */
+        get: operations["kept_api_workflows_kept__path__get"];
+        put?: never;
+        /** Save that version in place of the text of `If-Match`, which is kept in turn */
+        post: operations["restore_api_workflows_kept__path__post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Run a workflow that is typed on a message, as server-sent events; nothing is kept */
+        post: operations["try_it_api_workflows_try_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1172,23 +1259,6 @@ export interface paths {
         head?: never;
         /** Keep a message in every window, or no longer */
         patch: operations["pin_api_conversations__id__messages__message_id__patch"];
-        trace?: never;
-    };
-    "/api/conversations/{id}/messages/{message_id}/learned": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What was learned from the turn that ends with a message */
-        get: operations["learned_api_conversations__id__messages__message_id__learned_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
         trace?: never;
     };
     "/api/conversations/{id}/node-memory": {
@@ -2170,6 +2240,9 @@ export interface components {
         /**
          * ConfigText
          * @description The text of a file; `is_redacted` is True when secrets in it were covered.
+         *
+         *     `digest` is that of the text as it is shown, so it tells nothing of a secret. `has_kept` is True when an earlier
+         *     version of a workflow can be restored.
          */
         ConfigText: {
             /** Path */
@@ -2183,6 +2256,10 @@ export interface components {
             text: string;
             /** Is Redacted */
             is_redacted: boolean;
+            /** Digest */
+            digest: string;
+            /** Has Kept */
+            has_kept: boolean;
         };
         /**
          * ConfigUser
@@ -2963,12 +3040,13 @@ export interface components {
          * LearnedFrom
          * @description What was learned from a turn. `change_id` is what can be undone, `undone_by` the undo; null for none.
          *
-         *     `known` are memories that said it already, `proposed` what waits for a review. `error` is why it is to be tried again, or was given up.
+         *     `known` are memories that said it already, `proposed` what waits for a review. `error` is why it is to be tried
+         *     again, or was given up.
          */
         LearnedFrom: {
             /**
              * State
-             * @description `nothing` and `known`: there was nothing new in it; `proposed`: all of it waits for a review; `none`: nothing was looked for, or that is not known any more
+             * @description `nothing` and `known`: there was nothing new in it; `proposed`: it waits for a review; `none`: nothing was looked for, or that is not known any more
              * @enum {string}
              */
             state: "none" | "waiting" | "running" | "nothing" | "known" | "failed" | "proposed" | "learned" | "undone";
@@ -4130,6 +4208,25 @@ export interface components {
             frequency_penalty: number | null;
         };
         /**
+         * SavedWorkflow
+         * @description A file as it was saved, with the warnings of its check.
+         */
+        SavedWorkflow: {
+            file: components["schemas"]["ConfigText"];
+            /** Warnings */
+            warnings: components["schemas"]["Problem"][];
+        };
+        /**
+         * SavingState
+         * @description Whether this caller may save workflows; `reason` says why not.
+         */
+        SavingState: {
+            /** Is On */
+            is_on: boolean;
+            /** Reason */
+            reason: string;
+        };
+        /**
          * Scope
          * @description An owner of data: tenant > project > user, and within a user optionally agent, app, conversation and node.
          *
@@ -4346,6 +4443,28 @@ export interface components {
             images?: number;
             /** Tool Calls */
             tool_calls?: string[];
+        };
+        /**
+         * TrialEvent
+         * @description A piece of the answer, or at the end the trace of the run, with an error where there is one.
+         */
+        TrialEvent: {
+            /** Text */
+            text?: string;
+            /** Thinking */
+            thinking?: string;
+            run?: components["schemas"]["RunTrace"];
+            error?: components["schemas"]["TrialFailure"];
+        };
+        /**
+         * TrialFailure
+         * @description Why a trial run ended without an answer.
+         */
+        TrialFailure: {
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
         };
         /**
          * Turn
@@ -5503,6 +5622,11 @@ export interface components {
             model: string;
         };
         /**
+         * NoBody
+         * @description Nothing.
+         */
+        NoBody: Record<string, never>;
+        /**
          * OllamaChatBody
          * @description `POST /api/chat`; streamed unless `stream` is false. Without messages it loads or unloads the model.
          */
@@ -5856,6 +5980,32 @@ export interface components {
             stale?: boolean;
         };
         /**
+         * TextBody
+         * @description The text of a workflow file as it is to be.
+         */
+        TextBody: {
+            /** Text */
+            text: string;
+        };
+        /**
+         * TrialBody
+         * @description A typed workflow, and the message to try it on, as of a chat completion; `model` names the user that asks.
+         */
+        TrialBody: {
+            /** Text */
+            text: string;
+            /** Path */
+            path: string;
+            /** Model */
+            model: string;
+            /** Messages */
+            messages: {
+                [key: string]: unknown;
+            }[];
+            /** User */
+            user?: string | number;
+        };
+        /**
          * TriedBody
          * @description A model and its server; without a `provider`, the model in use.
          */
@@ -5868,6 +6018,16 @@ export interface components {
             api_key?: string | null;
             /** Model */
             model?: string | null;
+        };
+        /**
+         * TypedBody
+         * @description A text and the path of its file, which need not exist.
+         */
+        TypedBody: {
+            /** Text */
+            text: string;
+            /** Path */
+            path: string;
         };
     };
     responses: never;
@@ -5903,7 +6063,7 @@ export interface operations {
                 order?: "created_desc" | "created_asc" | "updated_desc" | "updated_asc";
                 /** @description `next` of the page before */
                 cursor?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -5936,7 +6096,7 @@ export interface operations {
         parameters: {
             query?: {
                 include_usage?: boolean;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: {
@@ -5975,7 +6135,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6009,7 +6169,7 @@ export interface operations {
             query?: {
                 /** @description ISO 8601: what was current then instead of what is now */
                 at?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6455,7 +6615,7 @@ export interface operations {
     projects_api_projects_get: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6487,7 +6647,7 @@ export interface operations {
     prompt_api_memories_extraction_prompt_get: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6519,7 +6679,7 @@ export interface operations {
     set_prompt_api_memories_extraction_prompt_put: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6555,7 +6715,7 @@ export interface operations {
     reset_prompt_api_memories_extraction_prompt_delete: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6587,7 +6747,7 @@ export interface operations {
     settings_api_memories_settings_get: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6619,7 +6779,7 @@ export interface operations {
     change_settings_api_memories_settings_put: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6655,7 +6815,7 @@ export interface operations {
     event_api_events__event_id__get: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6690,7 +6850,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6724,7 +6884,7 @@ export interface operations {
             query?: {
                 /** @description say what would be added, and add nothing */
                 dry_run?: boolean;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6761,7 +6921,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6800,7 +6960,7 @@ export interface operations {
                 limit?: number;
                 /** @description `next` of the page before */
                 cursor?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6833,7 +6993,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6868,7 +7028,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6907,7 +7067,7 @@ export interface operations {
                 limit?: number;
                 /** @description `next` of the page before */
                 cursor?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6939,7 +7099,7 @@ export interface operations {
     approve_many_api_memories_proposals_approve_post: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -6975,7 +7135,7 @@ export interface operations {
     refuse_many_api_memories_proposals_refuse_post: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7012,7 +7172,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7047,7 +7207,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7082,7 +7242,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7121,7 +7281,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7153,7 +7313,7 @@ export interface operations {
     merge_api_memories_merge_post: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7190,7 +7350,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7229,7 +7389,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7264,7 +7424,7 @@ export interface operations {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7299,11 +7459,48 @@ export interface operations {
             };
         };
     };
+    learned_api_conversations__id__messages__message_id__learned_get: {
+        parameters: {
+            query?: {
+                /** @description whose conversations; else the server's user's */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+                message_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LearnedFrom"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     history_api_memories__memory_id__history_get: {
         parameters: {
             query?: {
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7342,7 +7539,7 @@ export interface operations {
                 offset?: number;
                 /** @description ISO 8601: what was current then instead of what is now */
                 at?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -7605,6 +7802,35 @@ export interface operations {
             };
         };
     };
+    saving_api_workflows_saving_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavingState"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     problems_api_workflows_problems_get: {
         parameters: {
             query?: never;
@@ -7719,6 +7945,176 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ConfigText"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    save_api_workflows_files__path__put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TextBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedWorkflow"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    check_api_workflows_check_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TypedBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigProblems"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    kept_api_workflows_kept__path__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigText"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    restore_api_workflows_kept__path__post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NoBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedWorkflow"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    try_it_api_workflows_try_post: {
+        parameters: {
+            query?: {
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrialBody"];
+            };
+        };
+        responses: {
+            /** @description Events, each with one as its `data` */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrialEvent"];
                 };
             };
             /** @description An error, with its code */
@@ -8118,7 +8514,7 @@ export interface operations {
                 related?: boolean;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8152,7 +8548,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8187,7 +8583,7 @@ export interface operations {
                 format?: "jsonl" | "json" | "markdown" | "chatml";
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8227,7 +8623,7 @@ export interface operations {
                 dry_run?: boolean;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8265,7 +8661,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8303,7 +8699,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8347,7 +8743,7 @@ export interface operations {
                 q?: string | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8381,7 +8777,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8419,7 +8815,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8453,7 +8849,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8489,7 +8885,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8525,7 +8921,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8565,7 +8961,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8605,7 +9001,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8645,7 +9041,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8688,7 +9084,7 @@ export interface operations {
                 around?: number | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8724,7 +9120,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8764,7 +9160,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8800,49 +9196,12 @@ export interface operations {
             };
         };
     };
-    learned_api_conversations__id__messages__message_id__learned_get: {
-        parameters: {
-            query?: {
-                /** @description whose conversations; else the server's user's */
-                user_id?: string | null;
-                /** @description or header X-Etienne-Project */
-                project?: string;
-            };
-            header?: never;
-            path: {
-                id: string;
-                message_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["LearnedFrom"];
-                };
-            };
-            /** @description An error, with its code */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorAnswer"];
-                };
-            };
-        };
-    };
     list_of_nodes_api_conversations__id__node_memory_get: {
         parameters: {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8878,7 +9237,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8914,7 +9273,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8951,7 +9310,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -8996,7 +9355,7 @@ export interface operations {
                 q?: string | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -9036,7 +9395,7 @@ export interface operations {
                 cursor?: string | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -9072,7 +9431,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -9113,7 +9472,7 @@ export interface operations {
                 cursor?: string | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -9153,7 +9512,7 @@ export interface operations {
                 cursor?: string | null;
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -9187,7 +9546,7 @@ export interface operations {
             query?: {
                 /** @description whose conversations; else the server's user's */
                 user_id?: string | null;
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
             header?: never;
@@ -9222,7 +9581,7 @@ export interface operations {
     post_v1_chat_completions: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
                 /** @description `true` recalls and remembers */
                 memoryEnabled?: string;
@@ -9280,7 +9639,7 @@ export interface operations {
     post_chat_completions: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
                 /** @description `true` recalls and remembers */
                 memoryEnabled?: string;
@@ -9338,7 +9697,7 @@ export interface operations {
     post_v1_completions: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
                 /** @description `true` recalls and remembers */
                 memoryEnabled?: string;
@@ -9396,7 +9755,7 @@ export interface operations {
     post_completions: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
                 /** @description `true` recalls and remembers */
                 memoryEnabled?: string;
@@ -9454,7 +9813,7 @@ export interface operations {
     post_api_chat: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
                 /** @description `true` recalls and remembers */
                 memoryEnabled?: string;
@@ -9545,7 +9904,7 @@ export interface operations {
     post_api_generate: {
         parameters: {
             query?: {
-                /** @description or header X-Etienne-Project */
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
                 /** @description `true` recalls and remembers */
                 memoryEnabled?: string;

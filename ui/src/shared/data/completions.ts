@@ -56,6 +56,31 @@ export function answerOfTrial(trial: Trial, signal: AbortSignal): AsyncGenerator
   return completion(project, { model, user, ...saying(message, images) }, { 'X-Mnemoir-Task': 'trial' }, signal);
 }
 
+/** Runs a workflow as it is typed; nothing is touched or kept, and the run itself comes at the end. */
+export async function* answerOfTyped(
+  trial: Trial,
+  typed: { path: string; text: string },
+  signal: AbortSignal,
+): AsyncGenerator<{ text: string } | { run: components['schemas']['RunTrace'] }> {
+  const { project, model, user, message, images } = trial;
+  const answer = await send(addressOf('/api/workflows/try', { project }), {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ ...typed, model, user, ...saying(message, images) }),
+    signal,
+  });
+  let isWhole = false;
+  if (answer.body)
+    for await (const data of whileConnected(serverEvents(answer.body))) {
+      const { text, thinking, run, error } = JSON.parse(data) as components['schemas']['TrialEvent'];
+      if (text) yield { text };
+      if (run) yield { run };
+      isWhole = text === undefined && thinking === undefined; // the last event is no piece of the answer
+      if (error) throw new ApiError(502, error.code, error.message);
+    }
+  if (!isWhole) throw cutOff();
+}
+
 function saying(text: string, images: string[]): Pick<Body, 'messages'> {
   const pictures = images.map(url => ({ type: 'image_url', image_url: { url } }));
   const words = text ? [{ type: 'text', text }] : [];

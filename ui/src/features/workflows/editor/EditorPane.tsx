@@ -1,6 +1,6 @@
-import { ActionIcon, Badge, Button, Text, Tooltip } from '@mantine/core';
+import { ActionIcon, Badge, Text, Tooltip } from '@mantine/core';
 import { lazy, Suspense, useMemo, useState } from 'react';
-import { TbDownload, TbRestore } from 'react-icons/tb';
+import { TbDownload } from 'react-icons/tb';
 import { saveFile } from '@/shared/files/files';
 import { CopyButton } from '@/shared/components/CopyButton';
 import { ErrorState, LoadingState } from '@/shared/components/states';
@@ -11,6 +11,8 @@ import {
   useConfigSchema,
   useConfigText,
 } from '@/shared/data/workflows';
+import type { Draft } from '../drafts';
+import { SaveTools } from '../saving/SaveTools';
 import classes from './EditorPane.module.css';
 import { namesFor } from './namesFor';
 
@@ -23,19 +25,23 @@ interface EditorPaneProps {
   problems: readonly ConfigProblem[];
   at: string;
   /** What was changed of the file in this tab, undefined for nothing. */
-  draft: string | undefined;
-  onDraft: (text: string | undefined) => void;
+  draft: Draft | undefined;
+  onDraft: (draft: Draft | undefined) => void;
   onMove: (at: string) => void;
 }
 
-/** The JSON of a file. It can be changed to try things, checked as it is typed, and copied; it is never stored. */
+/** The JSON of a file. It can be changed, checked as it is typed, copied, and where the server allows it, saved. */
 export function EditorPane({ tree, path, kind, problems, at, draft, onDraft, onMove }: EditorPaneProps) {
   const { data: file, error, refetch } = useConfigText(path);
   const { data: schema } = useConfigSchema(kind);
   const [round, setRound] = useState(0); // a new one begins the editor anew
   const names = useMemo(() => namesFor(tree, path), [tree, path]);
   const told = useMemo(() => problems.filter(problem => problem.file === path), [problems, path]);
-  const text = draft ?? file?.text ?? '';
+  const text = draft?.text ?? file?.text ?? '';
+  const discard = () => {
+    onDraft(undefined);
+    setRound(round + 1);
+  };
   return (
     <section className={classes.pane} aria-label="JSON">
       <div className={classes.bar}>
@@ -49,24 +55,7 @@ export function EditorPane({ tree, path, kind, problems, at, draft, onDraft, onM
             </Badge>
           </Tooltip>
         )}
-        {draft !== undefined && (
-          <>
-            <Text size="xs" role="status" className={classes.unsaved}>
-              Changed here only, not saved: copy or download it.
-            </Text>
-            <Button
-              size="compact-xs"
-              variant="default"
-              leftSection={<TbRestore />}
-              onClick={() => {
-                onDraft(undefined);
-                setRound(round + 1);
-              }}
-            >
-              Discard
-            </Button>
-          </>
-        )}
+        {file && <SaveTools file={file} draft={draft} onDraft={onDraft} onDiscard={discard} />}
         <span className={classes.tools}>
           <CopyButton text={text} label="Copy the text" />
           <Tooltip label="Download">
@@ -93,12 +82,14 @@ export function EditorPane({ tree, path, kind, problems, at, draft, onDraft, onM
               key={`${path} ${round}`}
               label={`JSON of ${path}`}
               original={file.text}
-              draft={draft}
+              draft={draft?.text}
               schema={schema}
               names={names}
               told={told}
               place={at}
-              onEdit={changed => onDraft(changed === file.text ? undefined : changed)}
+              onEdit={changed =>
+                onDraft(changed === file.text ? undefined : { text: changed, base: draft?.base ?? file.digest })
+              }
               onMove={onMove}
             />
           </Suspense>

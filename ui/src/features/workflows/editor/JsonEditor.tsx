@@ -17,7 +17,7 @@ import type { JsonSchema } from 'json-schema-library';
 import { useEffect, useEffectEvent, useMemo, useRef } from 'react';
 import { assistance, knowledge, type Told } from './assist';
 import { ConfigSchema } from './configSchema';
-import { colours, look } from './look';
+import { colours, look, nonce } from './look';
 import { markPlace, placeMark } from './placeMark';
 import { pathOf, stepsOf } from '../jsonSteps';
 import { rangeOf, stepsTo, treeOf } from './jsonPlace';
@@ -38,9 +38,7 @@ interface JsonEditorProps {
   onMove: (place: string) => void;
 }
 
-const nonce = () => document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
-
-/** A JSON text to read and to try changes in; nothing of it is ever stored. */
+/** A JSON text to read and to change. */
 export default function JsonEditor(props: JsonEditorProps) {
   const { label, original, draft, schema, names, told, place } = props;
   const box = useRef<HTMLDivElement>(null);

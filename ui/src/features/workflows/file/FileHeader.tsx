@@ -4,22 +4,15 @@ import type { ConfigFile, ConfigOverview, FileKind } from '@/shared/data/workflo
 import { usePlace } from '../place';
 import classes from './FileView.module.css';
 
-const KINDS: Record<FileKind, string> = {
-  users: 'User',
-  workflows: 'Workflow',
-  'discussion-settings': 'Discussion settings',
-  routing: 'Routing',
-  endpoints: 'Endpoint',
-  'api-types': 'API type',
-  presets: 'Preset',
-  'prompt-templates': 'Prompt template',
-  other: 'Other',
-};
+/** What the folder of a file does not say. */
+const KINDS: Partial<Record<FileKind, string>> = { 'discussion-settings': 'Discussion settings' };
 
-/** Where the file is, what it is, and for a workflow whose eyes it is seen with. */
+/** Where the file is, and for a workflow whose eyes it is seen with. */
 export function FileHeader({ tree, file }: { tree: ConfigOverview; file: ConfigFile }) {
   const { place, go } = usePlace();
-  const parts = file.path.replace(/\.json$/i, '').split('/');
+  const whole = file.path.replace(/\.json$/i, '').split('/');
+  const parts = file.kind === 'workflows' && whole.length > 1 ? whole.slice(1) : whole; // the page's title says that
+  const kind = tree.root === null ? 'Built-in' : KINDS[file.kind];
   return (
     <div className={classes.header}>
       <h2 className={classes.path}>
@@ -32,9 +25,11 @@ export function FileHeader({ tree, file }: { tree: ConfigOverview; file: ConfigF
           </span>
         ))}
       </h2>
-      <Badge variant="default" size="sm">
-        {tree.root === null ? 'Built-in workflow' : KINDS[file.kind]}
-      </Badge>
+      {kind && (
+        <Badge variant="default" size="sm">
+          {kind}
+        </Badge>
+      )}
       {file.can_remember === false && (
         <Badge variant="default" size="sm" title="It runs no Recall and no Remember">
           Cannot remember

@@ -1,7 +1,8 @@
 import { Tabs } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import type { ReactNode } from 'react';
-import type { ConfigFile, ConfigOverview, ConfigProblems } from '@/shared/data/workflows';
+import { type ConfigFile, type ConfigOverview, type ConfigProblems, useSaving } from '@/shared/data/workflows';
+import type { Draft } from '../drafts';
 import { EditorPane } from '../editor/EditorPane';
 import { GraphPane } from '../graph/GraphPane';
 import { usePlace } from '../place';
@@ -17,8 +18,8 @@ interface FileViewProps {
   tree: ConfigOverview;
   file: ConfigFile;
   problems: ConfigProblems | undefined;
-  draft: string | undefined;
-  onDraft: (text: string | undefined) => void;
+  draft: Draft | undefined;
+  onDraft: (draft: Draft | undefined) => void;
 }
 
 /** One file: a workflow as a graph beside its JSON, others as JSON; below it what is wrong, and a way to try it. */
@@ -26,6 +27,7 @@ export function FileView({ tree, file, problems, draft, onDraft }: FileViewProps
   const isWide = useMediaQuery('(min-width: 68em)', undefined, { getInitialValueInEffect: false });
   const { place, go } = usePlace();
   const trial = useTrial();
+  const { data: saving } = useSaving();
   const pick = (at: string) => go({ at, ...(!isWide && { view: 'json' }) }, { replace: isWide });
   const user = tree.users.find(one => one.path === file.path);
 
@@ -49,7 +51,15 @@ export function FileView({ tree, file, problems, draft, onDraft }: FileViewProps
   );
   const below = {
     problems: <ProblemList file={file.path} />,
-    try: <TrialPanel tree={tree} file={file.path} trial={trial} />,
+    try: (
+      <TrialPanel
+        tree={tree}
+        file={file.path}
+        typed={saving?.is_on && file.kind === 'workflows' ? draft?.text : undefined}
+        isChanged={draft !== undefined}
+        trial={trial}
+      />
+    ),
   };
 
   return (

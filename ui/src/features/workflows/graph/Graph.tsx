@@ -1,10 +1,11 @@
 import '@xyflow/react/dist/base.css';
-import { Background, Controls, ReactFlow } from '@xyflow/react';
-import { useMemo, useRef } from 'react';
+import { useElementSize } from '@mantine/hooks';
+import { Background, Controls, ReactFlow, type ReactFlowInstance } from '@xyflow/react';
+import { useEffect, useMemo, useState } from 'react';
 import type { WorkflowGraph } from '@/shared/data/workflows';
 import { CallNode, GraphContext, StepNode } from './boxes';
 import classes from './Graph.module.css';
-import { layoutOf, MARGIN, widthOf } from './layout';
+import { type Box, fitOf, layoutOf } from './layout';
 
 interface GraphProps {
   graph: WorkflowGraph;
@@ -16,14 +17,17 @@ interface GraphProps {
 
 const nodeTypes = { step: StepNode, call: CallNode };
 const MOST_DRAWN_AT_ONCE = 80;
-const LEAST_ZOOM = 0.6; // at the beginning: words can still be read
-const EDGE = 24;
 
 /** A workflow drawn: steps from top to bottom, what they run at the right, whose output they read at the left. */
 export default function Graph({ graph, current, user, onPick }: GraphProps) {
-  const { boxes, lines } = useMemo(() => layoutOf(graph, current), [graph, current]);
+  const { ref, width, height } = useElementSize<HTMLDivElement>();
+  const fit = useMemo(() => fitOf(graph, { width, height }), [graph, width, height]);
+  const { boxes, lines } = useMemo(() => layoutOf(graph, current, fit.width), [graph, current, fit.width]);
   const shared = useMemo(() => ({ user, onPick }), [user, onPick]);
-  const box = useRef<HTMLDivElement>(null);
+  const [flow, setFlow] = useState<ReactFlowInstance<Box>>();
+  useEffect(() => {
+    if (width > 0) void flow?.setViewport(fit);
+  }, [flow, fit, width]);
   return (
     <GraphContext value={shared}>
       <svg width={0} height={0} className={classes.markers} aria-hidden>
@@ -46,7 +50,7 @@ export default function Graph({ graph, current, user, onPick }: GraphProps) {
         </defs>
       </svg>
       <ReactFlow
-        ref={box}
+        ref={ref}
         className={classes.flow}
         nodes={boxes}
         edges={lines}
@@ -61,11 +65,7 @@ export default function Graph({ graph, current, user, onPick }: GraphProps) {
         zoomOnDoubleClick={false}
         minZoom={0.2}
         maxZoom={1.5}
-        onInit={flow => {
-          const room = (box.current?.clientWidth ?? 0) - MARGIN - EDGE;
-          const zoom = Math.min(1, Math.max(LEAST_ZOOM, room / widthOf(graph)));
-          void flow.setViewport({ x: MARGIN, y: EDGE, zoom });
-        }}
+        onInit={setFlow}
         proOptions={{ hideAttribution: true }}
         aria-label={`Graph of ${graph.path}; the same in words is under Steps`}
       >

@@ -7,7 +7,7 @@ import { Pieces } from '@/shared/components/Words';
 import type { GraphCall } from '@/shared/data/workflows';
 import { addressOf } from '../place';
 import classes from './Graph.module.css';
-import { type CallBox, CALL, STEP, type StepBox } from './layout';
+import type { CallBox, StepBox } from './layout';
 import { besideStep, conditionOf } from './words';
 
 /** What the boxes of one graph have in common. */
@@ -123,8 +123,7 @@ function useFocusInSight(id: string) {
   return (event: React.FocusEvent<HTMLElement>) => {
     const box = flow.getNode(id);
     if (!box || !event.currentTarget.matches(':focus-visible')) return;
-    const size = box.type === 'call' ? CALL : STEP;
-    const [x, y] = [box.position.x + size.width / 2, box.position.y + size.height / 2];
+    const [x, y] = [box.position.x + (box.width ?? 0) / 2, box.position.y + (box.height ?? 0) / 2];
     void flow.setCenter(x, y, { zoom: flow.getZoom() });
   };
 }

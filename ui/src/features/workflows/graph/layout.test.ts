@@ -1,5 +1,5 @@
 import type { GraphNode, WorkflowGraph } from '@/shared/data/workflows';
-import { layoutOf, STEP, widthOf } from './layout';
+import { fitOf, layoutOf, STEP } from './layout';
 
 function step(number: number, more: Partial<GraphNode> = {}): GraphNode {
   return {
@@ -43,7 +43,27 @@ test('the step from the answer to what comes behind it says so', () => {
   expect(lines[0]?.label).toBe('after the answer');
 });
 
-test('a graph without sub-workflows is as wide as a step', () => {
-  expect(widthOf(graph(step(1)))).toBe(STEP.width);
-  expect(widthOf(graph(step(1, { calls: [call('a')] })))).toBeGreaterThan(STEP.width);
+test('a short graph fills its canvas and stands in the middle', () => {
+  const { x, y, zoom, width } = fitOf(graph(step(1), step(2)), { width: 900, height: 600 });
+  expect([zoom, width]).toEqual([1.25, STEP.most]);
+  expect(x).toBeCloseTo((900 - (width + 28) * zoom) / 2 + 28 * zoom);
+  expect(y).toBeGreaterThan(100);
+});
+
+test('a long graph keeps its size, begins at the top, and its steps take the room there is', () => {
+  const many = Array.from({ length: 40 }, (_, at) => step(at + 1));
+  expect(fitOf(graph(...many), { width: 500, height: 600 })).toEqual({ x: 52, y: 24, zoom: 1, width: 424 });
+});
+
+test('a narrow canvas is not scaled until nobody can read it', () => {
+  const { zoom, width } = fitOf(graph(step(1, { calls: [call('a')] })), { width: 200, height: 300 });
+  expect([zoom, width]).toEqual([0.6, STEP.width]);
+});
+
+test('what steps run stands beside them, however wide they are', () => {
+  const { boxes } = layoutOf(graph(step(1, { calls: [call('a')] })), 0, 400);
+  expect(boxes.map(box => [box.position.x, box.width])).toEqual([
+    [0, 400],
+    [496, 208],
+  ]);
 });

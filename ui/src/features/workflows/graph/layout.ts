@@ -1,8 +1,11 @@
-/** Where the boxes of a graph are: steps from top to bottom, and right of each the workflows it may run. */
+/**
+ * Where the boxes of a graph are: steps from top to bottom, and right of each the workflows it may run. Steps are as
+ * wide as there is room, so that their titles can be read.
+ */
 import type { Edge, Node } from '@xyflow/react';
 import type { GraphCall, GraphNode, WorkflowGraph } from '@/shared/data/workflows';
 
-export const STEP = { width: 280, height: 84 };
+export const STEP = { width: 280, most: 520, height: 84 }; // `width` is the least
 export const CALL = { width: 208, height: 46 };
 /** Room at the left for the lines of what is read. */
 export const MARGIN = 64;
@@ -19,8 +22,41 @@ export interface Layout {
   lines: Edge[];
 }
 
-/** `current` is the number of the step that is marked, 0 for none. */
-export function layoutOf(graph: WorkflowGraph, current: number): Layout {
+/** Where a graph begins in its canvas, and how it is scaled. */
+export interface Fit {
+  x: number;
+  y: number;
+  zoom: number;
+  /** How wide steps are. */
+  width: number;
+}
+
+const EDGE = 24;
+const CONTROLS = 28; // those of the canvas stand at its left edge
+const LEAST_ZOOM = 0.6; // words can still be read
+const MOST_ZOOM = 1.25;
+
+/** Fills a canvas: a short graph stands in its middle, a long one begins at the top and goes on below. */
+export function fitOf(graph: WorkflowGraph, room: { width: number; height: number }): Fit {
+  const margin = graph.nodes.some(node => node.uses.some(use => use.source !== null)) ? MARGIN : CONTROLS;
+  const aside = graph.nodes.some(node => node.calls.length) ? ASIDE + CALL.width : 0;
+  const [inner, height] = [room.width - 2 * EDGE, heightOfAll(graph)];
+  const byHeight = (room.height - 2 * EDGE) / height;
+  const byWidth = inner / (margin + STEP.width + aside);
+  const zoom = Math.max(LEAST_ZOOM, Math.min(byWidth, byHeight < 1 ? 1 : Math.min(byHeight, MOST_ZOOM)));
+  const width = Math.min(STEP.most, Math.max(STEP.width, inner / zoom - margin - aside));
+  const free = (all: number, used: number) => Math.max(EDGE, (all - used * zoom) / 2);
+  const x = free(room.width, margin + width + aside) + margin * zoom;
+  return { x, y: free(room.height, height), zoom, width };
+}
+
+function heightOfAll(graph: WorkflowGraph): number {
+  const heights = graph.nodes.map(step => Math.max(STEP.height, heightOf(step.calls.length)));
+  return heights.reduce((sum, height) => sum + height + GAP, -GAP);
+}
+
+/** `current` is the number of the step that is marked, 0 for none; steps are `width` wide. */
+export function layoutOf(graph: WorkflowGraph, current: number, width: number = STEP.width): Layout {
   const boxes: Box[] = [];
   const lines: Edge[] = [];
   let y = 0;
@@ -32,12 +68,13 @@ export function layoutOf(graph: WorkflowGraph, current: number): Layout {
       type: 'step',
       position: { x: 0, y },
       data: { step, isCurrent: step.number === current },
-      ...STEP,
+      width,
+      height: STEP.height,
     });
     const top = y + (STEP.height - Math.min(calls, STEP.height)) / 2;
     step.calls.forEach((call, place) => {
       const callId = `${id}-call-${place}`;
-      const position = { x: STEP.width + ASIDE, y: top + place * (CALL.height + BETWEEN_CALLS) };
+      const position = { x: width + ASIDE, y: top + place * (CALL.height + BETWEEN_CALLS) };
       boxes.push({ id: callId, type: 'call', position, data: { call }, ...CALL });
       lines.push(callLine(id, callId));
     });
@@ -95,9 +132,4 @@ function callLine(source: string, target: string): Edge {
     type: 'smoothstep',
     className: 'call',
   };
-}
-
-/** How wide all boxes are together. */
-export function widthOf(graph: WorkflowGraph): number {
-  return graph.nodes.some(node => node.calls.length) ? STEP.width + ASIDE + CALL.width : STEP.width;
 }

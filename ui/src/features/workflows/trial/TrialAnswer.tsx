@@ -2,12 +2,12 @@ import { Alert, Text } from '@mantine/core';
 import { useDeferredValue } from 'react';
 import { Markdown } from '@/shared/components/Markdown';
 import { Words } from '@/shared/components/Words';
-import { TrialRun } from './TrialRun';
+import { RunLines, TrialRun } from './TrialRun';
 import classes from './TrialPanel.module.css';
 import type { Answer } from './useTrial';
 
 /** What a workflow answers, as it comes, and what its nodes do for it. */
-export function TrialAnswer({ answer: { text, state, error, runId } }: { answer: Answer }) {
+export function TrialAnswer({ answer: { text, state, error, runId, run } }: { answer: Answer }) {
   const shown = useDeferredValue(text); // a long answer takes longer to lay out than its next piece to come
   const isRunning = state === 'running';
   return (
@@ -21,7 +21,7 @@ export function TrialAnswer({ answer: { text, state, error, runId } }: { answer:
         </Alert>
       )}
       {state === 'stopped' && <Text c="dimmed">Stopped.</Text>}
-      {runId && <TrialRun runId={runId} />}
+      {run ? <RunLines run={run} /> : runId && <TrialRun runId={runId} />}
     </div>
   );
 }

@@ -12,11 +12,15 @@ interface TrialPanelProps {
   tree: ConfigOverview;
   /** The workflow that is shown. */
   file: string;
+  /** What is typed in its place and may run; undefined for the file as it is. */
+  typed: string | undefined;
+  /** Whether what is typed is something else, which cannot run. */
+  isChanged: boolean;
   trial: TrialState;
 }
 
 /** Runs a workflow on a message, without storing or remembering it. */
-export function TrialPanel({ tree, file, trial }: TrialPanelProps) {
+export function TrialPanel({ tree, file, typed, isChanged, trial }: TrialPanelProps) {
   const { user, project } = useSettings();
   const suited = modelFor(tree, file);
   const { message, pictures, answer } = trial;
@@ -37,7 +41,13 @@ export function TrialPanel({ tree, file, trial }: TrialPanelProps) {
         onSubmit={event => {
           event.preventDefault();
           if (isRunning) trial.stop();
-          else if (isReady) void trial.run({ model, user, project });
+          else if (isReady)
+            void trial.run({
+              model,
+              user,
+              project,
+              typed: typed === undefined ? undefined : { path: file, text: typed },
+            });
         }}
       >
         <Group align="end" gap="xs">
@@ -84,8 +94,15 @@ export function TrialPanel({ tree, file, trial }: TrialPanelProps) {
           onPaste={onPaste}
         />
         <Text size="xs" c="dimmed">
-          {suited.hint} The files as they are on the server run, not what is changed in the editor. Nothing is stored
-          or remembered.
+          {typed !== undefined
+            ? 'Runs what you typed, from this file on. It touches no files, modules or locks, and nothing is kept.'
+            : [
+                suited.hint,
+                isChanged && 'Runs the saved files, not what you typed.',
+                'Nothing is stored or remembered.',
+              ]
+                .filter(Boolean)
+                .join(' ')}
         </Text>
       </form>
       {answer && <TrialAnswer answer={answer} />}

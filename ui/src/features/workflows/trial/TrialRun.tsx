@@ -2,23 +2,33 @@ import { Anchor, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import { ErrorState, LoadingState } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
-import { type RunNode, useRun } from '@/shared/data/runs/run';
+import { type RunNode, type RunWhole, useRun } from '@/shared/data/runs/run';
 import classes from './TrialPanel.module.css';
 
-/** What a run did, in a line for each node, and the way to all of it. */
+/** What a run that is kept did, and the way to all of it. */
 export function TrialRun({ runId }: { runId: string }) {
   const { data: run, error, refetch } = useRun(runId);
   if (error) return <ErrorState error={error} title="The run could not be loaded" onRetry={() => void refetch()} />;
   if (!run) return <LoadingState label="Loading the run" />;
+  return <RunLines run={run} more={`/runs?id=${encodeURIComponent(runId)}`} />;
+}
+
+/** What a run did, in a line for each node; `more` is where all of it is shown. */
+export function RunLines({ run, more }: { run: RunWhole; more?: string }) {
   const rows = run.workflows.flatMap(workflow => linesOf(workflow.nodes, workflow.name, 0));
   return (
     <div>
       <Text size="sm" mb={4}>
         {run.status}
-        {run.duration_ms !== null && `, ${shownMs(run.duration_ms)}`} ·{' '}
-        <Anchor component={Link} to={`/runs?id=${encodeURIComponent(runId)}`}>
-          Open the run
-        </Anchor>
+        {run.duration_ms !== null && `, ${shownMs(run.duration_ms)}`}
+        {more && (
+          <>
+            {' · '}
+            <Anchor component={Link} to={more}>
+              Open the run
+            </Anchor>
+          </>
+        )}
       </Text>
       <div className={classes.scroll} tabIndex={0} role="region" aria-label="Nodes of the run">
         <table className={classes.nodes}>
@@ -36,6 +46,11 @@ export function TrialRun({ runId }: { runId: string }) {
               <tr key={key}>
                 <td style={{ paddingInlineStart: `${depth * 0.75 + 0.5}rem` }}>
                   {node.number}. <Words>{node.title}</Words>
+                  {node.notes.map(note => (
+                    <Text key={note} size="xs" c="dimmed" component="p">
+                      <Words>{note}</Words>
+                    </Text>
+                  ))}
                   {node.error && (
                     <Text size="xs" c="var(--mantine-color-error)" component="p">
                       <Words>{node.error}</Words>

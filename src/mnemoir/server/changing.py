@@ -1,8 +1,8 @@
-"""Who may change the language model: whoever has the admin key, or a page of this server on this machine itself.
+"""Who may change the language model and workflows: who has the admin key, or a page of this server on this machine.
 
 A change decides where chats and memories are sent, so more is asked than for reading: without an admin key, the
 server must listen on this machine only, and the request must come from its own origin as JSON. A page of another site
-cannot send that, and neither can a form. Where anybody may call without a key, nobody may change the model.
+cannot send that, and neither can a form. Where anybody may call without a key, nobody may change anything.
 """
 
 import hmac
@@ -15,18 +15,18 @@ from mnemoir.server.options import ServerOptions
 from mnemoir.server.request import header
 
 _OPEN = (
-    "The model cannot be changed here, because the server lets everybody in (--allow-unauthenticated). "
-    "Set it in mnemoir.yaml or the environment, or start the server with keys."
+    "This cannot be changed here, because the server lets everybody in (--allow-unauthenticated). "
+    "Change it in its file or the environment, or start the server with keys."
 )
-_NEEDS_ADMIN = "To change the model takes the admin key (ADMIN_API_KEY)."
+_NEEDS_ADMIN = "This takes the admin key (ADMIN_API_KEY)."
 _NEEDS_OWN_PAGE = (
-    "The model is changed from a page of this server, opened on this machine, or by `mnemoir model`: such a request "
-    "has this server's own Origin, and application/json as its Content-Type."
+    "Without an admin key, this is changed from a page of this server, opened on this machine, or by the command "
+    "line: such a request has this server's own Origin, and application/json as its Content-Type."
 )
 
 
 def why_locked(scope: Scope, options: ServerOptions) -> str:
-    """Why the key of this request cannot change the model, whatever page sends it; "" when it can."""
+    """Why the key of this request may change nothing, whatever page sends it; "" when it may."""
     if options.allow_unauthenticated:
         return _OPEN
     if options.admin_api_key is not None:
@@ -35,7 +35,7 @@ def why_locked(scope: Scope, options: ServerOptions) -> str:
 
 
 def check_change(scope: Scope, options: ServerOptions) -> None:
-    """Raise Forbidden for a request that may not change or test the model."""
+    """Raise Forbidden for a request that may change or test nothing."""
     reason = why_locked(scope, options)
     if reason:
         raise Forbidden(reason, code="admin_key_needed")
