@@ -100,7 +100,8 @@ class Review:
     async def approve_many(self, scope: Scope, ids: Sequence[ProposalId] | None = None) -> Outcome:
         """Make all proposed changes of the user that fit, without `ids` all, in the order in which they were made."""
         waiting = await self._queue.all(scope.owner)
-        found = waiting if ids is None else [one for one in waiting if one.id in set(ids)]
+        wanted = None if ids is None else frozenset(ids)
+        found = [one for one in waiting if wanted is None or one.id in wanted]
         known = {one.id for one in found}
         outcome = Outcome(failed=[(each, _unknown(each)) for each in ids or () if each not in known])
         entries = await self._entries(found)
