@@ -116,6 +116,36 @@ async def test_a_reload_shows_the_same_conversation_and_it_goes_on(site: Site, o
     assert shown == ["Hello", "Understood.", "And again"]
 
 
+async def test_an_answer_under_way_is_taken_up_after_a_reload(site: Site, open_window: OpenWindow) -> None:
+    page = await (await open_window(site)).go("/")
+    site.llm.reply("First words, then the rest.", stall_after=1)
+    await say(page, "Hello")
+    await expect(answers(page)).to_contain_text("First")
+    await page.reload()
+    await expect(answers(page)).to_contain_text("First")
+    await expect(questions(page)).to_have_count(1)
+    site.llm.release()
+    await answered(page, "First words, then the rest.")
+    shown = [(one["content"], one["finish_reason"]) for one in await stored(site, page)]
+    assert shown == [("Hello", None), ("First words, then the rest.", "stop")]
+
+
+async def test_a_second_tab_follows_an_answer_and_stops_it(site: Site, open_window: OpenWindow) -> None:
+    address = f"/?conversation={await a_conversation(site, 'one', 'A')}"
+    window = await open_window(site)
+    left, right = await window.go(address), await window.page.context.new_page()
+    await right.goto(f"{site.url}{address}")
+    await answered(right, "A")
+    site.llm.reply("Half of it and the other half.", stall_after=2)
+    await say(left, "Tell me")
+    await expect(answers(right).last).to_contain_text("Half")
+    await right.get_by_role("button", name="Stop").click()
+    for tab in (left, right):
+        await answered(tab, "This answer is incomplete.")
+        await expect(answers(tab).last).to_contain_text("Half")
+        await expect(tab.get_by_role("alert")).to_have_count(0)
+
+
 @pytest.mark.slow
 async def test_markdown_is_laid_out_with_highlighted_code(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
@@ -333,15 +363,16 @@ async def test_two_tabs_go_on_from_different_branches(site: Site, open_window: O
     await answered(right, "A")
     site.llm.queue(Answer(text="To the left, slowly", stall_after=1), Answer(text="To the right"))
     await say(left, "left")
-    await expect(answers(left).last).to_contain_text("To")
+    await expect(answers(right).last).to_contain_text("To")
+    site.llm.release()
+    await answered(right, "To the left, slowly")
     await right.get_by_role("button", name="Edit message").first.click()
     await expect(right.get_by_role("textbox", name="Edit message")).to_be_focused()
     await right.keyboard.press("Control+A")
     await right.keyboard.type("ONE")
     await right.keyboard.press("Enter")
     await answered(right, "To the right")
-    site.llm.release()
-    await answered(left, "To the left, slowly")
+    await answered(left, "To the right")
     async with httpx.AsyncClient(base_url=site.url) as client:
         tree = (await client.get(f"/api/conversations/{address[15:]}/messages?view=tree")).json()["results"]
     parents = {one["content"]: one["parent_id"] for one in tree}

@@ -28,7 +28,7 @@ async def test_a_model_that_starts_later_is_connected_from_the_empty_chat_on(
         await page.get_by_role("button", name="Test", exact=True).click()
         await expect(page.get_by_text("llama3.2:latest answered in")).to_be_visible()
         await window.has_no_barrier()
-        await page.get_by_role("link", name="Chat", exact=True).click()
+        page = await window.go("/")
         await expect(page.get_by_text("No language model is connected")).to_have_count(0)
         await page.get_by_role("textbox", name="Message").fill("Hello")
         await page.keyboard.press("Enter")

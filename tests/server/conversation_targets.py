@@ -34,6 +34,7 @@ MESSAGE_KEYS = {
 }
 NODE = "app%2Fnode"
 ATTACHMENT = f"{'0' * 64}.png"
+ANSWER = "chatcmpl-0"
 # method, what stands behind the id, and a body that is right
 ROUTES_OF_ONE: Sequence[tuple[str, str, JSON | None]] = (
     ("GET", "", None),
@@ -45,6 +46,9 @@ ROUTES_OF_ONE: Sequence[tuple[str, str, JSON | None]] = (
     ("GET", "/messages", None),
     ("POST", "/messages", {"messages": [{"role": "user", "content": "Hi"}]}),
     ("PATCH", "/messages/1", {"pinned": True}),
+    ("GET", "/answers", None),
+    ("GET", f"/answers/{ANSWER}", None),
+    ("DELETE", f"/answers/{ANSWER}", None),
     ("GET", "/window", None),
     ("GET", "/branches", None),
     ("GET", "/node-memory", None),

@@ -47,6 +47,8 @@ TARGETS = {
     ],
     "/api/conversations/{id}": [f"{ONE}?{MINE}"],
     "/api/conversations/{id}/messages": [f"{ONE}/messages?{MINE}&view={view}" for view in ("thread", "tree")],
+    "/api/conversations/{id}/messages/{message_id}/learned": [f"{ONE}/messages/{{message}}/learned?{MINE}"],
+    "/api/conversations/{id}/answers": [f"{ONE}/answers?{MINE}"],
     "/api/conversations/{id}/branches": [f"{ONE}/branches?{MINE}"],
     "/api/conversations/{id}/window": [f"{ONE}/window?{MINE}", f"{ONE}/window?{MINE}&max_tokens=5"],
     "/api/conversations/{id}/attachments": [f"{ONE}/attachments?{MINE}"],
@@ -61,12 +63,15 @@ TARGETS = {
     "/api/status": ["/api/status"],
     "/api/status/latencies": ["/api/status/latencies"],
     "/api/clients": ["/api/clients"],
+    "/api/model": ["/api/model"],
+    "/api/model/found": ["/api/model/found"],
     "/api/workflows": ["/api/workflows"],
     "/api/workflows/problems": ["/api/workflows/problems"],
 }
 # of things that this server has none of: the refusal is as described
 ABSENT = {
     "/api/conversations/{id}/node-memory/{memory}": f"{ONE}/node-memory/none?{MINE}",
+    "/api/conversations/{id}/answers/{answer_id}": f"{ONE}/answers/none?{MINE}",
     "/api/discussions/{id}": "/api/discussions/none",
     "/api/discussions/{id}/memories": "/api/discussions/none/memories",
     "/api/discussions/{id}/summary": "/api/discussions/none/summary",
@@ -107,6 +112,7 @@ async def names_in(server) -> dict[str, str]:
         "run": next(run["id"] for run in runs if run["status"] != "failed"),
         "failed": next(run["id"] for run in runs if run["status"] == "failed"),
         "model": (await server.get("/v1/models"))["data"][0]["id"],
+        "message": (await server.get(f"{ONE}/messages?{MINE}"))["results"][0]["id"],
     }
 
 

@@ -28,6 +28,7 @@ OWN_LOOP = pytest.mark.asyncio(loop_scope="function")  # for a server of its own
 everyones, server = shared_server(), own_project()
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(24)
+PICTURE = {"url": f"data:image/png;base64,{b64encode(PNG).decode()}"}
 LINK = "https://pictures.example/cup.png"
 CALL = {"id": "call_1", "type": "function", "function": {"name": "look_up", "arguments": '{"word":"tea"}'}}
 
@@ -38,6 +39,25 @@ async def sent_and_read(server, *messages):
     answered = created(await server.ask("POST", of("c", "/messages"), {"messages": messages}))["results"]
     assert answered == (await server.get(of("c", "/messages")))["results"]
     return answered
+
+
+async def test_messages_sent_eight_times_at_once_and_again_under_one_key_are_there_once(server):
+    await begin(server, "c")
+    body = {
+        "messages": [*said("one", "two"), {"role": "user", "content": [{"type": "image_url", "image_url": PICTURE}]}]
+    }
+    asked = [server.ask("POST", of("c", "/messages"), body, idempotency_key="k") for _ in range(8)]
+    answers = [created(answer)["results"] for answer in await asyncio.gather(*asked)]
+    assert [[message["id"] for message in answer] for answer in answers] == [[1, 2, 3]] * 8
+    assert len((await server.get(of("c", "/messages")))["results"]) == 3
+    for other in (said("one", "two"), said("one", "two", "three", "four"), said("one", "other")):
+        refused = await server.ask("POST", of("c", "/messages"), {"messages": other}, idempotency_key="k")
+        assert error_of(refused) == (409, "idempotency_mismatch")
+    await begin(server, "d")
+    added = created(await server.ask("POST", of("d", "/messages"), {"messages": said("x")}, idempotency_key="k"))
+    assert added["results"][0]["content"] == "x"
+    refused = await server.ask("POST", of("c", "/messages"), {"messages": said("x")}, idempotency_key=" ")
+    assert error_of(refused) == (400, "invalid_idempotency_key")
 
 
 async def test_a_message_is_told_with_its_place(server):

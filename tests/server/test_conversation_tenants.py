@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 
 from tests.server.conversation_targets import (
+    ANSWER,
     ATTACHMENT,
     CONVERSATIONS,
     NODE,
@@ -30,6 +31,10 @@ everyones, server = shared_server(), own_project()
 
 KEY = "a-key-of-sixteen-or-more"
 OWN_WORDS = re.compile(rb"'(only|none)'|\"request_id\":\"[^\"]*\"")
+
+
+def _with_names(below: str) -> str:
+    return below.replace(ATTACHMENT, "{name}").replace(NODE, "{memory}").replace(ANSWER, "{answer_id}")
 
 
 def mine(below: str = "", user: str = "mira") -> str:
@@ -198,14 +203,12 @@ async def test_each_route_is_described_with_a_summary_and_asks_for_a_key(open_se
     one = f"{CONVERSATIONS}/{{id}}"
     written = {(method, CONVERSATIONS + below.partition("?")[0]) for method, below, _ in ROUTES_OF_ALL}
     named = ((method, below.replace("/1", "/{message_id}")) for method, below, _ in ROUTES_OF_ONE)
-    written |= {
-        (method, one + below.replace(ATTACHMENT, "{name}").replace(NODE, "{memory}")) for method, below in named
-    }
+    written |= {(method, one + _with_names(below)) for method, below in named}
     assert described == written
     assert all(operation["summary"] for operations in found.values() for operation in operations.values())
     for method, path in sorted(described):
         target = path.replace("{id}", "c").replace("{message_id}", "1").replace("{name}", ATTACHMENT)
-        target = target.replace("{memory}", NODE)
+        target = target.replace("{memory}", NODE).replace("{answer_id}", ANSWER)
         for wrong in ({}, {"authorization": "Bearer wrong"}):
             assert error_of(await server.ask(method, target, {}, **wrong)) == (401, "unauthorized")
 

@@ -89,4 +89,5 @@ async def test_every_answer_in_json_is_described():
     }
     exports = ("/api/export", CONVERSATIONS + "/export", ONE + "/export", "/api/discussions/{id}/export")
     files = (ONE + "/attachments/{name}", "/api/files/{name:path}", "/docs", "/docs/try.js", "/openapi.json")
-    assert named == {("GET", path) for path in (*exports, *files, "/metrics", "/api/runs/live")}
+    streams = ("/api/runs/live", ONE + "/answers/{answer_id}")
+    assert named == {("GET", path) for path in (*exports, *files, *streams, "/metrics")}

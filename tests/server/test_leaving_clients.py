@@ -8,10 +8,12 @@ import orjson
 import psutil
 import pytest
 
+from mnemoir.server import ServerOptions
 from tests.scripted_llm import Answer
-from tests.server.server_kit import asks, hello
+from tests.server.server_kit import asks, hello, listening
 
 CHAT = "/v1/chat/completions"
+CUT_S, QUICK_S = 2, 1  # promised: for a call of the model that nobody waits for, and for an answer
 
 
 async def left_after_arrival(server, llm, body) -> None:
@@ -28,15 +30,17 @@ async def left_after_arrival(server, llm, body) -> None:
     await writer.wait_closed()
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize("stream", [True, False])
 async def test_leaving_before_the_first_word_ends_the_model_call(listen, llm, stream):
     server = await listen(asks(llm))
     llm.reply(silent=True)
     await left_after_arrival(server, llm, hello(stream=stream))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(CUT_S):
         await llm.disconnected.wait()
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize("kind", [{"endless": True}, {"stall_after": 1}])
 async def test_leaving_within_a_stream_ends_the_model_call(listen, llm, http, kind):
     server = await listen(asks(llm))
@@ -44,26 +48,45 @@ async def test_leaving_within_a_stream_ends_the_model_call(listen, llm, http, ki
     response = await http.post(server.url + CHAT, json=hello(stream=True))
     await response.content.readany()
     response.close()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(CUT_S):
         await llm.disconnected.wait()
 
 
+@pytest.mark.parametrize(("stream", "kind"), [(True, {"endless": True}), (True, {"stall_after": 1}), (False, {})])
+async def test_a_server_that_stops_tells_those_whose_answer_it_cuts_off(open_server, llm, http, stream, kind):
+    options = {"graceful_s": 1}
+    server = await open_server(asks(llm), **options)
+    llm.reply("One two three", **({"silent": True} if not stream else kind))
+    async with contextlib.AsyncExitStack() as running:
+        url = await running.enter_async_context(listening(server.app, ServerOptions(**options)))
+        asking = asyncio.create_task(http.post(url + CHAT, json=hello(stream=stream)))
+        await (asking if stream else llm.arrived.wait())
+    response = await asking
+    told = (await response.read()).decode()
+    assert response.status == (200 if stream else 503)
+    assert "The server is stopping." in told
+    assert "[DONE]" not in told
+    await llm.disconnected.wait()
+
+
+@pytest.mark.real_time
 async def test_a_place_is_free_again_when_its_client_has_left(listen, llm, http):
     server = await listen(asks(llm), most_active_chats=1)
     llm.reply(silent=True)
     await left_after_arrival(server, llm, hello(stream=True))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(CUT_S):
         await llm.disconnected.wait()
         async with http.post(server.url + CHAT, json=hello()) as response:
             assert response.status == 200
 
 
+@pytest.mark.real_time
 async def test_a_quick_question_is_answered_beside_slow_streams(listen, llm, http):
     server = await listen(asks(llm))
     llm.reply("One two", stall_after=1)
     async with http.post(server.url + CHAT, json=hello(stream=True)) as slow:
         await slow.content.readany()
-        async with asyncio.timeout(30), http.post(server.url + CHAT, json=hello()) as quick:
+        async with asyncio.timeout(QUICK_S), http.post(server.url + CHAT, json=hello()) as quick:
             assert quick.status == 200
         llm.release()
         await slow.read()

@@ -1,9 +1,14 @@
 """Health, figures, documentation, and the ways in and out for whole memories."""
 
+import errno
+import os
+
 import orjson
 import pytest
 
 from mnemoir import __version__
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.server.errors import outward
 from tests.server.served_tree import served
 from tests.server.server_kit import asks, error_of, hello
 
@@ -40,6 +45,34 @@ async def test_health_fails_when_the_storage_does(server):
     await server.parts.database.aclose()
     assert error_of(await server.ask("GET", "/health")) == (503, "storage_unavailable")
     assert error_of(await server.ask("GET", f"{MEMORIES}/mira")) == (503, "storage_unavailable")
+
+
+async def test_it_is_not_ready_while_the_disk_refuses_a_write(server, monkeypatch):
+    def full(file: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    folder = server.parts.settings.storage.data_dir
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        refused = await server.ask("GET", "/ready")
+    assert error_of(refused) == (503, "storage_unavailable")
+    assert orjson.loads(refused.body)["error"].startswith(f"{folder.name} could not be written: No space left")
+    assert (await server.get("/ready"))["status"] == "ok"
+    assert not [file for file in folder.iterdir() if "ready" in file.name]
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        ("/home/mira/data/mnemoir.db is damaged (page 3)", "mnemoir.db is damaged (page 3)"),
+        ("'/home/mira/my data/x.db' could not be read", "'my data/x.db' could not be read"),
+        ("[Errno 28] No space left on device: '/data'", "[Errno 28] No space left on device: 'data'"),
+        (r"C:\Users\mira\data\x.db is locked", "x.db is locked"),
+        ("tea/mira/x.db is damaged and/or gone; see https://example.org/a/b", None),
+    ],
+)
+async def test_no_error_of_the_storage_tells_where_its_files_lie(told, shown):
+    assert outward(StorageUnavailable(told)).message == (shown or told)
 
 
 async def test_metrics_are_off_until_switched_on(open_server, server):

@@ -17,6 +17,7 @@ from tests.server.server_kit import error_of, hello
 CHAT = "/v1/chat/completions"
 NODES = (before(), locking(), answering(), behind())
 WAYS = pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+CUT_S, QUICK_S = 2, 1  # promised: for a call of the model that nobody waits for, and for an answer
 
 
 def head_of(path: str, body: bytes, method: str = "POST") -> bytes:
@@ -71,6 +72,7 @@ async def is_free(server, llm) -> None:
     assert (trace["status"], titles(trace)) == ("finished", ["Before", "Lock", "Answer", "Behind"])
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize(
     ("path", "stream"),
     [
@@ -89,20 +91,21 @@ async def test_leaving_before_the_first_word_frees_place_and_lock_and_runs_no_fu
     llm.queue(Answer(text="A thought."), Answer(silent=True))
     async with client(server, hello(stream=stream, prompt="Hello"), path):
         await asked(llm, 2)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(CUT_S):
         await llm.disconnected.wait()
     trace = await ended(server)
     assert (trace["status"], titles(trace)) == ("cancelled", ["Before", "Lock", "Answer"])
     await is_free(server, llm)
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize("kind", [{"endless": True}, {"stall_after": 1}])
 async def test_leaving_within_a_stream_frees_place_and_lock_and_runs_no_further_node(listen, llm, tmp_path, kind):
     server = await listen(served(tmp_path, llm.url, *NODES, maxConcurrentRequests=1))
     llm.queue(Answer(text="A thought."), Answer(text="One two three", **kind))
     async with client(server, hello(stream=True)) as reader:
         await reader.readuntil(b'"content":"One')
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(CUT_S):
         await llm.disconnected.wait()
     trace = await ended(server)
     assert (trace["status"], titles(trace)) == ("cancelled", ["Before", "Lock", "Answer"])
@@ -184,6 +187,7 @@ async def test_an_answer_is_complete_although_the_model_keeps_its_stream_open(li
     assert (trace["status"], titles(trace)) == ("finished", ["Answer", "Behind"])
 
 
+@pytest.mark.real_time
 async def test_others_are_answered_at_once_after_clients_that_left_with_the_default_settings(listen, llm, tmp_path):
     server = await listen(served(tmp_path, llm.url, answering(), behind()))
     llm.queue(*[Answer(silent=True)] * 20)
@@ -191,16 +195,17 @@ async def test_others_are_answered_at_once_after_clients_that_left_with_the_defa
         for number in range(20):
             await leaving.enter_async_context(client(server, hello(stream=number % 2 == 0)))
         await asked(llm, 20)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(QUICK_S):
         assert (await server.ask("POST", CHAT, hello())).status == 200
 
 
+@pytest.mark.real_time
 async def test_a_quick_question_is_answered_beside_slow_streams(listen, llm, http, tmp_path):
     server = await listen(served(tmp_path, llm.url, before(), answering()))
     llm.queue(Answer(text="A thought."), Answer(text="One two", stall_after=1), Answer(text="Another."))
     async with http.post(server.url + CHAT, json=hello(stream=True)) as slow:
         await slow.content.readuntil(b'"content":"One')
-        async with asyncio.timeout(30), http.post(server.url + CHAT, json=hello()) as quick:
+        async with asyncio.timeout(QUICK_S), http.post(server.url + CHAT, json=hello()) as quick:
             assert quick.status == 200
         llm.release()
         await slow.read()

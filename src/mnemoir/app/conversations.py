@@ -22,13 +22,13 @@ from mnemoir.conversations.users import OwnConversations, remove_if_old
 from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.clock import utc_now
 from mnemoir.core.conversations import naive_utc
-from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_kinds import Ageing
 from mnemoir.storage.files.workspace import file_errors
 from mnemoir.storage.locks.file import FileLock
 from mnemoir.storage.objects.local import LocalObjects
+from mnemoir.storage.spelled_folders import SpelledFolders
 from mnemoir.storage.sql.catalogue import Catalogue
 from mnemoir.storage.sql.conversations.store import time_of, time_text
 from mnemoir.storage.sqlite.process_lock import ProcessLock
@@ -66,6 +66,7 @@ class Conversations:
         self.root = root
         self._make_manager = make_manager
         self._elsewhere = elsewhere
+        self._folders = SpelledFolders()
         self._lock = lock
         self._pool: UserPool[Path, OwnConversations] = UserPool(self._opened, _close)
         self._one_by_one = KeyedLock()
@@ -96,7 +97,7 @@ class Conversations:
 
     def folder_of(self, scope: Scope) -> Path:
         """The folder of the scope's owner; it need not exist yet."""
-        return self.root / directory_name(scope.project) / directory_name(scope.user)
+        return self._folders.of(self._folders.of(self.root, scope.project), scope.user)
 
     def deciding(self, scope: Scope, session_id: str) -> AbstractAsyncContextManager[None]:
         """A lock on one conversation, for adding to it and to what is derived from it, and for forgetting both."""

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
@@ -28,7 +29,7 @@ from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder
 from mnemoir.app.remembering import Turns
 from mnemoir.app.stock import Stock
-from mnemoir.app.tree import open_tree, outside
+from mnemoir.app.tree import CONVERSATIONS, open_tree, outside
 from mnemoir.app.workflow_edits import WorkflowEdits
 from mnemoir.app.workflow_files import WorkflowFiles
 from mnemoir.app.workflows import forwarding_of, make_workflows, open_discussions, open_model_servers, open_runs
@@ -57,16 +58,19 @@ from mnemoir.settings import Settings
 from mnemoir.settings.saved_model import drop_former_keys
 from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProjectSettings, clear_leftovers
 from mnemoir.storage.pack_files import PackFiles
+from mnemoir.storage.private_folders import close_folders
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings, SqlProposals
 from mnemoir.storage.sql.forgetting import ERASE
 from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TABLES, PROPOSAL_TABLES
 from mnemoir.storage.sqlite import SqliteEngine, open_database
+from mnemoir.workflows.discussion_files import OWN_DISCUSSIONS
 from mnemoir.workflows.dispatch import Workflows
 from mnemoir.workflows.services import ChatMemory
 from mnemoir.workflows.trials import Trials
 
 DATABASE_FILE = "mnemoir.db"
-PACKS_FOLDER = "cache/memories"
+CACHE = "cache"
+PACKS_FOLDER = f"{CACHE}/memories"
 _NO_OWN_LIMIT = 100  # the meaning of a project's searchLimit of 0
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -121,7 +125,8 @@ class Parts:
     _open: AsyncExitStack
 
     async def start(self) -> None:
-        """Start the background work."""
+        """Start the background work, over folders that are closed to others."""
+        await asyncio.to_thread(close_folders, _own_folders(self.settings))
         await self.background.start()
         self.message_vectors.start()
         for filling in (self.reembedding, self.second_vectors, self.terms):
@@ -142,6 +147,11 @@ class Parts:
     def serves_its_own_memory(self) -> bool:
         """True when the memory URL is that of this server."""
         return points_here(self.settings)
+
+
+def _own_folders(settings: Settings) -> list[Path]:
+    """The folders in the data directory that only Mnemoir fills."""
+    return [settings.storage.data_dir / name for name in (CONVERSATIONS, OWN_DISCUSSIONS, CACHE)]
 
 
 async def open_parts(settings: Settings) -> Parts:

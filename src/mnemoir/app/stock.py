@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
@@ -11,11 +12,13 @@ from pathlib import Path
 from mnemoir.app.cached import Cached
 from mnemoir.app.tree import folder_of_conversations
 from mnemoir.core.clock import now_text
+from mnemoir.core.errors import StorageUnavailable
 from mnemoir.ports.memory_kinds import Amounts, MemoryKind
 from mnemoir.settings import Settings
 
 _MEASURE_AGAIN_S = 300.0  # the folders of a thousand users are many files
 _PATIENCE_S = 1.0
+_PROBED_BYTES = 4096
 _OF_DATABASE = ("mnemoir.db", "mnemoir.db-wal", "mnemoir.db-shm")
 _OF_RUNS = ("runs.db", "runs.db-wal", "runs.db-shm")
 
@@ -97,6 +100,13 @@ class Stock:
             measured_at=None if measured is None else measured.at,
         )
 
+    async def check_writes(self) -> None:
+        """Write a few bytes to the disk of each folder that holds memories; raises StorageUnavailable if refused."""
+        storage = self._settings.storage
+        folders = [storage.data_dir, *([storage.workspace_root] if storage.backend == "file" else [])]
+        for folder in folders:
+            await asyncio.to_thread(_write_to, folder)
+
     async def aclose(self) -> None:
         """Stop counting; a running thread finishes its current step."""
         for counted in self._counted.values():
@@ -160,6 +170,18 @@ def _size_of_files(folder: Path, names: Iterable[str]) -> int:
         with suppress(OSError):
             size += (folder / name).stat().st_size
     return size
+
+
+def _write_to(folder: Path) -> None:
+    try:
+        with tempfile.TemporaryFile(dir=folder, prefix=".mnemoir-ready-") as file:  # it has no name, so none is left
+            file.write(b"\0" * _PROBED_BYTES)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as exc:
+        raise StorageUnavailable(
+            f"{folder} could not be written: {exc.strerror or exc}. Free some space, or look at the disk."
+        ) from exc
 
 
 def _disk(folder: Path) -> tuple[Path, tuple[int | None, int | None]]:

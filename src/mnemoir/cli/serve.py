@@ -167,6 +167,7 @@ def server_options(settings: "Settings") -> "ServerOptions":
         most_active_chats=server.most_active_chats,
         request_deadline_s=server.request_deadline_s,
         heartbeat_s=server.heartbeat_s,
+        resume_s=server.resume_s,
         metrics=server.metrics,
         docs=server.docs,
         default_project=memory.default_project,

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import repeat
 from typing import Any
 
 from mnemoir.conversations.log.message_rows import record_of
@@ -33,14 +34,19 @@ class ManagedTree(ManagedSearch):
         system_prompt: str = "",
         run_id: str | None = None,
         finish_reason: str | None = None,
+        uids: Sequence[str] | None = None,
     ) -> list[int]:
         """Append messages to a message on any branch; return their ids. The last of them becomes the head.
 
-        `parent_id` ROOT is the beginning, None the head. An unknown session is created. Raises MessageNotFoundError
-        for a parent that the session does not have.
+        `parent_id` ROOT is the beginning, None the head. An unknown session is created. `uids` name the messages in
+        all files; without them they get new ones. Raises MessageNotFoundError for a parent that the session does not
+        have.
         """
         checked_session_id(session_id)
-        records = [record_of(session_id, one, run_id=run_id, finish_reason=finish_reason) for one in messages]
+        named = zip(messages, uids if uids is not None else repeat(None, len(messages)), strict=True)
+        records = [
+            record_of(session_id, one, run_id=run_id, finish_reason=finish_reason, uid=uid) for one, uid in named
+        ]
         ids = self.storage.append_messages(
             session_id,
             records,

@@ -62,8 +62,11 @@ def directory_name(discussion: str) -> str:
 
     Different ids always have different names.
     """
-    if _keeps_its_name(discussion):
-        return discussion
+    return discussion if _keeps_its_name(discussion) else encoded_name(discussion)
+
+
+def encoded_name(discussion: str) -> str:
+    """A name that no id has as its own, and no other id as its encoded one."""
     return _ENCODED + hashlib.sha256(discussion.encode("utf-8", "surrogatepass")).hexdigest()
 
 

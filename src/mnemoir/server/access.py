@@ -44,7 +44,7 @@ _METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 _SHOWN = (
     b"X-Request-ID, X-Memory-Injected, X-Memory-Skipped, X-Mnemoir-Dropped, X-Overhead-Duration-Ms, "
     b"X-Conversation-Id, "
-    b"X-Workflow-Run-Id, Retry-After"
+    b"X-Workflow-Run-Id, X-Mnemoir-After, Retry-After"
 )
 ANYBODY = Principal()
 KEY_HOLDER = Principal(has_key=True)

@@ -30,6 +30,7 @@ from mnemoir.server.chat import ChatRoute
 from mnemoir.server.clients import Clients, ToolsSeen
 from mnemoir.server.entry import Metrics, Record
 from mnemoir.server.errors import Invalid, broken, failure
+from mnemoir.server.live_answers import LiveAnswers
 from mnemoir.server.memories import later
 from mnemoir.server.memories.routes import LocalMemoryRoutes
 from mnemoir.server.openapi import describe, plain_routes
@@ -59,6 +60,7 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
         metrics=metrics,
         places=Places(options.most_active_chats, metrics),
         under_way=UnderWay(options.max_body_bytes),
+        live_answers=LiveAnswers(options.resume_s),
         clients=Clients(),
         settings_change=asyncio.Lock(),
     )

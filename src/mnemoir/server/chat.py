@@ -1,14 +1,17 @@
 """The chat routes: one implementation for all dialects, streamed or whole.
 
 `wire` reads the request and writes the answer; the engine runs the workflow. This module does the work between: the
-caller, a place among the chats under way, the headers, and cancellation when the client disconnects.
+caller, a place among the chats under way, the headers, and cancellation when the client disconnects. A chat whose
+client asks for that by a header goes on without it, if it is kept and streamed as server-sent events.
 """
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter, perf_counter_ns, time
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import quote
 
 import structlog
@@ -20,31 +23,21 @@ from mnemoir.core.errors import Cancelled, MnemoirError
 from mnemoir.core.events import Event, Gathering, MembersDropped, MemoriesRecalled, MemorySkipped, Reply, Usage
 from mnemoir.core.messages import ChatRequest
 from mnemoir.server.access import chat_owner, is_temporary, presented_key
-from mnemoir.server.errors import broken, failure
+from mnemoir.server.errors import broken, failure, outward, stopping
+from mnemoir.server.live_answers import LiveAnswer
 from mnemoir.server.request import header, query, read_json, visit_of
 from mnemoir.server.rest import Site
-from mnemoir.server.under_way import Departure, Headers, Outflow
+from mnemoir.server.under_way import Departure, Headers, Outflow, Writer
 from mnemoir.wire.app_prompts import TASK_HEADER, named_task, recognised_task
 from mnemoir.wire.forwarding import bounded_names
 from mnemoir.wire.session import asks_to_store, parent_message, shown_history, without_session
 from mnemoir.workflows.run import Answerer, Caller
 
 _TASK = TASK_HEADER.lower().encode()
+_RESUME = b"x-mnemoir-resume"
+_EVENTS = b"text/event-stream"
 _log = structlog.get_logger(__name__)
 _NO_BUFFERING = ((b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no"))
-
-
-class Writer(Protocol):
-    """Turns events into the bytes of one streamed answer (`wire`)."""
-
-    def events(self, batch: Sequence[Event]) -> bytes:
-        """The bytes of a batch; b"" when it has no event for the client."""
-
-    def error(self, exc: MnemoirError) -> bytes:
-        """The bytes that end a failed answer."""
-
-    def heartbeat(self) -> bytes:
-        """Bytes without content, which keep a silent connection open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +63,10 @@ class Dialect:
 
 @dataclass(slots=True, kw_only=True)
 class _Turn:
-    """One chat under way. `asked_model_at` is the time when the last step before the model's first word ended."""
+    """One chat under way. `asked_model_at` is the time when the last step before the model's first word ended.
+
+    `live` is its answer when it goes on without a reader.
+    """
 
     recorded: Recorded
     dialect: Dialect
@@ -82,6 +78,7 @@ class _Turn:
     recalled: int = 0
     skipped: str = ""  # the reason why memory took no part, where the request does not show it
     dropped: Sequence[str] = ()
+    live: LiveAnswer | None = None
 
     def headers(self) -> Headers:
         """The headers that only this server can fill in; the added time excludes the wait for the model."""
@@ -145,20 +142,25 @@ class ChatRoute:
         answer = self._stream if chat.stream else self._whole
         key = header(scope, b"x-idempotency-key")
         with self._site.under_way.alone(caller.scope, key), self._site.places:
-            async with Departure(receive) as departure:
+            may_go_on = self._may_go_on(scope, chat)
+            async with Departure(None if may_go_on else receive) as departure:
                 self._site.under_way.begins(answer_id, departure)
                 try:
-                    recorder = self._site.parts.recorder
-                    recorded = await recorder.begin(chat, caller, shown=shown, store=store, parent_id=parent_id)
-                    turn = _Turn(
-                        recorded=recorded,
-                        dialect=self._dialect.answering(chat),
-                        answer_id=answer_id,
-                        model=answerer.name,
-                        started=visit_of(scope).started,
-                    )
-                    turn.asked_model_at = perf_counter()
-                    await answer(turn, departure, scope, receive, send)
+                    holding = self._site.live_answers.holding
+                    with holding(answer_id, caller, departure) if may_go_on else nullcontext() as live:
+                        recorder = self._site.parts.recorder
+                        recorded = await recorder.begin(chat, caller, shown=shown, store=store, parent_id=parent_id)
+                        turn = _Turn(
+                            recorded=recorded,
+                            dialect=self._dialect.answering(chat),
+                            answer_id=answer_id,
+                            model=answerer.name,
+                            started=visit_of(scope).started,
+                        )
+                        if live is not None and not self._goes_on(turn, live):
+                            departure.watch(receive)
+                        turn.asked_model_at = perf_counter()
+                        await answer(turn, departure, scope, receive, send)
                 finally:
                     self._site.under_way.ends(answer_id)
         if departure.asked and not chat.stream:
@@ -200,31 +202,40 @@ class ChatRoute:
         await answer(scope, receive, send)
 
     async def _stream(self, turn: _Turn, departure: Departure, scope: Scope, receive: Receive, send: Send) -> None:
-        writer = turn.dialect.writer(turn.model, turn.answer_id, int(time()), turn.recorded.chat.include_usage)
+        writing = partial(
+            turn.dialect.writer, turn.model, turn.answer_id, int(time()), turn.recorded.chat.include_usage
+        )
+        writer = writing()
 
         def head() -> Headers:
             return [(b"content-type", turn.dialect.stream_type), *_NO_BUFFERING, *turn.headers()]
 
-        every_s = self._site.options.heartbeat_s
-        async with Outflow(send, head=head, heartbeat=writer.heartbeat, every_s=every_s) as out:
+        outflow: Outflow | LiveAnswer
+        outflow = Outflow(send, head=head, heartbeat=writer.heartbeat, every_s=self._site.options.heartbeat_s)
+        if turn.live is not None:
+            outflow = writer = turn.live.begin(writing, outflow, receive)
+        async with outflow as out:
             try:
                 await self._pass_on(turn, writer, out)
             except asyncio.CancelledError:
                 if departure.asked:  # the client is still connected and waits for the end
                     await out.write(writer.error(_cancelled()), more=False)
-                raise
+                if departure.happened or not out.begun:
+                    raise
+                await out.write(writer.error(stopping()), more=False)
+                return
             except Exception as exc:
                 # once the head is sent, an error can only be reported inside the stream
                 if not out.begun:
                     raise
-                told = exc if isinstance(exc, MnemoirError) else broken()
-                await out.write(writer.error(told), more=False)
-                if told is not exc:
+                if not isinstance(exc, MnemoirError):
+                    await out.write(writer.error(broken()), more=False)
                     raise
+                await out.write(writer.error(outward(exc)), more=False)
                 return
             await out.write(b"", more=False)
 
-    async def _pass_on(self, turn: _Turn, writer: Writer, out: Outflow) -> None:
+    async def _pass_on(self, turn: _Turn, writer: Writer, out: Outflow | LiveAnswer) -> None:
         counts_tokens = self._site.metrics is not None
 
         async def pass_on(batch: Sequence[Event]) -> None:
@@ -239,6 +250,20 @@ class ChatRoute:
                 self._count_in(batch)
 
         await self._site.parts.recorder.answer(turn.recorded, pass_on)
+
+    def _may_go_on(self, scope: Scope, chat: ChatRequest) -> bool:
+        """True for a streamed chat whose client will take its answer up again, as long as it is kept."""
+        return header(scope, _RESUME) == "1" and chat.stream and self._dialect.stream_type.startswith(_EVENTS)
+
+    def _goes_on(self, turn: _Turn, live: LiveAnswer) -> bool:
+        """Whether the answer goes on without a reader: the chat is kept."""
+        recorded = turn.recorded
+        if recorded.turn is None:
+            self._site.live_answers.release(live)
+            return False
+        live.scope, live.question_id = recorded.caller.recorded_scope, recorded.turn.message_id
+        turn.live = live
+        return True
 
     def _caller(self, scope: Scope, body: Mapping[str, Any], chat: ChatRequest, answerer: Answerer) -> Caller:
         """The caller, from the body first, then the headers. Raises InvalidRequest for an invalid name."""

@@ -25,7 +25,7 @@ from uvicorn.server import ServerState
 from mnemoir.core.errors import InvalidRequest, MnemoirError, Overloaded, TooLarge
 from mnemoir.core.events import Usage
 from mnemoir.core.ids import new_request_id
-from mnemoir.server.errors import broken, error_body, failure
+from mnemoir.server.errors import broken, error_body, failure, stopping
 from mnemoir.server.lingering import LingeringTransport
 from mnemoir.server.request import ASSETS, ClientLeft, Visit, begin_visit, route_of
 
@@ -229,6 +229,9 @@ class Record:
             await self._app(scope, receive, noting)
         except ClientLeft:
             visit.left = True
+        except asyncio.CancelledError:
+            if not status:
+                await failure(scope, stopping())(scope, receive, noting)
         except Exception as exc:  # noqa: BLE001 - the last resort: the client gets an answer, the log the reason
             log_fault(exc, request_id=visit.request_id)
             if not status:

@@ -4,11 +4,14 @@ Every error has `detail`, `error`, `code` and `request_id`. The OpenAI routes di
 read `error` as an object.
 """
 
+import copy
 import math
+import re
 from collections.abc import Sequence
 from typing import Literal
 
 import orjson
+import structlog
 from starlette.responses import Response
 from starlette.types import Scope
 from typing_extensions import TypedDict
@@ -36,6 +39,8 @@ from mnemoir.wire.openai_chat import write_error
 from mnemoir.wire.openai_shapes import OpenAIErrorBody
 
 Surface = Literal["rest", "openai", "ollama"]
+_log = structlog.get_logger(__name__)
+_FOLDERS = re.compile(r"""(?<![\w./\\])(?:/|[A-Za-z]:[/\\])(?:[^\s'"/\\]+[/\\])*(?=[^\s'"/\\])""")
 
 
 class Misfit(TypedDict):
@@ -90,6 +95,7 @@ _BY_CODE = {
 _OPENAI_PATHS = ("/v1/", "/chat/completions", "/completions", "/embeddings", "/models")
 _OLLAMA_PATHS = frozenset({"/api/chat", "/api/generate", "/api/embed", "/api/embeddings"})
 _LONGEST_WAIT_S = 3600
+_STOPPED_S = 5  # the time of a restart
 # the statuses that clients of a model's server act upon: key, credit, permission, model's name, retry, size
 _KEPT_REFUSALS = frozenset({402, 403, 404, 408, 409, 413, 415, 422})
 
@@ -140,8 +146,18 @@ def status_of(exc: MnemoirError, surface: Surface = "rest") -> int:
     return next((status for kind, status in _STATUS if isinstance(exc, kind)), 500)
 
 
+def outward(exc: MnemoirError) -> MnemoirError:
+    """The error as clients may see it: files of the server by their names, without the folders they are in."""
+    if not isinstance(exc, StorageUnavailable):
+        return exc
+    told = copy.copy(exc)
+    told.message = _FOLDERS.sub("", exc.message)
+    return told
+
+
 def error_body(exc: MnemoirError, surface: Surface, request_id: str) -> bytes:
     """The JSON of an error."""
+    exc = outward(exc)
     detail = _problems(exc) or exc.message
     if surface == "openai":
         error = write_error(exc)["error"]
@@ -164,6 +180,8 @@ def error_headers(exc: MnemoirError) -> dict[str, str]:
 def failure(scope: Scope, exc: MnemoirError) -> Response:
     """The answer to the request of `scope` that failed with `exc`."""
     surface, visit = surface_of(scope["path"]), visit_of(scope)
+    if isinstance(exc, StorageUnavailable):
+        _log.warning("storage unavailable", cause=exc.message, request_id=visit.request_id)
     run = {"x-workflow-run-id": visit.run_id} if visit.run_id else {}
     return Response(
         error_body(exc, surface, visit.request_id),
@@ -176,6 +194,11 @@ def failure(scope: Scope, exc: MnemoirError) -> Response:
 def broken() -> MnemoirError:
     """The error sent to a client for an internal fault; it reveals nothing else about the fault."""
     return MnemoirError("The server failed to answer; its log says why under this request's id.")
+
+
+def stopping() -> MnemoirError:
+    """The error for a request that was still being answered when the server stopped."""
+    return Overloaded("The server is stopping. Ask again in a moment.", retry_after_s=_STOPPED_S)
 
 
 def _refused(exc: ProviderRefused) -> int:

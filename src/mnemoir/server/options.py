@@ -37,6 +37,7 @@ class ServerOptions:
     most_active_chats: int = 256
     request_deadline_s: float = 30.0
     heartbeat_s: float = 15.0
+    resume_s: float = 60.0
     keep_alive_s: float = 30.0
     graceful_s: float = 5.0
     metrics: bool = False

@@ -26,6 +26,7 @@ from mnemoir.server.access import project_of
 from mnemoir.server.clients import Clients
 from mnemoir.server.entry import Metrics
 from mnemoir.server.errors import Invalid, Misfit
+from mnemoir.server.live_answers import LiveAnswers
 from mnemoir.server.options import ServerOptions
 from mnemoir.server.request import parse_json, read_body
 from mnemoir.server.under_way import Places, UnderWay
@@ -34,6 +35,7 @@ Json = dict[str, Any]
 Model = TypeVar("Model", bound=BaseModel)
 Shape = TypeVar("Shape")
 
+_LONGEST_KEY = 255  # of idempotency
 LARGEST_ID = 2**63 - 1  # of a message
 LONGEST_QUERY = 10_000  # characters; an embedding model gains nothing from further ones
 _DIGITS = re.compile(r"\d+", re.ASCII)
@@ -49,6 +51,7 @@ class Site:
     metrics: Metrics | None
     places: Places
     under_way: UnderWay
+    live_answers: LiveAnswers
     clients: Clients
     settings_change: asyncio.Lock  # a project's settings are read, changed and written back
 
@@ -191,6 +194,15 @@ def not_blank(text: str) -> str:
     if not text.strip():
         raise ValueError("must not be blank")
     return text
+
+
+def idempotency_key(key: str | None) -> str | None:
+    """The header Idempotency-Key as it was sent. Raises InvalidRequest for a blank or an overlong one."""
+    if key is not None and (not key.strip() or len(key) > _LONGEST_KEY):
+        raise InvalidRequest(
+            f"Idempotency-Key must have 1 to {_LONGEST_KEY} characters.", code="invalid_idempotency_key"
+        )
+    return key
 
 
 def whole_number(default: int, most: int) -> Callable[[object], int]:

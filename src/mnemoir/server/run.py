@@ -23,6 +23,7 @@ _log = structlog.get_logger(__name__)
 _BACKLOG = 2048
 _SEND_BUFFER = 256 * 1024
 _OTHER_FILES = 128  # descriptors for the database, the models' servers and the log
+_TELLING_S = 2.0  # for requests that were cut off to tell that
 _SPARE = 1.25  # connections over the limit that still get a refusal (`connection.py`)
 
 
@@ -104,6 +105,11 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         if self.started:
             self._on_started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        if self.server_state.tasks:  # cancelled as their time was up; each tells its client
+            await asyncio.wait(self.server_state.tasks, timeout=_TELLING_S)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -5,16 +5,17 @@ once. A slow reader blocks `send`, which slows down the engine and, through it, 
 """
 
 import asyncio
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from mnemoir.core.errors import Conflict, InvalidRequest, MnemoirError, NotFound, Overloaded
+from mnemoir.core.events import Event
 from mnemoir.server.entry import Metrics
 from mnemoir.server.errors import failure
 from mnemoir.server.request import read_json
@@ -23,42 +24,68 @@ Headers = list[tuple[bytes, bytes]]
 _LONGEST_KEY = 128
 
 
+class Writer(Protocol):
+    """Turns events into the bytes of one streamed answer (`wire`)."""
+
+    def events(self, batch: Sequence[Event]) -> bytes:
+        """The bytes of a batch; b"" when it has no event for the client."""
+
+    def error(self, exc: MnemoirError) -> bytes:
+        """The bytes that end a failed answer."""
+
+    def heartbeat(self) -> bytes:
+        """Bytes without content, which keep a silent connection open."""
+
+
 class Departure:
     """`async with Departure(receive) as departure:` cancels its body when the client disconnects.
 
     The body is then left without an exception and `happened` is True. The request body must have been read before.
-    `asked` is True when the client is still connected and another request asked for the end.
+    `asked` is True when the client is still connected and another request asked for the end. Without `receive` the
+    body goes on when the client disconnects, until somebody is watched.
     """
 
-    def __init__(self, receive: Receive) -> None:
+    def __init__(self, receive: Receive | None) -> None:
         self._receive = receive
+        self._watch: asyncio.Task[None] | None = None
         self.happened = False
         self.asked = False
 
     def ask(self) -> None:
+        """End the body because a request asked for that."""
+        self.asked = True
+        self.end()
+
+    def end(self) -> None:
         """End the body as if the client had left."""
-        self.asked = self.happened = True
-        self._task.cancel()
+        if not self.happened:
+            self.happened = True
+            self._task.cancel()
+
+    def watch(self, receive: Receive) -> None:
+        """End the body when the client disconnects, or now if it has."""
+        self._watch = asyncio.create_task(self._wait(receive), name="watch for the client leaving")
 
     async def __aenter__(self) -> "Departure":
         task = asyncio.current_task()
         assert task is not None  # an `async with` runs in a task
         self._task = task
-        self._watch = asyncio.create_task(self._wait(), name="watch for the client leaving")
+        if self._receive is not None:
+            self.watch(self._receive)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        self._watch.cancel()
+        if self._watch is not None:
+            self._watch.cancel()
         # other code may have cancelled the task too, and then it stays cancelled
         return self.happened and self._task.uncancel() == 0 and kind is asyncio.CancelledError
 
-    async def _wait(self) -> None:
-        while (await self._receive())["type"] != "http.disconnect":
+    async def _wait(self, receive: Receive) -> None:
+        while (await receive())["type"] != "http.disconnect":
             pass
-        self.happened = True
-        self._task.cancel()
+        self.end()
 
 
 class Outflow:

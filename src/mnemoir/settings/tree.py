@@ -123,6 +123,7 @@ class Server(Section):
     most_active_chats: int = Field(default=256, ge=1)
     request_deadline_s: Seconds = 30
     heartbeat_s: Seconds = 15
+    resume_s: Seconds = 60
     metrics: bool = False
     docs: bool = True
     allow_unauthenticated: bool = False

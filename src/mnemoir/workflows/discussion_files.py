@@ -12,6 +12,7 @@ from mnemoir.workflows.config.tree import UserTree
 
 _FOREIGN = re.compile(r"[A-Za-z]:[\\/]|\\\\")  # the beginning of a Windows path
 DISCUSSIONS = "DiscussionIds"  # the default folder, in the public folder
+OWN_DISCUSSIONS = "discussions"  # without a tree, in the data directory
 _USERS = "%users"  # never the folder name of a discussion
 
 
@@ -55,7 +56,7 @@ class DiscussionPlaces:
     def roots(self, user: UserTree | None) -> Sequence[Path]:
         """The directories of a user's discussions; the first is for new ones."""
         if user is None:
-            return [self._directory or self._data_dir / "discussions"]
+            return [self._directory or self._data_dir / OWN_DISCUSSIONS]
         public, named = user.tree.public, "" if self._directory else user.settings.discussion_directory
         common = self._directory or public / DISCUSSIONS
         root = own_directory(named, public, common)

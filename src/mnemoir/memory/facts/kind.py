@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 
+from mnemoir.core.clock import from_text
 from mnemoir.core.ids import new_memory_id
 from mnemoir.core.memories import Add, Applied, HistoryEntry, Memory, Provenance
 from mnemoir.core.scope import Scope
@@ -14,12 +15,13 @@ from mnemoir.memory.facts.plans import Plans
 from mnemoir.memory.facts.timeline import behind_newer
 from mnemoir.ports.embedding import Passage
 from mnemoir.ports.memory_kinds import Amounts, MemoryKind, Rehearsed
-from mnemoir.ports.memory_store import Committer, MemoryStore, Project, Visible
+from mnemoir.ports.memory_store import Committer, ListCursor, ListFilter, MemoryStore, Project, Visible
 from mnemoir.search.indexing import Indexing, fact_passage
 
 FACT = "fact"
 _PAGE = 500
 _EVERYTHING = Visible(now=datetime(1, 1, 1, tzinfo=UTC))  # before any expiry, without decay
+_ALL = ListFilter(visible=_EVERYTHING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,11 +70,13 @@ class FactExchange:
         return await self._store.users(project)
 
     async def pages(self, owner: Scope) -> AsyncIterator[Sequence[ToldMemory]]:
-        """Pages of the owner's memories, newest first."""
-        offset = 0
-        while page := await self._store.page(owner, _EVERYTHING, limit=_PAGE, offset=offset):
+        """Pages of the owner's memories, newest first; one that is added meanwhile moves none into a second page."""
+        after: ListCursor | None = None
+        while page := await self._store.select(owner, _ALL, limit=_PAGE, after=after):
             yield [ToldMemory(memory=memory, history=await self._store.history(owner, memory.id)) for memory in page]
-            offset += len(page)
+            created_at = from_text(page[-1].created_at)
+            at = None if created_at is None else created_at.timestamp()
+            after = ListCursor(at=at, memory_id=page[-1].id)
 
     async def add(self, owner: Scope, records: Sequence[Memory]) -> int:
         """Add one user's memories in one step; return how many are new. An id of "" is replaced by a new one.

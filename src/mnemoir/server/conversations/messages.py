@@ -1,28 +1,45 @@
 """`/api/conversations/{id}/messages`: list the thread or the tree, append messages, and pin them."""
 
 import asyncio
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from fastapi import Depends, Path, Query
+import orjson
+from fastapi import Depends, Header, Path, Query
 from pydantic import BeforeValidator
 
 from mnemoir.conversations.attachments.attachments import Attachments
+from mnemoir.conversations.log.message_rows import record_of
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.conversations import ROOT, Message, MessageNotFoundError, StoredMessage
-from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.errors import Conflict, InvalidRequest
+from mnemoir.core.keyed_lock import KeyedLock
+from mnemoir.core.scope import Scope as Owner
 from mnemoir.ports.log import Log
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.conversations.answers import MessageAnswer, message_json
 from mnemoir.server.conversations.bodies import MessagesBody, PinBody, read_messages
 from mnemoir.server.conversations.pages import Page, following_page, newest_page, page_around, tree_page
-from mnemoir.server.rest import LARGEST_ID, Answer, BodyOf, Cursor, JsonObject, Routes, SiteHere, whole_number
+from mnemoir.server.rest import (
+    LARGEST_ID,
+    Answer,
+    BodyOf,
+    Cursor,
+    JsonObject,
+    Routes,
+    SiteHere,
+    idempotency_key,
+    whole_number,
+)
 from mnemoir.server.routing import RouteAsSent
 
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 
 _MOST_LISTED = 1000
+
+_under_one_key = KeyedLock()  # the second of two requests with one key finds what the first added
 
 View = Literal["thread", "tree"]
 Limit = Annotated[int, BeforeValidator(whole_number(100, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")]
@@ -82,13 +99,19 @@ async def list_messages(
         return await asyncio.to_thread(_listed, own, id, _Asked(view=view, limit=limit, cursor=cursor, around=around))
 
 
-@router.post("/messages", summary="Add messages", status_code=201)
+@router.post("/messages", summary="Add messages; once only under one Idempotency-Key", status_code=201)
 async def append(
-    site: SiteHere, scope: OwnerHere, id: str, body: Annotated[MessagesBody, Depends(BodyOf(MessagesBody))]
+    site: SiteHere,
+    scope: OwnerHere,
+    id: str,
+    body: Annotated[MessagesBody, Depends(BodyOf(MessagesBody))],
+    key: Annotated[str | None, Header(alias="Idempotency-Key")] = None,
 ) -> Answer[AddedMessages]:
     messages = await asyncio.to_thread(read_messages, body.messages)
-    async with holding(site, scope, id) as own:
-        return await asyncio.to_thread(_appended, own, id, messages, body.parent_id)
+    known = idempotency_key(key)
+    uids = None if known is None else _uids_of(scope, id, known, len(messages))
+    async with _under_one_key.hold((scope.owner, id, known or object())), holding(site, scope, id) as own:
+        return await asyncio.to_thread(_appended, own, id, messages, body.parent_id, uids)
 
 
 @router.patch("/messages/{message_id}", summary="Keep a message in every window, or no longer")
@@ -132,12 +155,34 @@ def _told(own: OwnConversations, id: str, messages: Sequence[StoredMessage]) -> 
     return [message_json(stored, children[stored.parent_id or ROOT]) for stored in messages]
 
 
+def _uids_of(scope: Owner, id: str, key: str, count: int) -> list[str]:
+    """The uids of messages added under a key, and one more: as a message has its uid for good, so has its key."""
+    named = orjson.dumps([scope.tenant, scope.project, scope.user, id, key])
+    digests = (hashlib.blake2b(b"%d %s" % (at, named), digest_size=16) for at in range(count + 1))
+    return [f"msg_{digest.hexdigest()}" for digest in digests]
+
+
+def _added_before(own: OwnConversations, id: str, kept: Sequence[Message], uids: Sequence[str]) -> list[int]:
+    """The ids of the messages that were added under the key of these uids; [] for a new one. Raises Conflict."""
+    places = own.log.places_of(uids)
+    ids = [places[uid][1] for uid in uids if uid in places and places[uid][0] == id]
+    stored = own.log.messages_by_id(ids)
+    before = [record_of(id, stored[one].message) for one in ids if one in stored]
+    if ids and before != [record_of(id, message) for message in kept]:
+        raise Conflict(
+            "This Idempotency-Key was used for other messages of this conversation. Use a new key for new messages.",
+            code="idempotency_mismatch",
+        )
+    return ids
+
+
 def _appended(
-    own: OwnConversations, id: str, messages: list[Message], parent_id: int | None
+    own: OwnConversations, id: str, messages: list[Message], parent_id: int | None, uids: Sequence[str] | None
 ) -> Answer[AddedMessages]:
     files = Attachments(own.node_parts.objects)
     kept = [files.put_away(message, id) for message in messages]
-    ids = own.manager.append_messages(id, kept, parent_id=parent_id)
+    ids = _added_before(own, id, kept, uids) if uids else []
+    ids = ids or own.manager.append_messages(id, kept, parent_id=parent_id, uids=uids and uids[: len(kept)])
     stored = own.log.messages_by_id(ids)
     return Answer({"results": _told(own, id, [stored[one] for one in ids if one in stored])}, 201)
 

@@ -123,6 +123,7 @@ async def delete_all(site: SiteHere, scope: OwnerHere, user: UserQuery = None) -
         raise InvalidRequest(
             "user_id is missing: say whose conversations to delete.", code="missing_user_id", field="user_id"
         )
+    site.live_answers.stop_all(scope)
     forgotten = await site.parts.forgetting.forget_all(scope)
     message = f"Deleted {forgotten['conversations']} conversations with {forgotten['messages']} messages"
     return Answer({**_forgotten(forgotten, message), "conversations": forgotten["conversations"]})
@@ -148,6 +149,7 @@ async def change(
 @router.delete(ONE, summary="Forget it, and all that was made of what was said in it")
 async def delete(site: SiteHere, scope: OwnerHere, id: str) -> Answer[ForgottenAnswer]:
     async with holding(site, scope, id):
+        site.live_answers.stop_all(replace(scope, conversation=id))
         forgotten = await site.parts.forgetting.forget(scope, id)
     return Answer(_forgotten(forgotten, f"Deleted the conversation with {forgotten['messages']} messages"))
 

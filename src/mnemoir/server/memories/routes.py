@@ -42,11 +42,20 @@ from mnemoir.server.memories.lists import (
     page_of,
     refuse_conditions,
 )
-from mnemoir.server.rest import Answer, BodyOf, JsonObject, ProjectHere, Routes, Site, SiteHere, checked
+from mnemoir.server.rest import (
+    Answer,
+    BodyOf,
+    JsonObject,
+    ProjectHere,
+    Routes,
+    Site,
+    SiteHere,
+    checked,
+    idempotency_key,
+)
 
 router = Routes(prefix="/api/memories", tags=["memories"])
 
-_LONGEST_KEY = 255
 _HISTORY = b"/history"
 
 
@@ -202,15 +211,11 @@ async def _add_later(site: Site, scope: Owner, body: AddBody, receipt: Receipt |
 
 
 def _receipt(key: str | None, body: AddBody, scope: Owner) -> Receipt | None:
-    if key is None:
+    if (named := idempotency_key(key)) is None:
         return None
-    if not key.strip() or len(key) > _LONGEST_KEY:
-        raise InvalidRequest(
-            f"Idempotency-Key must have 1 to {_LONGEST_KEY} characters.", code="invalid_idempotency_key"
-        )
     narrowing = [scope.agent, scope.app, scope.conversation]
     asked = orjson.dumps([narrowing, body.model_dump(mode="json")], option=orjson.OPT_SORT_KEYS)
-    return Receipt(key=key, request_hash=hashlib.blake2b(asked, digest_size=16).hexdigest())
+    return Receipt(key=named, request_hash=hashlib.blake2b(asked, digest_size=16).hexdigest())
 
 
 class LocalMemoryRoutes:

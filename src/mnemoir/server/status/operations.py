@@ -10,7 +10,7 @@ from mnemoir.app.parts import Parts
 from mnemoir.app.status import vector_backlog
 from mnemoir.core.errors import NotFound, StorageUnavailable
 from mnemoir.server.entry import CONTENT_TYPE
-from mnemoir.server.errors import status_of
+from mnemoir.server.errors import outward, status_of
 from mnemoir.server.request import visit_of
 from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
 
@@ -68,7 +68,7 @@ async def health(request: Request, site: SiteHere) -> Answer[Health] | Answer[Un
     responses=_UNHEALTHY,
 )
 async def ready(request: Request, site: SiteHere) -> Answer[Ready] | Answer[Unhealthy]:
-    unhealthy = await _unhealthy(request, site)
+    unhealthy = await _unhealthy(request, site, writes=True)
     if unhealthy is not None:
         return unhealthy
     pending, total = await vector_backlog(site.parts)
@@ -85,18 +85,21 @@ def _health(parts: Parts) -> Health:
     return {"status": "ok", "version": __version__, "storage": "ok", "llm": _llm(parts)}
 
 
-async def _unhealthy(request: Request, site: SiteHere) -> Answer[Unhealthy] | None:
-    """The answer when the storage fails; None when it works."""
+async def _unhealthy(request: Request, site: SiteHere, *, writes: bool = False) -> Answer[Unhealthy] | None:
+    """The answer when the storage fails; None when it works. With `writes` each folder is written to, too."""
     try:
         await site.parts.store.check()
+        if writes:
+            await site.parts.stock.check_writes()
     except StorageUnavailable as exc:
+        told_of = outward(exc).message
         told: Unhealthy = {
             "status": "unavailable",
             "version": __version__,
             "storage": "unavailable",
             "llm": _llm(site.parts),
-            "detail": exc.message,
-            "error": exc.message,
+            "detail": told_of,
+            "error": told_of,
             "code": exc.code,
             "request_id": visit_of(request.scope).request_id,
         }

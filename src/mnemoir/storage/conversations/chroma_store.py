@@ -227,7 +227,7 @@ def _client(directory: Path | None) -> Any:
     settings = Settings(anonymized_telemetry=False)
     if directory is None:
         return chromadb.EphemeralClient(settings)
-    directory.mkdir(parents=True, exist_ok=True)
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     return chromadb.PersistentClient(str(directory), settings)
 
 

@@ -17,6 +17,7 @@ import { isBusy } from './thread/talk';
 import { Thread } from './thread/Thread';
 import { useTurn } from './thread/turns';
 import { useSought } from './thread/useSought';
+import { useTakingUp } from './thread/useTakingUp';
 import { type Talk, useTalk } from './thread/useTalk';
 
 interface ChatProps {
@@ -28,6 +29,7 @@ interface ChatProps {
 /** One conversation: its thread, and where the next message is written. */
 export function Chat({ conversation, sought }: ChatProps) {
   const talk = useTalk(conversation);
+  useTakingUp(talk.place);
   const turn = useTurn(talk.place);
   const attached = useAttached();
   const [isDropping, setDropping] = useState(false);

@@ -15,3 +15,5 @@ export class ApiError extends Error {
 
 export const unreachable = () =>
   new ApiError(0, 'unreachable', 'The server cannot be reached. Is Mnemoir still running?');
+
+export const isOfNetwork = (error: unknown) => error instanceof ApiError && error.status === 0;

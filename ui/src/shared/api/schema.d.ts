@@ -1236,7 +1236,7 @@ export interface paths {
         /** Messages of the thread, the newest page first, or of all branches, by id */
         get: operations["list_messages_api_conversations__id__messages_get"];
         put?: never;
-        /** Add messages */
+        /** Add messages; once only under one Idempotency-Key */
         post: operations["append_api_conversations__id__messages_post"];
         delete?: never;
         options?: never;
@@ -1259,6 +1259,41 @@ export interface paths {
         head?: never;
         /** Keep a message in every window, or no longer */
         patch: operations["pin_api_conversations__id__messages__message_id__patch"];
+        trace?: never;
+    };
+    "/api/conversations/{id}/answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Its answers under way that can be taken up, such as those of the web UI */
+        get: operations["list_answers_api_conversations__id__answers_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/conversations/{id}/answers/{answer_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Take up an answer under way, as server-sent events */
+        get: operations["take_up_api_conversations__id__answers__answer_id__get"];
+        put?: never;
+        post?: never;
+        /** Stop an answer under way; what came of it is kept */
+        delete: operations["stop_api_conversations__id__answers__answer_id__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/conversations/{id}/node-memory": {
@@ -2041,6 +2076,14 @@ export interface components {
             next: string | null;
         };
         /**
+         * CachedTokens
+         * @description Details of the prompt's tokens.
+         */
+        CachedTokens: {
+            /** Cached Tokens */
+            cached_tokens: number;
+        };
+        /**
          * ChangedRow
          * @description One memory that a change added, changed or deleted, with its text before and after.
          */
@@ -2068,6 +2111,25 @@ export interface components {
             results: components["schemas"]["LoggedChangeRecord"][];
             /** Next */
             next: string | null;
+        };
+        /**
+         * ChatCompletionChunk
+         * @description One `data:` line of a streamed answer. `usage` is requested by `stream_options`, and is in the last one.
+         */
+        ChatCompletionChunk: {
+            /** Id */
+            id: string;
+            /** Object */
+            object: string;
+            /** Created */
+            created: number;
+            /** Model */
+            model: string;
+            /** System Fingerprint */
+            system_fingerprint: string;
+            /** Choices */
+            choices: components["schemas"]["ChunkChoice"][];
+            usage?: components["schemas"]["CompletionUsage"] | null;
         };
         /**
          * Choices
@@ -2098,6 +2160,21 @@ export interface components {
             config_dir: string | null;
             /** Workflow Users */
             workflow_users: string[];
+        };
+        /**
+         * ChunkChoice
+         * @description The part of one answer in a chunk.
+         */
+        ChunkChoice: {
+            /** Index */
+            index: number;
+            delta: components["schemas"]["Delta"];
+            /** Logprobs */
+            logprobs: {
+                [key: string]: unknown;
+            } | null;
+            /** Finish Reason */
+            finish_reason: ("stop" | "length" | "tool_calls" | "function_call" | "content_filter") | null;
         };
         /**
          * ChunkSummaryAnswer
@@ -2189,6 +2266,19 @@ export interface components {
             since: string;
             /** Results */
             results: components["schemas"]["ClientSeen"][];
+        };
+        /**
+         * CompletionUsage
+         * @description Token counts of all model calls for the answer.
+         */
+        CompletionUsage: {
+            /** Prompt Tokens */
+            prompt_tokens: number;
+            /** Completion Tokens */
+            completion_tokens: number;
+            /** Total Tokens */
+            total_tokens: number;
+            prompt_tokens_details: components["schemas"]["CachedTokens"];
         };
         /**
          * ConfigFile
@@ -2418,6 +2508,52 @@ export interface components {
             deleted: number;
         };
         /**
+         * Delta
+         * @description The new parts of the message in a chunk.
+         */
+        Delta: {
+            /**
+             * Role
+             * @constant
+             */
+            role?: "assistant";
+            /** Content */
+            content?: string;
+            /** Refusal */
+            refusal?: string;
+            /** Reasoning Content */
+            reasoning_content?: string;
+            /** Tool Calls */
+            tool_calls?: components["schemas"]["DeltaToolCall"][];
+            function_call?: components["schemas"]["DeltaFunction"];
+        };
+        /**
+         * DeltaFunction
+         * @description A piece of a call: its name comes once, its arguments piece by piece.
+         */
+        DeltaFunction: {
+            /** Name */
+            name?: string;
+            /** Arguments */
+            arguments: string;
+        };
+        /**
+         * DeltaToolCall
+         * @description A piece of the call with this index.
+         */
+        DeltaToolCall: {
+            /** Index */
+            index: number;
+            /** Id */
+            id?: string;
+            /**
+             * Type
+             * @constant
+             */
+            type?: "function";
+            function: components["schemas"]["DeltaFunction"];
+        };
+        /**
          * DiscussionImported
          * @description The counts of what an import stored.
          */
@@ -2511,6 +2647,16 @@ export interface components {
             made_by: string | null;
             /** Source */
             source?: components["schemas"]["SaidAnswer"][];
+        };
+        /**
+         * Done
+         * @description A completed operation, described by a message.
+         */
+        Done: {
+            /** Success */
+            success: boolean;
+            /** Message */
+            message: string;
         };
         /**
          * DuplicateGroup
@@ -3139,6 +3285,26 @@ export interface components {
             state: "current" | "fading" | "hidden" | "expired" | "deleted";
             /** Decays At */
             decays_at: string | null;
+        };
+        /**
+         * LiveAnswerEntry
+         * @description An answer under way. `question_id` is the message that it answers, null until that is stored.
+         */
+        LiveAnswerEntry: {
+            /** Id */
+            id: string;
+            /** Run Id */
+            run_id: string;
+            /** Question Id */
+            question_id: number | null;
+        };
+        /**
+         * LiveAnswerList
+         * @description The answers under way, oldest first.
+         */
+        LiveAnswerList: {
+            /** Results */
+            results: components["schemas"]["LiveAnswerEntry"][];
         };
         /**
          * LoggedChangeRecord
@@ -4707,14 +4873,6 @@ export interface components {
             function_call?: components["schemas"]["ToolFunction"];
         };
         /**
-         * CachedTokens
-         * @description Details of the prompt's tokens.
-         */
-        CachedTokens: {
-            /** Cached Tokens */
-            cached_tokens: number;
-        };
-        /**
          * Cancelled
          * @description The answer was ended.
          */
@@ -4763,99 +4921,6 @@ export interface components {
             /** Choices */
             choices: components["schemas"]["ChatChoice"][];
             usage: components["schemas"]["CompletionUsage"];
-        };
-        /**
-         * ChatCompletionChunk
-         * @description One `data:` line of a streamed answer. `usage` is requested by `stream_options`, and is in the last one.
-         */
-        ChatCompletionChunk: {
-            /** Id */
-            id: string;
-            /** Object */
-            object: string;
-            /** Created */
-            created: number;
-            /** Model */
-            model: string;
-            /** System Fingerprint */
-            system_fingerprint: string;
-            /** Choices */
-            choices: components["schemas"]["ChunkChoice"][];
-            usage?: components["schemas"]["CompletionUsage"] | null;
-        };
-        /**
-         * ChunkChoice
-         * @description The part of one answer in a chunk.
-         */
-        ChunkChoice: {
-            /** Index */
-            index: number;
-            delta: components["schemas"]["Delta"];
-            /** Logprobs */
-            logprobs: {
-                [key: string]: unknown;
-            } | null;
-            /** Finish Reason */
-            finish_reason: ("stop" | "length" | "tool_calls" | "function_call" | "content_filter") | null;
-        };
-        /**
-         * CompletionUsage
-         * @description Token counts of all model calls for the answer.
-         */
-        CompletionUsage: {
-            /** Prompt Tokens */
-            prompt_tokens: number;
-            /** Completion Tokens */
-            completion_tokens: number;
-            /** Total Tokens */
-            total_tokens: number;
-            prompt_tokens_details: components["schemas"]["CachedTokens"];
-        };
-        /**
-         * Delta
-         * @description The new parts of the message in a chunk.
-         */
-        Delta: {
-            /**
-             * Role
-             * @constant
-             */
-            role?: "assistant";
-            /** Content */
-            content?: string;
-            /** Refusal */
-            refusal?: string;
-            /** Reasoning Content */
-            reasoning_content?: string;
-            /** Tool Calls */
-            tool_calls?: components["schemas"]["DeltaToolCall"][];
-            function_call?: components["schemas"]["DeltaFunction"];
-        };
-        /**
-         * DeltaFunction
-         * @description A piece of a call: its name comes once, its arguments piece by piece.
-         */
-        DeltaFunction: {
-            /** Name */
-            name?: string;
-            /** Arguments */
-            arguments: string;
-        };
-        /**
-         * DeltaToolCall
-         * @description A piece of the call with this index.
-         */
-        DeltaToolCall: {
-            /** Index */
-            index: number;
-            /** Id */
-            id?: string;
-            /**
-             * Type
-             * @constant
-             */
-            type?: "function";
-            function: components["schemas"]["DeltaFunction"];
         };
         /**
          * EmbeddingList
@@ -9123,7 +9188,9 @@ export interface operations {
                 /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
                 project?: string;
             };
-            header?: never;
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
             path: {
                 id: string;
             };
@@ -9183,6 +9250,119 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MessageAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    list_answers_api_conversations__id__answers_get: {
+        parameters: {
+            query?: {
+                /** @description whose conversations; else the server's user's */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LiveAnswerList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    take_up_api_conversations__id__answers__answer_id__get: {
+        parameters: {
+            query?: {
+                /** @description whose conversations; else the server's user's */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: {
+                /** @description the number of the event read last; 0, or none, begins anew */
+                "Last-Event-ID"?: number;
+            };
+            path: {
+                id: string;
+                answer_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events of its chat from where the reader is; a line `id` with a number ends each. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatCompletionChunk"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    stop_api_conversations__id__answers__answer_id__delete: {
+        parameters: {
+            query?: {
+                /** @description whose conversations; else the server's user's */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+                answer_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
                 };
             };
             /** @description An error, with its code */

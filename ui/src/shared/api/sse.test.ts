@@ -29,3 +29,10 @@ test('comments are left out, CRLF and several data lines are understood', async 
 test('an event that the end cut off is still given', async () => {
   expect(await all(bodyOf('data: a\n\ndata: b'))).toEqual(['a', 'b']);
 });
+
+test('the id of an event is told when all before it was taken', async () => {
+  const told: string[] = [];
+  for await (const data of serverEvents(bodyOf('data: a\n\ndata: b\n\nid: 1\n\ndata: c'), id => told.push(id)))
+    told.push(data);
+  expect(told).toEqual(['a', 'b', '1', 'c']);
+});

@@ -1,5 +1,11 @@
-/** The `data` of each server-sent event of a body, as it comes; comments are left out. Aborting the fetch ends it. */
-export async function* serverEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+/**
+ * The `data` of each server-sent event of a body, as it comes; comments are left out. Aborting the fetch ends it.
+ * `onId` is told each event's id, which may stand in an event of its own, when all before it was taken.
+ */
+export async function* serverEvents(
+  body: ReadableStream<Uint8Array>,
+  onId?: (id: string) => void,
+): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';
   for await (const bytes of body) {
@@ -7,18 +13,20 @@ export async function* serverEvents(body: ReadableStream<Uint8Array>): AsyncGene
     const events = rest.split(/\r?\n\r?\n/);
     rest = events.pop() ?? '';
     for (const event of events) {
-      const data = dataOf(event);
+      const data = fieldOf(event, 'data');
       if (data) yield data;
+      const id = fieldOf(event, 'id');
+      if (id) onId?.(id);
     }
   }
-  const data = dataOf(rest + decoder.decode());
+  const data = fieldOf(rest + decoder.decode(), 'data');
   if (data) yield data;
 }
 
-function dataOf(event: string): string {
+function fieldOf(event: string, name: string): string {
   return event
     .split(/\r?\n/)
-    .filter(line => line.startsWith('data:'))
-    .map(line => line.slice(5).replace(/^ /, ''))
+    .filter(line => line.startsWith(`${name}:`))
+    .map(line => line.slice(name.length + 1).replace(/^ /, ''))
     .join('\n');
 }

@@ -1,9 +1,12 @@
 import { send } from '@/shared/api/client';
-import { ApiError } from '@/shared/api/errors';
-import { addressOf } from '@/shared/api/paths';
+import { ApiError, isOfNetwork, unreachable } from '@/shared/api/errors';
+import { addressOf, encoded } from '@/shared/api/paths';
 import type { components } from '@/shared/api/schema';
 import { serverEvents } from '@/shared/api/sse';
-import type { Place } from './scope';
+import { watchConnection } from './connection';
+import { type LiveAnswer, liveAnswers } from './conversations/liveAnswers';
+import { pause } from './pause';
+import { inScope, type Place } from './scope';
 
 type Body = components['schemas']['ChatCompletionBody'];
 type Chunk = components['schemas']['ChatCompletionChunk'];
@@ -31,11 +34,25 @@ export interface Trial {
   project: string;
 }
 
-/** A piece of an answer as it comes in. The first one tells that the question is stored. */
-export type Piece = { runId: string } | { text: string } | { thinking: string };
+/**
+ * A piece of an answer as it comes in. The first one tells that the question is stored, and so does that behind a broken
+ * connection; `isAnew` says that the answer is told from its beginning.
+ */
+export type Piece = { runId: string; isAnew?: boolean } | { text: string } | { thinking: string } | { isLost: true };
 
-/** Asks, and gives the answer piece by piece. Throws ApiError; aborting the signal ends it with an AbortError. */
-export function answerTo(question: Question, signal: AbortSignal): AsyncGenerator<Piece> {
+/** How far an answer was read: its run, and the number of its last event. */
+interface Reading {
+  runId: string;
+  number: number;
+}
+
+const WAITS_MS = [0, 500, 1_000, 2_000, 4_000]; // before each try to take up an answer
+
+/**
+ * Asks, and gives the answer piece by piece; one whose connection broke is taken up again. Throws ApiError; aborting the
+ * signal ends it with an AbortError, while the server goes on.
+ */
+export async function* answerTo(question: Question, signal: AbortSignal): AsyncGenerator<Piece> {
   const { conversation, user, parentId, text, images, model, memoryEnabled } = question;
   const body = {
     ...(model && { model }),
@@ -47,7 +64,19 @@ export function answerTo(question: Question, signal: AbortSignal): AsyncGenerato
     ...(memoryEnabled && { memoryEnabled: true }),
     ...saying(text, images),
   };
-  return completion(question.project, body, {}, signal);
+  const reading: Reading = { runId: '', number: 0 };
+  try {
+    yield* completion(question.project, body, { 'X-Mnemoir-Resume': '1' }, signal, reading);
+  } catch (error) {
+    if (!isOfNetwork(error) || !reading.runId) throw error;
+    yield { isLost: true };
+    yield* goingOn(question, reading, signal);
+  }
+}
+
+/** The pieces of an answer that is under way on the server, from its beginning. */
+export function answerUnderWay(place: Place, { run_id }: LiveAnswer, signal: AbortSignal): AsyncGenerator<Piece> {
+  return goingOn(place, { runId: run_id, number: 0 }, signal);
 }
 
 /** Runs a workflow on one message, as any chat would; nothing of it is stored or remembered. */
@@ -87,38 +116,74 @@ function saying(text: string, images: string[]): Pick<Body, 'messages'> {
   return { messages: [{ role: 'user', content: pictures.length ? [...pictures, ...words] : text }] };
 }
 
-async function* completion(
+function completion(
   project: string,
   body: Body,
   headers: Record<string, string>,
   signal: AbortSignal,
+  reading: Reading = { runId: '', number: 0 },
 ): AsyncGenerator<Piece> {
-  const answer = await send(addressOf('/v1/chat/completions', { project }), {
+  const request = {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', ...headers },
     body: JSON.stringify({ ...body, stream: true }),
-    signal,
-  });
-  yield { runId: answer.headers.get('X-Workflow-Run-Id') ?? '' };
-  if (answer.body)
-    for await (const data of whileConnected(serverEvents(answer.body))) {
-      if (data === '[DONE]') return;
-      yield* piecesOf(data);
+  };
+  return read(addressOf('/v1/chat/completions', { project }), request, reading, signal);
+}
+
+/** Takes up an answer behind what was read of it. Throws `ended` for one that has ended meanwhile: it is stored. */
+async function* goingOn(place: Place, reading: Reading, signal: AbortSignal): AsyncGenerator<Piece> {
+  const { conversation, ...scope } = place;
+  let hasEnded = false;
+  for (const waitMs of WAITS_MS) {
+    await pause(waitMs, signal);
+    signal.throwIfAborted();
+    try {
+      const answer = (await liveAnswers(place)).find(({ run_id }) => run_id === reading.runId);
+      hasEnded = !answer;
+      if (!answer) break;
+      const path = `/api/conversations/${encoded(conversation)}/answers/${answer.id}`;
+      const headers = { 'Last-Event-ID': String(reading.number) };
+      yield* read(addressOf(path, inScope(scope)), { headers }, reading, signal);
+      return;
+    } catch (error) {
+      hasEnded = error instanceof ApiError && error.status === 404;
+      if (hasEnded) break;
+      if (!isOfNetwork(error)) throw error;
+      yield { isLost: true };
     }
+  }
+  throw hasEnded ? cutOff('ended') : cutOff();
+}
+
+async function* read(
+  path: string,
+  request: RequestInit,
+  reading: Reading,
+  signal: AbortSignal,
+): AsyncGenerator<Piece> {
+  const connection = watchConnection();
+  try {
+    const answer = await send(path, { ...request, signal: AbortSignal.any([signal, connection.lost]) });
+    reading.runId = answer.headers.get('X-Workflow-Run-Id') ?? '';
+    yield { runId: reading.runId, isAnew: answer.headers.get('X-Mnemoir-After') === '0' };
+    if (answer.body)
+      for await (const data of serverEvents(answer.body, id => (reading.number = Number(id)))) {
+        if (data === '[DONE]') return;
+        yield* piecesOf(data);
+      }
+  } catch (error) {
+    if (error instanceof ApiError || signal.aborted) throw error;
+    throw connection.lost.aborted ? unreachable() : cutOff(); // the browser tells of it in words of its own
+  } finally {
+    connection.unwatch();
+  }
   throw cutOff();
 }
 
-/** The browser tells of a broken connection in words of its own. */
-async function* whileConnected(events: AsyncIterable<string>): AsyncGenerator<string> {
-  try {
-    yield* events;
-  } catch (error) {
-    throw error instanceof DOMException && error.name === 'AbortError' ? error : cutOff();
-  }
-}
-
-const cutOff = () =>
-  new ApiError(0, 'cut_off', 'The connection to the server was lost before the answer was complete.');
+/** `ended`: there is no more of it than what is stored. */
+const cutOff = (code: 'cut_off' | 'ended' = 'cut_off') =>
+  new ApiError(0, code, 'The connection to the server was lost before the answer was complete.');
 
 function* piecesOf(data: string): Generator<Piece> {
   const event = JSON.parse(data) as Partial<Chunk> & { error?: Failure };

@@ -8,11 +8,11 @@ export const piece = (content: string) => line({ choices: [{ delta: { content } 
 export function conversation(answer: (body: Record<string, unknown>) => Response) {
   const messages: Record<string, unknown>[] = [];
   const bodies: Record<string, unknown>[] = [];
-  const put = (role: string, content: string) => {
+  const put = (role: string, content: string, runId = 'r') => {
     const id = messages.length + 1;
     const known = {
       finish_reason: null,
-      run_id: role === 'assistant' ? 'r' : null,
+      run_id: role === 'assistant' ? runId : null,
       tool_calls: null,
       created_at: '2026-11-22T10:00:00Z',
     };

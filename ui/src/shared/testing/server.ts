@@ -10,6 +10,7 @@ export const server = setupServer(
     HttpResponse.json({ version: '0.0.0', project: 'default', user: 'user', needs_key: false }),
   ),
   http.get('*/api/workflows', () => HttpResponse.json({ root: null, users: [], models: [], files: [] })),
+  http.get('*/api/conversations/:id/answers', () => HttpResponse.json({ results: [] })),
   http.get('*/api/conversations/:id/messages/:message/learned', () =>
     HttpResponse.json({ state: 'none', error: null, change_id: null, undone_by: null, memories: [], known: [] }),
   ),

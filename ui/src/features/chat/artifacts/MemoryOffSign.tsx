@@ -22,19 +22,13 @@ export function MemoryOffSign({ onSwitched }: { onSwitched: () => void }) {
       trapFocus
       returnFocus
     >
-      <Popover.Target>
-        <Tooltip label={NAME} disabled={opened} events={{ hover: true, focus: true, touch: true }}>
-          <UnstyledButton
-            className={classes.icon ?? ''}
-            aria-label={NAME}
-            aria-haspopup="dialog"
-            aria-expanded={opened}
-            onClick={popover.toggle}
-          >
+      <Tooltip label={NAME} disabled={opened} events={{ hover: true, focus: true, touch: true }}>
+        <Popover.Target>
+          <UnstyledButton className={classes.icon ?? ''} aria-label={NAME} onClick={popover.toggle}>
             <TbBookmarkOff size={24} aria-hidden />
           </UnstyledButton>
-        </Tooltip>
-      </Popover.Target>
+        </Popover.Target>
+      </Tooltip>
       <Popover.Dropdown>
         <Text size="sm" mb="sm">
           Memory is off: this chat is kept, but nothing is learned from it, and nothing from other chats is recalled.

@@ -1,4 +1,4 @@
-import { Code, Popover, Text, UnstyledButton } from '@mantine/core';
+import { Anchor, Code, Popover, Text, UnstyledButton } from '@mantine/core';
 import { Link } from 'react-router';
 import { useMemoryUse } from '@/shared/data/memoryUse';
 import { useSettings } from '@/shared/settings/settings';
@@ -28,7 +28,10 @@ export function WhatToAdd() {
       Nothing is recalled or learned in its chats, whatever the switch says. Add a node of the type{' '}
       <Code>Recall</Code> before the one that answers, and one of the type <Code>Remember</Code> behind it;{' '}
       <Code>docs/nodes/Recall.md</Code> and <Code>docs/nodes/Remember.md</Code> have examples. The page{' '}
-      <Link to="/workflows">Workflows</Link> shows what it has now.
+      <Anchor component={Link} to="/workflows" inherit underline="always">
+        Workflows
+      </Anchor>{' '}
+      shows what it has now.
     </Text>
   );
 }

@@ -4,12 +4,14 @@ import classes from './Message.module.css';
 
 interface EditBoxProps {
   text: string;
+  /** The conversation is being answered, as another tab may have asked: it can be sent when that is done. */
+  isBusy: boolean;
   onSend: (text: string) => void;
   onCancel: () => void;
 }
 
 /** A message in place, to be said in other words: Enter sends, Escape leaves it as it is. */
-export function EditBox({ text, onSend, onCancel }: EditBoxProps) {
+export function EditBox({ text, isBusy, onSend, onCancel }: EditBoxProps) {
   const [words, setWords] = useState(text);
   const box = useRef<HTMLTextAreaElement>(null);
   // the reader asked for it a moment ago, and mostly adds something
@@ -17,7 +19,7 @@ export function EditBox({ text, onSend, onCancel }: EditBoxProps) {
     box.current?.focus();
     box.current?.setSelectionRange(box.current.value.length, box.current.value.length);
   }, []);
-  const isReady = words.trim() !== '' && words !== text;
+  const isReady = !isBusy && words.trim() !== '' && words !== text;
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
     if (event.key === 'Escape') {

@@ -1,13 +1,11 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { TbAlertCircle } from 'react-icons/tb';
 import { Link } from 'react-router';
-import { ApiError } from '@/shared/api/errors';
+import { ApiError, isOfNetwork } from '@/shared/api/errors';
 import { messageOf } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
 import type { Turn } from './turns';
 import type { Talk } from './useTalk';
-
-const isOfNetwork = (error: unknown) => error instanceof ApiError && error.status === 0;
 
 interface FailureProps {
   turn: Turn;

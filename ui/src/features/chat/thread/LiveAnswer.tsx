@@ -25,6 +25,12 @@ export function LiveAnswer({ turn, isBroken = false }: LiveAnswerProps) {
           <Loader size="sm" type="dots" aria-hidden />
         </div>
       )}
+      {turn.isLost && !isBroken && (
+        <div className={classes.mark} role="status">
+          <TbPlugConnectedX aria-hidden />
+          The connection broke. Connecting again…
+        </div>
+      )}
       {isBroken && (
         <div className={classes.mark}>
           <TbPlugConnectedX aria-hidden />

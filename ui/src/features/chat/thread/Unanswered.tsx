@@ -1,6 +1,8 @@
 import { Button, Group, Text } from '@mantine/core';
+import { useLiveAnswers } from '@/shared/data/conversations/liveAnswers';
 import type { Message } from '@/shared/data/conversations/messages';
 import { otherFilesOf } from './content';
+import { hasEnded } from './turns';
 import type { Talk } from './useTalk';
 
 interface UnansweredProps {
@@ -11,6 +13,9 @@ interface UnansweredProps {
 
 /** Below a question that nothing, or another question, follows on. */
 export function Unanswered({ question, talk, isBusy }: UnansweredProps) {
+  const { data: underWay, isPending } = useLiveAnswers(talk.place.conversation);
+  const isUnderWay = underWay?.some(answer => answer.question_id === question.id && !hasEnded(answer.run_id));
+  if (isPending || isUnderWay) return null;
   return (
     <Group gap="sm">
       <Text size="sm" c="dimmed">

@@ -37,7 +37,7 @@ export function UserMessage({ message, talk, isBusy }: UserMessageProps) {
     <article className={classes.user} aria-label="You said">
       <Pictures conversation={talk.place.conversation} urls={picturesOf(message.content)} />
       {isEdited ? (
-        <EditBox text={text} onSend={edit} onCancel={leave} />
+        <EditBox text={text} isBusy={isBusy} onSend={edit} onCancel={leave} />
       ) : (
         (text || others.length > 0) && (
           <div className={classes.bubble}>

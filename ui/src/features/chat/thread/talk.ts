@@ -1,12 +1,15 @@
-import { unreachable } from '@/shared/api/errors';
-import { answerTo, type Question } from '@/shared/data/completions';
-import { watchConnection } from '@/shared/data/connection';
+import { ApiError, isOfNetwork } from '@/shared/api/errors';
+import { answerTo, answerUnderWay, type Piece, type Question } from '@/shared/data/completions';
+import { type LiveAnswer, stopLiveAnswers } from '@/shared/data/conversations/liveAnswers';
 import type { Threads } from '@/shared/data/conversations/thread';
 import type { Thread } from '@/shared/data/conversations/threadPages';
+import type { Place } from '@/shared/data/scope';
 import { wordsOf } from '@/shared/messages/content';
-import { giveBack, releaseDraft } from '../composer/drafts';
+import { draftOf, giveBack, releaseDraft, writeDraft } from '../composer/drafts';
+import { sentAgain } from '../composer/pictures';
+import { picturesOf } from './content';
 import { tellOtherTabs } from './otherTabs';
-import { beginTurn, endTurn, failTurn, takePiece, type Turn, turnOf } from './turns';
+import { beginTurn, endTurn, failTurn, hasEnded, takePiece, type Turn, turnOf } from './turns';
 
 const LOOKS = 20; // for what the server stores behind a request that was broken off
 const PAUSE_MS = 100;
@@ -18,22 +21,52 @@ const PAUSE_MS = 100;
 export async function ask(threads: Threads, question: Question, again: number | null = null): Promise<void> {
   if (isBusy(turnOf(question))) return;
   const signal = beginTurn(question, again);
-  const connection = watchConnection();
+  await takeIn(threads, question, answerTo(question, signal), signal, () => {
+    kept(threads, question);
+    tellOtherTabs(question); // they follow from here on
+  });
+  tellOtherTabs(question);
+}
+
+/** Takes in an answer that is under way on the server: after a reload, or of another tab. */
+export async function takeUp(threads: Threads, place: Place, answer: LiveAnswer): Promise<void> {
+  const isWanted = () => !isBusy(turnOf(place)) && !hasEnded(answer.run_id);
+  if (!isWanted()) return;
+  const { messages } = await threads.refreshed(place);
+  const asked = messages.find(message => message.id === answer.question_id);
+  if (!asked) return; // on another branch
+  const text = wordsOf(asked.content);
+  const images = await sentAgain(place, picturesOf(asked.content));
+  if (!isWanted()) return;
+  if (draftOf(place) === text) writeDraft(place, ''); // the page was gone before it knew that this was sent
+  const question = { ...place, parentId: asked.parent_id ?? 0, text, images, model: '', memoryEnabled: false };
+  const signal = beginTurn(question, null, true);
+  await takeIn(threads, question, answerUnderWay(place, answer, signal), signal);
+}
+
+async function takeIn(
+  threads: Threads,
+  question: Question,
+  pieces: AsyncIterable<Piece>,
+  signal: AbortSignal,
+  onKept: () => void = () => undefined,
+): Promise<void> {
   try {
-    for await (const piece of answerTo(question, AbortSignal.any([signal, connection.lost]))) {
-      if ('runId' in piece) kept(threads, question);
+    for await (const piece of pieces) {
+      if ('runId' in piece && !turnOf(question)?.runId) onKept();
       takePiece(question, piece);
     }
     await threads.refreshed(question);
     endTurn(question);
   } catch (error) {
-    if (signal.aborted) await stopped(threads, question);
-    else await failed(threads, question, connection.lost.aborted ? unreachable() : error);
-  } finally {
-    connection.unwatch();
+    if (signal.aborted || hasCode(error, 'cancelled')) await stopped(threads, question);
+    else await failed(threads, question, error);
   }
   threads.said();
-  tellOtherTabs(question);
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof ApiError && error.code === code;
 }
 
 export function isBusy(turn: Turn | undefined): turn is Turn {
@@ -51,9 +84,11 @@ async function stopped(threads: Threads, question: Question): Promise<void> {
   const isThere = (thread: Thread) =>
     turn?.text ? thread.messages.some(message => message.run_id === turn.runId) : endsWith(thread, question);
   try {
+    await stopLiveAnswers(question, turn?.runId ?? '');
     let isStored = isThere(await threads.refreshed(question));
     for (let looks = 1; looks < LOOKS && !isStored; looks += 1) {
       await new Promise(resolve => setTimeout(resolve, PAUSE_MS));
+      await stopLiveAnswers(question, turn?.runId ?? ''); // a question that was on its way, too
       isStored = isThere(await threads.refreshed(question));
     }
     if (turn?.again && !turn.text) await threads.showBranch(question, turn.again); // the earlier answer is there
@@ -67,14 +102,22 @@ async function stopped(threads: Threads, question: Question): Promise<void> {
 
 async function failed(threads: Threads, question: Question, error: unknown): Promise<void> {
   const wasKept = turnOf(question)?.isKept ?? false;
-  failTurn(question, error, wasKept); // at once: a server that is away is not to be waited for
+  // at once: a server that is away is not to be waited for
+  if (!hasCode(error, 'ended')) failTurn(question, error, wasKept);
   try {
-    const isKept = endsWith(await threads.refreshed(question), question) || wasKept;
+    const thread = await threads.refreshed(question);
+    const isKept = endsWith(thread, question) || wasKept;
     if (isKept) kept(threads, question);
-    if (turnOf(question)?.error === error) failTurn(question, error, isKept);
+    if (isOfNetwork(error) && isComplete(thread, turnOf(question))) endTurn(question);
+    else if (hasCode(error, 'ended') || turnOf(question)?.error === error) failTurn(question, error, isKept);
   } catch {
-    // the thread is as it was known here
+    failTurn(question, error, wasKept); // the thread is as it was known here
   }
+}
+
+/** The rest of the answer came while the connection was broken. */
+function isComplete({ messages }: Thread, turn: Turn | undefined): boolean {
+  return messages.some(message => message.run_id === turn?.runId && message.finish_reason !== 'incomplete');
 }
 
 /** Whether the thread ends with this question, whatever came of it. */

@@ -9,7 +9,7 @@ import type { Place } from '@/shared/data/scope';
  * because it is not what the server has stored until it is complete.
  *
  * - It owns the turns, what ends their requests, and the thoughts of answers by run. All of it goes with the page.
- * - Writers: `ask` in talk.ts begins a turn, hands it its pieces, and ends or fails it. `useTalk` stops it, which ends
+ * - Writers: `ask` and `takeUp` in talk.ts begin a turn, hand it its pieces, and end or fail it. `useTalk` stops it, which ends
  *   the request only, and ends a failed one that is taken back or dismissed.
  * - A turn ends when its thread is read anew with what is stored of it; a failed one stays until then, or until the next
  *   one of its conversation begins. What comes behind the end is dropped. Thoughts stay, as the server keeps none.
@@ -27,6 +27,8 @@ export interface Turn {
   runId: string;
   text: string;
   thinking: string;
+  /** The connection broke, and is looked for again. */
+  isLost: boolean;
   error: unknown;
 }
 
@@ -35,6 +37,9 @@ const CHARACTERS_A_MS = 250;
 
 /** Thinking is not stored with answers; while the page lasts it is shown, by the run that it belongs to. */
 const thoughts = new Map<string, string>();
+
+/** The runs whose turns have ended here: what still tells of an answer under way is out of date. */
+const ended = new Set<string>();
 
 const turns = new Map<string, Turn>();
 const controllers = new Map<string, AbortController>();
@@ -50,12 +55,13 @@ export function turnOf(place: Place): Turn | undefined {
   return turns.get(keyOf(place));
 }
 
-/** Begins a turn; the signal ends when it is stopped. */
-export function beginTurn(question: Question, again: number | null): AbortSignal {
+/** Begins a turn; the signal ends when it is stopped. `isKept`: its question is stored already. */
+export function beginTurn(question: Question, again: number | null, isKept = false): AbortSignal {
   const controller = new AbortController();
   const key = keyOf(question);
   controllers.set(key, controller);
-  turns.set(key, { question, again, state: 'asking', isKept: false, runId: '', text: '', thinking: '', error: null });
+  const nothing = { runId: '', text: '', thinking: '', isLost: false, error: null };
+  turns.set(key, { question, again, state: 'asking', isKept, ...nothing });
   show(key);
   return controller.signal;
 }
@@ -64,10 +70,16 @@ export function takePiece(place: Place, piece: Piece): void {
   const key = keyOf(place);
   const turn = turns.get(key);
   if (!turn) return;
-  if ('runId' in piece) turns.set(key, { ...turn, state: 'answering', isKept: true, runId: piece.runId });
+  if ('runId' in piece) turns.set(key, begun(turn, piece));
+  else if ('isLost' in piece) turns.set(key, { ...turn, isLost: true });
   else if ('text' in piece) turns.set(key, { ...turn, text: turn.text + piece.text });
   else turns.set(key, { ...turn, thinking: turn.thinking + piece.thinking });
   schedule(key, turn.text.length);
+}
+
+function begun(turn: Turn, { runId, isAnew = false }: { runId: string; isAnew?: boolean }): Turn {
+  const anew = isAnew ? { text: '', thinking: '' } : {};
+  return { ...turn, ...anew, state: 'answering', isKept: true, isLost: false, runId };
 }
 
 export function failTurn(place: Place, error: unknown, isKept: boolean): void {
@@ -81,10 +93,15 @@ export function failTurn(place: Place, error: unknown, isKept: boolean): void {
 export function endTurn(place: Place): void {
   const key = keyOf(place);
   const turn = turns.get(key);
+  if (turn) ended.add(turn.runId);
   if (turn?.thinking) thoughts.set(turn.runId, turn.thinking);
   turns.delete(key);
   controllers.delete(key);
   show(key);
+}
+
+export function hasEnded(runId: string): boolean {
+  return ended.has(runId);
 }
 
 /** What was thought before the answer of a run; "" when that is not known here. */

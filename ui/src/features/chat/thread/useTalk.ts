@@ -12,7 +12,7 @@ import { giveBack, holdDraft, writeDraft } from '../composer/drafts';
 import { sentAgain } from '../composer/pictures';
 import { picturesOf } from './content';
 import { newId } from './newId';
-import { ask } from './talk';
+import { ask, isBusy } from './talk';
 import { endTurn, stopTurn, type Turn, turnOf } from './turns';
 
 /** What can be done in a conversation; in one without an id the first message gives it one. */
@@ -46,6 +46,7 @@ function talkIn(conversation: string | null, settings: Settings, threads: Thread
     place,
     /** A new message behind another one, 0 for the first. One that could not be sent before goes along. */
     say: (parentId: number, text: string, images: string[]) => {
+      if (isBusy(turnOf(place))) return; // another tab asked a moment ago: the words stay where they were typed
       const unsent = unsentIn(place);
       const question: Question = {
         ...settings,

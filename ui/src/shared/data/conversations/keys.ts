@@ -18,6 +18,7 @@ export const conversationKeys = {
   branches: (place: Place) => [...one(place), 'branches'] as const,
   window: (place: Place) => [...one(place), 'window'] as const,
   nodes: (place: Place) => [...one(place), 'nodes'] as const,
+  answers: (place: Place) => [...one(place), 'answers'] as const,
   /** Apart from the others: turns read it anew by themselves. */
   thread: ({ user, project, conversation }: Place) => ['thread', user, project, conversation] as const,
 };

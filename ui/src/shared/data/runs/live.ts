@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react';
 import { send } from '@/shared/api/client';
 import { serverEvents } from '@/shared/api/sse';
 import type { components } from '@/shared/api/schema';
+import { pause } from '../pause';
 import { runKeys as keys } from './keys';
 import type { RunWhole } from './run';
 import type { RunFilters, RunListed } from './runs';
@@ -68,21 +69,6 @@ async function followOn(
     await pause(waitMs, signal, () => setLive(false));
     waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
   }
-}
-
-function pause(ms: number, signal: AbortSignal, begin: () => void): Promise<void> {
-  return new Promise(resolve => {
-    if (signal.aborted) {
-      resolve();
-      return;
-    }
-    begin();
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
 
 function take(queries: QueryClient, filters: RunFilters, run: RunListed): void {
