@@ -264,7 +264,7 @@ async def open_parts(settings: Settings) -> Parts:
             discussions=discussions,
             checkup=own(Checkup(settings, in_use, embedding, Endpoints(served, model_servers, session), session)),
             inquiry=own(ModelInquiry(in_use)),
-            stock=own(Stock(settings, kinds)),
+            stock=own(Stock(settings, kinds, conversations.damaged)),
             times=times,
             _open=opened.pop_all(),
         )
