@@ -2295,12 +2295,16 @@ export interface components {
         /**
          * ConversationPage
          * @description Conversations, newest activity first; `next` is the cursor of the following page.
+         *
+         *     With `degraded` others may be in a damaged file that was set aside.
          */
         ConversationPage: {
             /** Results */
             results: components["schemas"]["ConversationAnswer"][];
             /** Next */
             next: string | null;
+            /** Degraded */
+            degraded?: string[];
         };
         /**
          * ConversationsImported
@@ -2711,11 +2715,13 @@ export interface components {
         };
         /**
          * FoundMessages
-         * @description Hits, best first.
+         * @description Hits, best first. With `degraded` others may be in a damaged file that was set aside.
          */
         FoundMessages: {
             /** Results */
             results: components["schemas"]["FoundMessage"][];
+            /** Degraded */
+            degraded?: string[];
         };
         /**
          * FoundRecords
@@ -3737,7 +3743,7 @@ export interface components {
         };
         /**
          * Ready
-         * @description Health, and the backlog of vectors.
+         * @description Health, and the backlog of vectors. `degraded` are damaged files that were set aside; it is left out else.
          */
         Ready: {
             /**
@@ -3758,6 +3764,8 @@ export interface components {
              */
             llm: "configured" | "missing";
             vectors: components["schemas"]["VectorBacklog"];
+            /** Degraded */
+            degraded?: string[];
         };
         /**
          * RebuildPlan
@@ -4268,6 +4276,7 @@ export interface components {
          * Status
          * @description The status of the server. `storage_problem` says why stored memories cannot be read, "" when they can.
          *
+         *     `degraded` are the files that were damaged and set aside, below the folder of conversations.
          *     `endpoints` are the models of the config tree, those with problems first; without a tree there are none.
          */
         Status: {
@@ -4290,6 +4299,8 @@ export interface components {
             choices: components["schemas"]["Choices"];
             /** Remarks */
             remarks: components["schemas"]["Remark"][];
+            /** Degraded */
+            degraded: string[];
         };
         /**
          * Success
