@@ -15,12 +15,13 @@ export function AddMemoryDialog({ owner, onClose }: DialogProps) {
   const [typed, setTyped] = useState('');
   const [infer, setInfer] = useState(false);
   const add = useAddMemory(owner, {
-    onSuccess: ({ results, known = [] }) => {
-      if (results.length === 0 && known.length === 0) return;
+    onSuccess: ({ results, known = [], proposed = [] }) => {
+      if (results.length === 0 && known.length === 0 && proposed.length === 0) return;
       notifications.show({
         message: inWords(
           results.length,
           known.map(each => each.memory),
+          proposed.length,
         ),
       });
       onClose();
@@ -57,7 +58,7 @@ export function AddMemoryDialog({ owner, onClose }: DialogProps) {
             onChange={event => setInfer(event.currentTarget.checked)}
           />
           {add.isError && <ErrorState error={add.error} title="The memory was not added" />}
-          {add.data?.results.length === 0 && !add.data.known?.length && (
+          {add.data?.results.length === 0 && !add.data.known?.length && !add.data.proposed?.length && (
             <ErrorState error={new Error('The model found no fact in it.')} title="Nothing was added" />
           )}
           <Group justify="flex-end" gap="xs">
@@ -74,7 +75,8 @@ export function AddMemoryDialog({ owner, onClose }: DialogProps) {
   );
 }
 
-function inWords(changes: number, known: string[]): string {
+function inWords(changes: number, known: string[], waiting: number): string {
+  if (waiting > 0) return `${waiting} ${waiting === 1 ? 'waits' : 'wait'} for a review`;
   if (changes === 0) return `Already known: ${known.join(' · ')}`;
   return changes === 1 ? 'Memory added' : `${changes} memories added or changed`;
 }

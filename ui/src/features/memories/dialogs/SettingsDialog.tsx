@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Modal, NumberInput, Stack, Switch, Textarea } from '@mantine/core';
+import { Alert, Button, Group, Modal, NativeSelect, NumberInput, Stack, Switch, Textarea } from '@mantine/core';
 import { useState } from 'react';
 import { ErrorState, LoadingState } from '@/shared/components/states';
 import {
@@ -33,6 +33,12 @@ export function SettingsDialog({ owner, onClose }: DialogProps) {
   );
 }
 
+const REVIEWS: { value: MemorySettings['review']; label: string }[] = [
+  { value: 'off', label: 'Nothing' },
+  { value: 'changes', label: 'Changes and deletions' },
+  { value: 'all', label: 'New memories, too' },
+];
+
 interface FormProps {
   project: string;
   known: MemorySettings & { prompt: string; isCustom: boolean };
@@ -43,12 +49,14 @@ function SettingsForm({ project, known, onClose }: FormProps) {
   const [memoryEnabled, setEnabled] = useState(known.memoryEnabled);
   const [decayDays, setDecayDays] = useState<number | string>(known.decayDays);
   const [searchLimit, setSearchLimit] = useState<number | string>(known.searchLimit);
+  const [review, setReview] = useState(known.review);
   const [prompt, setPrompt] = useState(known.prompt);
   const change = useChangeMemorySettings(project);
   const settings = {
     ...(memoryEnabled !== known.memoryEnabled && { memoryEnabled }),
     ...(typeof decayDays === 'number' && decayDays !== known.decayDays && { decayDays }),
     ...(typeof searchLimit === 'number' && searchLimit !== known.searchLimit && { searchLimit }),
+    ...(review !== known.review && { review }),
   };
   const isPromptNew = prompt.trim() !== '' && prompt !== known.prompt;
   const isComplete = typeof decayDays === 'number' && typeof searchLimit === 'number' && prompt.trim() !== '';
@@ -59,7 +67,7 @@ function SettingsForm({ project, known, onClose }: FormProps) {
     );
   const reset = () =>
     change.mutate(
-      { settings: { memoryEnabled: null, decayDays: null, searchLimit: null }, prompt: null },
+      { settings: { memoryEnabled: null, decayDays: null, searchLimit: null, review: null }, prompt: null },
       { onSuccess: onClose },
     );
   return (
@@ -90,6 +98,13 @@ function SettingsForm({ project, known, onClose }: FormProps) {
           onChange={setSearchLimit}
         />
       </Group>
+      <NativeSelect
+        label="Waits for a review"
+        description="What is learned is remembered only once it is approved."
+        data={REVIEWS}
+        value={review}
+        onChange={event => setReview(event.currentTarget.value as MemorySettings['review'])}
+      />
       <Textarea
         label="Extraction prompt"
         description={known.isCustom ? 'The project’s own.' : 'The default. Change it to say what to keep.'}
