@@ -25,12 +25,12 @@ BROKEN = "Workflows/single-model/Broken.json"
 HOSTILE = '<img src=x onerror="alert(1)"> \u202egpj'
 SECRET = "canary-2718281828"
 BEHIND = [
-    {"title": "Plan", "type": "Standard", "endpointName": "local-ollama", "prompt": "Plan it."},
-    {"title": HOSTILE, "type": "Standard", "endpointName": "local-ollama", "prompt": "", "returnToUser": True},
-    {"title": "Log it", "type": "Standard", "endpointName": "local-ollama", "prompt": "Log {agent1Output}"},
+    {"title": "Plan", "type": "Standard", "endpointName": "first-model", "prompt": "Plan it."},
+    {"title": HOSTILE, "type": "Standard", "endpointName": "first-model", "prompt": "", "returnToUser": True},
+    {"title": "Log it", "type": "Standard", "endpointName": "first-model", "prompt": "Log {agent1Output}"},
 ]
 FILES: Mapping[str, object] = {
-    BROKEN: [{"type": "Standrad", "endpointName": "local-olama", "prompt": "{nobody}"}],
+    BROKEN: [{"type": "Standrad", "endpointName": "first-modle", "prompt": "{nobody}"}],
     "Workflows/single-model/Behind.json": BEHIND,
     f"Workflows/single-model/{HOSTILE.replace('/', '')}.json": BEHIND,
     "Endpoints/Secret.json": {"endpoint": f"http://ann:{SECRET}@far", "apiKey": SECRET, "headers": {"X-Any": SECRET}},
@@ -135,8 +135,8 @@ async def test_steps_say_in_words_what_the_graph_shows(tree: Site, open_window: 
     await expect(steps.nth(1)).to_contain_text("answers")
     await expect(steps.nth(2)).to_contain_text("after the answer")
     await expect(steps.nth(2)).to_contain_text("{agent1Output}")
-    await page.get_by_role("link", name="local-ollama (far-model)").first.click()
-    await expect(page.get_by_role("heading", name="Endpoints / local-ollama")).to_be_visible()
+    await page.get_by_role("link", name="first-model (far-model)").first.click()
+    await expect(page.get_by_role("heading", name="Endpoints / first-model")).to_be_visible()
 
 
 @pytest.mark.slow
@@ -237,8 +237,8 @@ async def test_problems_are_counted_in_the_tree_and_lead_to_their_place(tree: Si
     problems = page.get_by_role("region", name="Problems")
     await expect(problems).to_contain_text("There is no node type 'Standrad'")
     await problems.get_by_role("link", name=re.compile(r"Broken.json \$\[0\]\.endpointName")).click()
-    await expect(page.locator(".cm-placeLine")).to_have_text('"endpointName": "local-olama",')
-    await expect(page.locator(".cm-lintRange-error").first).to_have_text('"local-olama"')
+    await expect(page.locator(".cm-placeLine")).to_have_text('"endpointName": "first-modle",')
+    await expect(page.locator(".cm-lintRange-error").first).to_have_text('"first-modle"')
     await turn(page.get_by_role("checkbox", name="Only this file"), on=True)
     await expect(problems).not_to_contain_text("NoJson.json")
 
