@@ -164,3 +164,32 @@ async def test_a_message_that_is_not_there_is_not_found(open_server, llm: Script
     await said(server, "Hello.", memoryEnabled=False)
     answer = await server.ask("GET", f"/api/conversations/{ID}/messages/99/learned")
     assert error_of(answer) == (404, "message_not_found")
+
+
+async def test_what_waits_for_a_review_is_told_until_it_is_approved_and_then_it_was_learned(
+    open_server, llm: ScriptedLLM
+):
+    server = await open_server(asks(llm) | {"memory.review": "all"})
+    llm.reply("Noted.")
+    llm.reply_json({"facts": ["Is allergic to walnuts"]})
+    route = await said(server, "I am allergic to walnuts.")
+    told = await learned(server, route)
+    (waiting,) = told["proposed"]
+    assert (told["state"], told["memories"], waiting["memory"]) == ("proposed", [], "Is allergic to walnuts")
+    await server.post(f"/api/memories/proposals/{waiting['id']}/approve", None)
+    told = await server.get(route)
+    assert (told["state"], [one["memory"] for one in told["memories"]], told["proposed"]) == (
+        "learned",
+        ["Is allergic to walnuts"],
+        [],
+    )
+
+
+async def test_of_what_was_refused_nothing_is_told(open_server, llm: ScriptedLLM):
+    server = await open_server(asks(llm) | {"memory.review": "all"})
+    llm.reply("Noted.")
+    llm.reply_json({"facts": ["Is allergic to walnuts"]})
+    route = await said(server, "I am allergic to walnuts.")
+    (waiting,) = (await learned(server, route))["proposed"]
+    await server.post(f"/api/memories/proposals/{waiting['id']}/refuse", None)
+    assert (await server.get(route))["state"] == "none"

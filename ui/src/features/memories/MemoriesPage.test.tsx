@@ -36,6 +36,7 @@ function serveMemories(memories: ReturnType<typeof memory>[]): Asked[] {
   };
   server.use(
     http.get('*/api/projects', () => HttpResponse.json({ results: [] })),
+    http.get('*/api/memories/proposals', () => HttpResponse.json({ results: [], total: 0, next: null })),
     http.get('*/api/memories', async ({ request }) => {
       await note(request);
       return HttpResponse.json({ results: memories, total: memories.length, next: null });

@@ -3,6 +3,7 @@ import { useMediaQuery } from '@mantine/hooks';
 import { useRef } from 'react';
 import {
   TbAdjustments,
+  TbChecklist,
   TbCopyCheck,
   TbDotsVertical,
   TbDownload,
@@ -15,6 +16,7 @@ import { AddMemoryDialog } from '@/shared/components/AddMemoryDialog';
 import { ForgetMemoriesDialog } from '@/shared/components/ForgetMemoriesDialog';
 import { notifyFailure } from '@/shared/components/notify';
 import { PageFrame } from '@/shared/components/PageFrame';
+import { useWaitingCount } from '@/shared/data/memories/proposals';
 import { useExport } from '@/shared/data/memories/transfer';
 import type { Scope } from '@/shared/data/scope';
 import { useDialog } from '@/shared/hooks/useDialog';
@@ -23,6 +25,7 @@ import { MemoryPanel } from './detail/MemoryPanel';
 import { ChangesDialog } from './dialogs/ChangesDialog';
 import { DuplicatesDialog } from './dialogs/DuplicatesDialog';
 import { ImportDialog } from './dialogs/ImportDialog';
+import { ReviewDialog } from './dialogs/ReviewDialog';
 import { SettingsDialog } from './dialogs/SettingsDialog';
 import { Found } from './list/Found';
 import { Listed } from './list/Listed';
@@ -102,13 +105,24 @@ function Opened(props: OpenedProps) {
 }
 
 function Actions({ owner }: { owner: Scope }) {
-  const { shown, open, close } = useDialog<'add' | 'changes' | 'duplicates' | 'import' | 'settings' | 'forget'>();
+  const { shown, open, close } = useDialog<
+    'add' | 'changes' | 'review' | 'duplicates' | 'import' | 'settings' | 'forget'
+  >();
   const more = useRef<HTMLButtonElement>(null);
   const save = useExport(owner);
+  const waiting = useWaitingCount(owner);
   return (
     <>
       <Button size="xs" leftSection={<TbPlus size={15} aria-hidden />} onClick={() => open('add')}>
         Add a memory
+      </Button>
+      <Button
+        size="xs"
+        variant={waiting ? 'light' : 'default'}
+        leftSection={<TbChecklist size={15} aria-hidden />}
+        onClick={() => open('review')}
+      >
+        Review{waiting ? ` (${waiting})` : ''}
       </Button>
       <Button
         size="xs"
@@ -156,6 +170,7 @@ function Actions({ owner }: { owner: Scope }) {
       {shown === 'add' && <AddMemoryDialog owner={owner} onClose={close} />}
       {shown === 'settings' && <SettingsDialog owner={owner} onClose={close} />}
       {shown === 'changes' && <ChangesDialog owner={owner} onClose={close} />}
+      {shown === 'review' && <ReviewDialog owner={owner} onClose={close} />}
       {shown === 'duplicates' && <DuplicatesDialog owner={owner} onClose={close} />}
       {shown === 'import' && <ImportDialog owner={owner} onClose={close} />}
       {shown === 'forget' && <ForgetMemoriesDialog owner={owner} onClose={close} />}

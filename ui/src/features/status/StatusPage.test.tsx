@@ -35,6 +35,7 @@ const STATUS: Status = {
     measured_at: NOW,
   },
   storage_problem: '',
+  degraded: [],
   counts: {
     projects: 1,
     users: 2,
