@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from io import BytesIO
@@ -52,7 +53,7 @@ async def _run(page: Page) -> None:
 async def _chat(page: Page) -> None:
     await page.evaluate("localStorage.setItem('memoryEnabled', 'true')")
     await page.reload()
-    await page.get_by_text("Learned:").wait_for()
+    await page.get_by_text(re.compile("^Learned:")).wait_for()
     await _still(page)
 
 
