@@ -13,7 +13,7 @@ from typing import Any
 
 import aiohttp
 
-from tests.remembering_model import is_extraction
+from tests.remembering_model import DECISION, is_extraction, users_words
 from tests.scripted_llm import Answer, Asked, ScriptedLLM
 from tests.serving import ServerProcess
 
@@ -48,8 +48,11 @@ async def demo_site() -> AsyncIterator[str]:
 
 def _reply(asked: Asked) -> Answer:
     said = asked.prompt
+    if DECISION in asked.prompt:
+        return Answer(text='{"memory": []}')
     if is_extraction(asked):
-        return Answer(text='{"facts": []}')
+        turn = next((one for one in TALK["turns"] if one["said"] in users_words(asked)), {})
+        return Answer(text=json.dumps({"facts": turn.get("learned", [])}))
     text = next((turn["reply"] for turn in TALK["turns"] if turn["said"][:40] in said.rpartition('"user"')[2]), None)
     return Answer(text=text or TALK["otherwise"])
 

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from io import BytesIO
@@ -49,8 +50,15 @@ async def _run(page: Page) -> None:
     await _still(page)
 
 
+async def _chat(page: Page) -> None:
+    await page.evaluate("localStorage.setItem('memoryEnabled', 'true')")
+    await page.reload()
+    await page.get_by_text(re.compile("^Learned:")).wait_for()
+    await _still(page)
+
+
 SHOTS = (
-    Shot(name="chat", address="/?conversation=dinner", ready=_still),
+    Shot(name="chat", address="/?conversation=dinner", ready=_chat),
     Shot(name="memory-drawer", address="/?conversation=dinner", ready=_drawer),
     Shot(name="memories", address="/memories", ready=_still),
     Shot(name="conversations", address="/conversations?id=dinner", ready=_still),

@@ -129,6 +129,8 @@ class HttpMemoryService:
             text = answer if isinstance(answer, bytes) else orjson.dumps(answer)
             shown = text[:_MOST_SHOWN].decode("utf-8", "replace")
             message = f"The memory service at {self._url} answered {status}: {shown}"
+            if isinstance(answer, Mapping) and isinstance(answer.get("error"), str):
+                message = answer["error"]  # of this very server
             raise _failure(status, text)(message, status=status)
         if not isinstance(answer, bytes):
             return answer
