@@ -10,6 +10,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
+import hatch_build
 from mnemoir import __version__
 from tools.sbom import bill_of_materials
 
@@ -20,6 +21,8 @@ _WITHOUT_HISTORY = 1580601600  # what hatchling takes, 2020-02-02
 
 def build(dist: Path) -> None:
     """Raises CalledProcessError where the build fails."""
+    if not hatch_build.is_current():  # before the bill of materials names what is in them
+        hatch_build.build()
     dist.mkdir(exist_ok=True)
     for old in dist.glob("mnemoir-*"):
         old.unlink()

@@ -18,6 +18,7 @@ from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.core.conversations import Message, MessageRecord, SessionMetadata
 from mnemoir.core.scope import Scope
+from mnemoir.ports.memory_kinds import MemoryKind
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.sql.catalogue import Catalogue
 from mnemoir.storage.sqlite import open_database
@@ -218,3 +219,18 @@ async def test_one_that_was_used_since_it_was_found_to_be_old_stays(conversation
         own.manager.save_message("talk 19", Message("user", "Still here"))
         await pruning
     assert await ids(conversations) == ["talk 19"]
+
+
+async def test_what_ends_by_itself_does_so_without_a_setting_but_not_by_a_clock_that_was_moved(conversations, clock):
+    async def forget(scope: Scope) -> dict[str, int]:
+        return {}
+
+    async def expire() -> int:
+        return 1
+
+    kind = MemoryKind(name="proposal", forget=forget, expire=expire)
+    pruning = Pruning([kind], conversations.root, None, clock, clock.elapsed_s)
+    clock.set_s = 100 * DAY_S
+    assert await pruning.expire() == 0
+    clock.set_s, clock.passed_s = 0.0, 100 * DAY_S
+    assert await pruning.expire() == 1

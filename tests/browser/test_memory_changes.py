@@ -1,4 +1,6 @@
-"""The log of changes in a real browser: a change is undone and made again there, also on a phone and by keyboard."""
+"""The log of changes and the review in a real browser, also on a phone and by keyboard."""
+
+import json
 
 import pytest
 from playwright.async_api import expect
@@ -33,3 +35,30 @@ async def test_a_change_is_undone_and_made_again_from_the_log(
     await expect(page.get_by_role("alert")).to_contain_text("later change")
     await page.keyboard.press("Escape")
     await expect(entries).to_have_count(0)
+
+
+async def test_what_was_learned_is_reviewed_approved_and_then_undone(site: Site, open_window: OpenWindow) -> None:
+    here = "user_id=reviewer&project=reviewed"
+    await ask(site, "PUT", f"/api/memories/settings?{here}", {"review": "all"})
+    said = {"messages": [{"role": "user", "content": "I live in Graz. I play the viola."}], "user_id": "reviewer"}
+    known = {"memory": "Likes tea", "user_id": "reviewer", "created_at": "2026-01-01T10:00:00Z"}
+    await ask(site, "POST", f"/api/import?{here}", json.dumps(known).encode())
+    site.llm.reply_json({"facts": ["Lives in Graz", "Plays the viola"]})
+    await ask(site, "POST", f"/api/memories?{here}", said)
+    window = await open_window(site, size=PHONE)
+    page = await opened(window, "/memories?user=reviewer&project=reviewed")
+    await page.get_by_role("button", name="Review (2)").press("Enter")
+    waiting = page.get_by_role("list", name="Proposals").get_by_role("listitem")
+    await expect(waiting).to_have_count(2)
+    await window.has_no_barrier()
+    await waiting.filter(has_text="Lives in Graz").get_by_role("button", name="Approve").press("Enter")
+    await expect(waiting).to_have_count(1)
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("button", name="Review (1)")).to_be_focused()
+    await expect(page.get_by_text("Lives in Graz")).to_be_visible()
+    await page.get_by_role("button", name="More").click()
+    await page.get_by_role("menuitem", name="Changes").press("Enter")
+    await page.get_by_role("button", name="Undo").first.click()
+    await expect(page.get_by_role("button", name="Redo")).to_be_visible()
+    listed = (await ask(site, "GET", f"/api/memories?{here}"))["results"]
+    assert [one["memory"] for one in listed] == ["Likes tea"]

@@ -12,6 +12,7 @@ from rich.markdown import Markdown
 from mnemoir.cli.chat.changing import ago
 from mnemoir.cli.chat.conversation import Answer, pieces
 from mnemoir.cli.chat.display import clipped, inert
+from mnemoir.cli.chat.learning import learned_line
 from mnemoir.cli.chat.loop import NAMES, leaves
 from mnemoir.cli.chat.prompt import CommandCompleter, TypedLines
 from mnemoir.cli.chat.terminal import finished_blocks
@@ -179,3 +180,11 @@ async def test_tools_that_a_model_asks_for_are_named():
 async def test_an_incomplete_answer_is_an_error(line, error):
     with pytest.raises(error):
         await read(said('{"content": "a"}'), line)
+
+
+def test_what_waits_for_a_review_is_told_beside_what_was_learned():
+    nuts, tea = ({"id": "m", "event": "ADD", "memory": text, "previous_memory": None} for text in ("Nuts", "Tea"))
+    told = {"state": "proposed", "error": None, "change_id": None, "memories": [], "known": [], "proposed": [tea]}
+    assert learned_line(told) == "Waits for a review: Tea"
+    learned = told | {"state": "learned", "memories": [nuts], "change_id": "chg_1"}
+    assert learned_line(learned) == "Learned: Nuts (/undo takes it back) · Waits for a review: Tea"

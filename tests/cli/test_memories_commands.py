@@ -3,6 +3,7 @@
 import asyncio
 import json
 import stat
+import urllib.request
 from functools import partial
 
 import pytest
@@ -256,3 +257,41 @@ async def test_the_key_of_the_settings_opens_a_guarded_server(tmp_path, monkeypa
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)
         await parts.aclose()
+
+
+@pytest.fixture
+def reviewed(server, memories):
+    """The commands over a project that reviews everything."""
+    project = ["--project", "reviewed"]
+    request = urllib.request.Request(
+        f"{server.url}/api/memories/settings?project=reviewed", method="PUT", data=b'{"review": "all"}'
+    )
+    request.add_header("content-type", "application/json")
+    urllib.request.urlopen(request).close()
+
+    def command(*arguments):
+        return memories(*arguments, *project)
+
+    return command
+
+
+def test_what_waits_is_printed_edited_approved_and_refused(reviewed, user):
+    added = reviewed("add", "I live in Graz. I row every morning.", "--user", user)
+    assert added.stdout.startswith("ADD waits  prp_")
+    rows, lives = (line.split("  ") for line in reviewed("review", "list", "--user", user).stdout.splitlines())
+    assert (lives[1:], rows[1]) == (["ADD", "Lives in Graz", "extracted"], "ADD")
+    edited = reviewed("review", "edit", lives[0], "Lives near Graz")
+    assert edited.stdout == f"{lives[0]}  ADD  Lives near Graz\n"
+    assert f"review approve {lives[0]}" in edited.stderr
+    approved = reviewed("review", "approve", lives[0], "--user", user)
+    assert approved.stdout.endswith("  ADD  Lives near Graz\n")
+    assert reviewed("review", "refuse", "--all", "--user", user).stderr == "Refused 1 proposal.\n"
+    assert reviewed("review", "list", "--user", user).stderr == "Nothing waits.\n"
+    assert reviewed("undo", approved.stdout.split("  ")[0]).returncode == 0
+
+
+def test_a_review_of_what_does_not_wait_ends_with_1_or_3(reviewed, user):
+    failed = reviewed("review", "approve", "prp_none", "--user", user)
+    assert (failed.returncode, "There is no proposal 'prp_none' here" in failed.stderr) == (1, True)
+    assert reviewed("review", "edit", "prp_none", "x").returncode == 3
+    assert reviewed("review", "approve", "--user", user).returncode == 2

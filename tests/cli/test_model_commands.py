@@ -1,13 +1,15 @@
 """`mnemoir model`: on a running server and on a data directory; a key is never an argument."""
 
 import json
+import sys
 from pathlib import Path
 
+import pexpect
 import pytest
 
 from tests.cli.command_process import Done, run_here
 from tests.scripted_llm import ScriptedLLM, ThreadedLLM
-from tests.serving import ServerProcess
+from tests.serving import ServerProcess, clean_environment
 
 KEY = "sk-canary-of-the-command-line"
 
@@ -41,6 +43,25 @@ def test_a_model_is_set_tested_shown_and_forgotten(model, far: ThreadedLLM) -> N
     assert f"saved   far-model (openai-chat)  {far.openai_url}  with a key" in shown.stdout
     assert KEY not in shown.stdout + done.stdout + done.stderr
     assert "(offline)" in model("forget").stdout
+
+
+def test_a_key_that_is_typed_is_not_shown(tmp_path: Path, far: ThreadedLLM) -> None:
+    arguments = ["set", "compatible", "far-model", "--address", far.openai_url, "--key"]
+    child = pexpect.spawn(
+        sys.executable,
+        ["-m", "mnemoir", "model", *arguments, "--data-dir", str(tmp_path / "data")],
+        env=clean_environment(HOME=str(tmp_path)),
+        cwd=str(tmp_path),
+        encoding="utf-8",
+        timeout=120,
+    )
+    child.expect("API key:")
+    child.sendline(KEY)
+    child.expect("with a key")
+    shown = child.before
+    child.expect(pexpect.EOF)
+    child.close()
+    assert (child.exitstatus, KEY in shown) == (0, False)
 
 
 def test_a_running_server_takes_the_model_at_once(

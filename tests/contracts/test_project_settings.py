@@ -15,7 +15,11 @@ async def test_a_project_that_set_nothing_has_nothing_set(settings_factory):
 async def test_what_was_saved_is_there_after_a_restart_and_for_that_project_only(settings_factory):
     store = await settings_factory()
     saved = ProjectSettings(
-        memory_enabled=False, decay_days=6.5, search_limit=0, extraction_prompt="Only food.\n\U0001f375"
+        memory_enabled=False,
+        decay_days=6.5,
+        search_limit=0,
+        extraction_prompt="Only food.\n\U0001f375",
+        review="changes",
     )
     await store.save(DEMO, saved)
     store = await settings_factory()

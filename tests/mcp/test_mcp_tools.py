@@ -85,6 +85,20 @@ async def test_what_an_agent_adds_it_finds_lists_and_deletes(server):
             assert "There is no memory" in await refusal(client, tool, memory_id=added["id"])
 
 
+async def test_what_waits_for_a_review_is_told_as_waiting(server: ServerProcess) -> None:
+    settings = f"{server.url}/api/memories/settings?project=reviewed"
+    async with aiohttp.ClientSession(headers={"authorization": f"Bearer {KEY}"}) as http:
+        (await http.put(settings, json={"review": "all"})).raise_for_status()
+    given = load_settings(None, {"server.api_keys": KEY}, environ={})
+    async with (
+        connect_when_asked(given, url=server.url, caller="mcp") as connection,
+        Client(tool_server(connection, user="reviewer", project="reviewed")) as client,
+    ):
+        (waiting,) = await told(client, "add_memory", text="I live in Graz.")
+        assert (waiting["event"], waiting["memory"], waiting["waits"]) == ("ADD", "Lives in Graz", True)
+        assert await said(client, "list_memories") == "No memories of the person are left to list."
+
+
 async def said(client: Client, tool: str, **arguments: Any) -> str:
     """The text of a successful answer, for agents that read text only."""
     answer = await client.call_tool(tool, arguments)

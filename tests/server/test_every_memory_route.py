@@ -89,6 +89,7 @@ async def test_a_project_is_set_up_and_asked_after(client):
         "memoryEnabled": True,
         "decayDays": 0,
         "searchLimit": 8,
+        "review": "off",
     }
     for path in ("/health", "/api/health", "/openapi.json"):
         assert await client.ask("GET", path)

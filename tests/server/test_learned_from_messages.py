@@ -3,7 +3,9 @@
 import asyncio
 from collections.abc import Callable
 
-from tests.scripted_llm import ScriptedLLM
+from mnemoir.app.remembering import job_of_answer
+from tests.remembering_model import is_extraction
+from tests.scripted_llm import ScriptedLLM, failure
 from tests.server.server_kit import asks, error_of, hello
 
 CHAT, ID = "/v1/chat/completions", "tea"
@@ -46,6 +48,36 @@ async def test_a_turn_of_which_nothing_is_to_be_remembered_says_so(open_server, 
     llm.reply_json({"facts": []})
     told = await learned(server, await said(server, "How are you?"))
     assert (told["state"], told["memories"], told["change_id"]) == ("nothing", [], None)
+
+
+async def test_an_attempt_that_failed_is_told_while_it_is_repeated(open_server, llm: ScriptedLLM):
+    server = await open_server(asks(llm))
+    llm.reply("Noted.")
+    llm.rule(is_extraction, lambda asked: failure(500, "The model is away."))
+    told = await learned(server, await said(server, "I eat no nuts."), lambda told: told["error"] is not None)
+    assert (told["state"], "The model is away." in told["error"]) == ("waiting", True)
+
+
+async def test_what_was_given_up_is_told_with_its_cause(open_server, llm: ScriptedLLM):
+    server = await open_server(asks(llm))
+    llm.reply("Noted.")
+    route = await said(server, "I eat no nuts.", memoryEnabled=False)
+    (answer,) = (await server.get(f"/api/conversations/{ID}/messages?limit=1"))["results"]
+    await server.parts.background.put("of no kind", {}, job_id=job_of_answer(answer["uid"]))
+    told = await learned(server, route)
+    assert (told["state"], "No handler" in told["error"]) == ("failed", True)
+
+
+async def test_a_project_kept_in_files_tells_it_too(open_server, llm: ScriptedLLM, tmp_path):
+    files = {"storage.backend": "file", "storage.workspace_root": str(tmp_path / "workspace")}
+    server = await open_server(asks(llm) | files)
+    llm.reply("Noted.")
+    llm.reply_json({"facts": ["Is allergic to walnuts"]})
+    route = await said(server, "I am allergic to walnuts.")
+    told = await learned(server, route)
+    assert [memory["memory"] for memory in told["memories"]] == ["Is allergic to walnuts"]
+    await server.post(f"/api/memories/changes/{told['change_id']}/undo", {})
+    assert (await server.get(route))["state"] == "undone"
 
 
 async def test_without_memory_there_is_nothing_to_be_told(open_server, llm: ScriptedLLM):
@@ -132,3 +164,32 @@ async def test_a_message_that_is_not_there_is_not_found(open_server, llm: Script
     await said(server, "Hello.", memoryEnabled=False)
     answer = await server.ask("GET", f"/api/conversations/{ID}/messages/99/learned")
     assert error_of(answer) == (404, "message_not_found")
+
+
+async def test_what_waits_for_a_review_is_told_until_it_is_approved_and_then_it_was_learned(
+    open_server, llm: ScriptedLLM
+):
+    server = await open_server(asks(llm) | {"memory.review": "all"})
+    llm.reply("Noted.")
+    llm.reply_json({"facts": ["Is allergic to walnuts"]})
+    route = await said(server, "I am allergic to walnuts.")
+    told = await learned(server, route)
+    (waiting,) = told["proposed"]
+    assert (told["state"], told["memories"], waiting["memory"]) == ("proposed", [], "Is allergic to walnuts")
+    await server.post(f"/api/memories/proposals/{waiting['id']}/approve", None)
+    told = await server.get(route)
+    assert (told["state"], [one["memory"] for one in told["memories"]], told["proposed"]) == (
+        "learned",
+        ["Is allergic to walnuts"],
+        [],
+    )
+
+
+async def test_of_what_was_refused_nothing_is_told(open_server, llm: ScriptedLLM):
+    server = await open_server(asks(llm) | {"memory.review": "all"})
+    llm.reply("Noted.")
+    llm.reply_json({"facts": ["Is allergic to walnuts"]})
+    route = await said(server, "I am allergic to walnuts.")
+    (waiting,) = (await learned(server, route))["proposed"]
+    await server.post(f"/api/memories/proposals/{waiting['id']}/refuse", None)
+    assert (await server.get(route))["state"] == "none"

@@ -60,16 +60,22 @@ class Talk:
         [answer] = await self.under_way()
         return self.http.get(f"{self.answers}/{answer['id']}?user_id=mira", headers=headers)
 
-    async def read(self, **headers: str) -> tuple[int, bytes]:
-        """What another reader reads to the end, and the number it goes on behind."""
+    async def read_on(self, llm, **headers: str) -> tuple[int, bytes]:
+        """What another reader reads to the end when the model goes on, and the number it goes on behind."""
         async with await self.take_up(**headers) as response:
             assert response.status == 200
+            llm.release()
             return int(response.headers["X-Mnemoir-After"]), await response.read()
 
     async def stop(self) -> None:
         [answer] = await self.under_way()
         async with self.http.delete(f"{self.answers}/{answer['id']}?user_id=mira") as response:
             assert response.status == 200
+
+    async def has_ended(self) -> None:
+        """The only place is free again."""
+        while (await self.server.ask("POST", CHAT, hello())).status == 503:  # noqa: ASYNC110 - no answer tells it
+            await asyncio.sleep(0.005)
 
     async def messages(self, wanted: int = 2) -> Sequence[tuple[str, str | None]]:
         """Its messages with what they ended with, once there are so many."""
@@ -82,16 +88,14 @@ class Talk:
 
 @pytest.fixture
 async def talk(listen, llm, http):
-    """On a server whose model says two words and waits."""
+    """On a server with one place, whose model says two words and waits."""
     llm.reply(SAID, stall_after=2)
-    return Talk(await listen(asks(llm)), http)
+    return Talk(await listen(asks(llm), most_active_chats=1), http)
 
 
 async def test_an_answer_goes_on_without_its_reader_and_is_taken_up_from_its_beginning(talk, llm):
     await talk.ask()
-    reader = asyncio.create_task(talk.read())
-    llm.release()
-    after, came = await reader
+    after, came = await talk.read_on(llm)
     assert (after, text_of(came)) == (0, SAID)
     assert b"data: [DONE]" in came
     assert await talk.messages() == [("Hello", None), (SAID, "stop")]
@@ -107,9 +111,7 @@ async def test_an_answer_is_complete_although_nobody_reads_its_end(talk, llm):
 async def test_a_reader_goes_on_behind_the_event_that_it_read_last(talk, llm):
     first = await talk.ask("two")
     number = int(_NUMBER.findall(first)[-1])
-    reader = asyncio.create_task(talk.read(**{"Last-Event-ID": str(number)}))
-    llm.release()
-    after, came = await reader
+    after, came = await talk.read_on(llm, **{"Last-Event-ID": str(number)})
     assert after == number
     assert text_of(first) + text_of(came) == SAID
 
@@ -127,13 +129,11 @@ async def test_a_number_that_no_event_has_begins_anew_and_one_that_is_none_is_re
 async def test_two_readers_and_the_first_one_read_the_same(talk, llm):
     body = hello(stream=True, user="mira", conversation_id="tea", history="server")
     async with talk.http.post(talk.server.url + CHAT, json=body, headers=RESUMED) as first:
-        await until(first, "One")
-        others = [asyncio.create_task(talk.read()) for _ in range(2)]
-        await asyncio.gather(*(talk.under_way() for _ in others))
-        llm.release()
-        whole = [SAID, *(text_of(came) for _, came in await asyncio.gather(*others))]
-        await first.read()
-    assert whole == [SAID] * 3
+        begun = await until(first, "One")
+        async with await talk.take_up() as second, await talk.take_up() as third:
+            llm.release()
+            read = [begun + await first.read(), await second.read(), await third.read()]
+    assert [text_of(one) for one in read] == [SAID] * 3
 
 
 async def test_the_list_names_run_and_question(talk):
@@ -178,10 +178,10 @@ async def test_forgetting_the_conversation_ends_it_and_leaves_no_words(talk, llm
     await talk.ask("two")
     async with talk.http.delete(talk.server.url + target) as response:
         assert response.status == 200
-    await llm.disconnected.wait()
+    await talk.has_ended()
     await talk.server.parts.recorder.aclose()  # all that is written behind answers
     assert (await talk.server.ask("GET", "/api/conversations/tea?user_id=mira")).status == 404
-    assert (await talk.server.get("/api/runs"))["results"] == []
+    assert (await talk.server.get("/api/runs?conversation=tea"))["results"] == []
 
 
 @pytest.mark.real_time
@@ -217,15 +217,11 @@ async def test_at_most_four_of_a_user_go_on_and_the_oldest_ends(listen, llm, htt
     assert [len(await talk.under_way()) for talk in talks] == [0, 1, 1, 1, 1]
 
 
-async def test_it_holds_its_place_until_it_has_ended(listen, llm, http):
-    llm.reply(SAID, stall_after=2)
-    talk = Talk(await listen(asks(llm), most_active_chats=1), http)
+async def test_it_holds_its_place_until_it_has_ended(talk):
     await talk.ask()
     assert error_of(await talk.server.ask("POST", CHAT, hello())) == (503, "overloaded")
     await talk.stop()
-    await talk.messages()
-    while (await talk.server.ask("POST", CHAT, hello())).status == 503:  # noqa: ASYNC110 - no answer tells it
-        await asyncio.sleep(0)
+    await talk.has_ended()
 
 
 async def test_nobody_else_finds_it(talk):
@@ -276,14 +272,21 @@ async def test_a_model_that_refuses_is_told_by_the_status(talk, llm):
     assert await talk.under_way() == []
 
 
+async def test_an_answer_that_has_broken_off_is_not_found_when_its_readers_are_told(talk, llm):
+    llm.clear()
+    llm.reply(SAID, cut_after=2)
+    body = hello(stream=True, user="mira", conversation_id="tea")
+    async with talk.http.post(talk.server.url + CHAT, json=body, headers=RESUMED) as response:
+        while b'"error"' not in await response.content.readuntil(b"\n\n"):
+            pass
+        assert await talk.under_way() == []
+
+
 async def test_an_answer_that_breaks_off_tells_all_its_readers(talk, llm):
     llm.clear()
     llm.reply(SAID, stall_after=2, cut_after=2)
     await talk.ask()
-    reader = asyncio.create_task(talk.read())
-    await talk.under_way()
-    llm.release()
-    _, came = await reader
+    _, came = await talk.read_on(llm)
     assert text_of(came).split() == ["One", "two"]
     assert b'"error"' in came
     assert await talk.messages() == [("Hello", None), ("One two ", "incomplete")]

@@ -220,10 +220,20 @@ async def test_members_a_client_may_not_set_are_ignored(server):
 async def test_a_projects_settings_are_merged_over_the_servers(open_server):
     server = await open_server(decay_days=90.0)
     target = f"{MEMORIES}/settings?project=atlas"
-    assert await server.get(target) == {"memoryEnabled": True, "decayDays": 90, "searchLimit": 5}
-    for change in ({"memoryEnabled": False}, {"decayDays": 6}, {"searchLimit": 0}):
+    assert await server.get(target) == {
+        "memoryEnabled": True,
+        "decayDays": 90,
+        "searchLimit": 5,
+        "review": "off",
+    }
+    for change in ({"memoryEnabled": False}, {"decayDays": 6}, {"searchLimit": 0}, {"review": "all"}):
         assert (await server.ask("PUT", target, change)).status == 200
-    assert await server.get(target) == {"memoryEnabled": False, "decayDays": 6, "searchLimit": 0}
+    assert await server.get(target) == {
+        "memoryEnabled": False,
+        "decayDays": 6,
+        "searchLimit": 0,
+        "review": "all",
+    }
     assert (await server.get(f"{MEMORIES}/settings"))["memoryEnabled"] is True
 
 

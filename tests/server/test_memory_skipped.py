@@ -129,7 +129,8 @@ async def test_a_persons_prompt_that_begins_as_a_task_is_remembered(server):
     assert [wrote["kind"] for node in run["workflows"][0]["nodes"] for wrote in node["written"]] == ["turn"]
 
 
-async def test_browsers_may_read_why_memory_took_no_part(server):
+async def test_browsers_may_read_why_memory_took_no_part(open_server):
+    server = await open_server(cors_origins=["http://localhost:3000"])
     answer = await server.ask("POST", CHAT, hello(), origin="http://localhost:3000")
     assert "X-Memory-Skipped" in answer.headers["access-control-expose-headers"]
 

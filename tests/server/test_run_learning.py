@@ -57,3 +57,15 @@ async def test_a_turn_that_cannot_be_understood_waits_to_be_tried_again(open_ser
     run_id = await said(server, "Something about nuts.")
     told = await written(server, run_id, lambda told: told["state"] == "waiting" and told["error"])
     assert told["learned"] == []
+
+
+async def test_a_run_names_what_was_proposed_until_it_is_reviewed(open_server, llm: ScriptedLLM):
+    server = await open_server(asks(llm) | {"memory.review": "all"})
+    llm.reply("Noted.")
+    llm.reply_json({"facts": ["Is allergic to walnuts"]})
+    run_id = await said(server, "I am allergic to walnuts.")
+    told = await written(server, run_id)
+    (proposed,) = told["proposed"]
+    assert (told["learned"], proposed["event"], proposed["text"]) == ([], "ADD", "Is allergic to walnuts")
+    await server.post(f"/api/memories/proposals/{proposed['id']}/approve", None)
+    assert (await written(server, run_id))["proposed"] == [proposed | {"text": None}]

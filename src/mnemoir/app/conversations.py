@@ -32,6 +32,7 @@ from mnemoir.storage.spelled_folders import SpelledFolders
 from mnemoir.storage.sql.catalogue import Catalogue
 from mnemoir.storage.sql.conversations.store import time_of, time_text
 from mnemoir.storage.sqlite.process_lock import ProcessLock
+from mnemoir.storage.sqlite.shared_file import names_set_aside
 from mnemoir.storage.sqlite.transactions import storage_errors
 
 MakeManager = Callable[[Path], MemoryManager]  # over the folder of one user
@@ -128,6 +129,14 @@ class Conversations:
         await self._catalogue.drop(folder)
         return True
 
+    async def set_aside(self, folder: Path) -> str | None:
+        """The name that the last damaged file of messages in a user's folder was given; None without one."""
+        return await asyncio.to_thread(_set_aside_in, folder)
+
+    async def damaged(self) -> list[str]:
+        """The damaged files of messages of all users, below `root`; those that were put right are left out."""
+        return await asyncio.to_thread(_all_set_aside, self.root)
+
     async def prune(self, days: int) -> int:
         """Delete every user's conversations unused for `days`, but for those marked to be kept; return how many.
 
@@ -201,6 +210,18 @@ class Conversations:
         for each in (folder, *([elsewhere] if elsewhere else [])):
             _remove(each)
         return True
+
+
+def _set_aside_in(folder: Path) -> str | None:
+    try:
+        return next(reversed(names_set_aside(folder / SESSIONS_FILE)), None)
+    except FileNotFoundError:
+        return None
+
+
+def _all_set_aside(root: Path) -> list[str]:
+    folders = sorted(folder for folder in root.glob("*/*") if folder.is_dir())
+    return [f"{place_of(folder)}/{name}" for folder in folders for name in names_set_aside(folder / SESSIONS_FILE)]
 
 
 def _days_ago(days: int) -> datetime:

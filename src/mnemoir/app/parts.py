@@ -38,6 +38,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background, Handler
 from mnemoir.memory.facts import Facts, FactSettings
 from mnemoir.memory.facts.kind import fact_kind
+from mnemoir.memory.facts.proposal_kind import proposal_kind
 from mnemoir.memory.reembedding import Reembedding, second_vectors, terms_renewal
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.jobs import Job, JobQueue
@@ -46,6 +47,7 @@ from mnemoir.ports.memory_kinds import MemoryKind
 from mnemoir.ports.memory_service import MemoryService, RecallLimits
 from mnemoir.ports.memory_store import MemoryStore, Project
 from mnemoir.ports.project_settings import ProjectFiles, ProjectSettingsStore
+from mnemoir.ports.proposals import ProposalStore
 from mnemoir.ports.run_store import RunStore
 from mnemoir.providers.http import new_session
 from mnemoir.providers.memory_service import HttpMemoryService
@@ -57,9 +59,9 @@ from mnemoir.settings.saved_model import drop_former_keys
 from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProjectSettings, clear_leftovers
 from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.private_folders import close_folders
-from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings
+from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings, SqlProposals
 from mnemoir.storage.sql.forgetting import ERASE
-from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TABLES
+from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TABLES, PROPOSAL_TABLES
 from mnemoir.storage.sqlite import SqliteEngine, open_database
 from mnemoir.workflows.discussion_files import OWN_DISCUSSIONS
 from mnemoir.workflows.dispatch import Workflows
@@ -96,6 +98,7 @@ class Parts:
     client_embedding: ClientEmbedding
     indexing: Indexing
     facts: Facts
+    proposals: ProposalStore
     workflows: Workflows
     workflow_files: WorkflowFiles
     workflow_edits: WorkflowEdits
@@ -188,8 +191,10 @@ async def open_parts(settings: Settings) -> Parts:
             )
         )
         indexing = Indexing(for_facts, multilingual=settings.embedding.multilingual if multilingual else "off")
+        proposals = SqlProposals(database)
         facts = Facts(
             store=own(store),
+            proposals=proposals,
             recall=recall,
             indexing=indexing,
             model=in_use.now,
@@ -198,6 +203,7 @@ async def open_parts(settings: Settings) -> Parts:
                 decay_days=settings.memory.decay_days,
                 touch_on_none=settings.memory.touch_on_none,
                 recall_unlikely=settings.memory.recall_unlikely,
+                review=settings.memory.review,
             ),
         )
         service = _memory_service(settings, session)
@@ -222,6 +228,7 @@ async def open_parts(settings: Settings) -> Parts:
             job_kind(background, JOB_TABLES),
             run_kind(runs),
             fact_kind(facts, store, indexing, FACT_TABLES),
+            proposal_kind(facts.review, proposals, PROPOSAL_TABLES),
             discussion_kind(discussions, conversations),
             conversation_kind(conversations, CONVERSATION_TABLES, embeds=settings.memory.vector_store.enabled),
         ]
@@ -243,6 +250,7 @@ async def open_parts(settings: Settings) -> Parts:
             client_embedding=ClientEmbedding(embedding, forwarding_of(settings).forward),
             indexing=indexing,
             facts=facts,
+            proposals=proposals,
             memory_service=service,
             background=background,
             message_vectors=own(MessageVectors(conversations, background, waiting, model=embedding.name)),
@@ -264,7 +272,7 @@ async def open_parts(settings: Settings) -> Parts:
             discussions=discussions,
             checkup=own(Checkup(settings, in_use, embedding, Endpoints(served, model_servers, session), session)),
             inquiry=own(ModelInquiry(in_use)),
-            stock=own(Stock(settings, kinds)),
+            stock=own(Stock(settings, kinds, conversations.damaged)),
             times=times,
             _open=opened.pop_all(),
         )

@@ -55,8 +55,8 @@ class Pruning:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Start pruning in the background."""
-        if self._days is not None:
+        """Start pruning in the background, if there is anything that ever ends."""
+        if self._days is not None or any(kind.expire is not None for kind in self._kinds):
             self._task = asyncio.create_task(self._prune_daily(), name="prune conversations")
 
     async def aclose(self) -> None:
@@ -82,6 +82,18 @@ class Pruning:
             _log.info("conversations pruned", count=pruned, days=self._days)
         return pruned
 
+    async def expire(self) -> int:
+        """Delete what is older than its kind allows, whatever the settings; return how much.
+
+        Nothing is deleted in a process whose clock was moved. Raises StorageUnavailable.
+        """
+        if abs(self._clock_ahead_s() - self._ahead_s) > _NO_JUMP_S:
+            return 0
+        expired = sum([await kind.expire() for kind in self._kinds if kind.expire is not None])
+        if expired:
+            _log.info("old data expired", count=expired)
+        return expired
+
     async def last_done(self) -> datetime | None:
         """The time of the last run, also when pruning is switched off now; None for never."""
         try:
@@ -93,9 +105,10 @@ class Pruning:
     async def _prune_daily(self) -> None:
         while True:
             try:
+                await self.expire()
                 await self.prune_if_due()
             except (OSError, StorageUnavailable) as exc:
-                _log.warning("conversations not pruned", error=type(exc).__name__)
+                _log.warning("old data not pruned", error=type(exc).__name__)
             await asyncio.sleep(_LOOK_S)
 
     async def _may_prune(self, days: int, since_s: float | None) -> bool:

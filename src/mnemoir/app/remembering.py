@@ -101,6 +101,7 @@ def rememberer(service: MemoryService) -> Handler:
     async def run(job: Job) -> Mapping[str, Any]:
         scope, turn = Scope(**job.payload["scope"]), ChatTurn(**job.payload["turn"])
         told = await service.remember(scope, turn, key=job.id)
-        return {"learned": [asdict(change) for change in told.changes], "known": list(told.known)}
+        result = {"learned": [asdict(change) for change in told.changes], "known": list(told.known)}
+        return result | ({"proposed": [asdict(change) for change in told.proposed]} if told.proposed else {})
 
     return run

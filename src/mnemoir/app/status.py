@@ -103,6 +103,7 @@ class Remark:
 class Status:
     """The status of the server. `storage_problem` says why stored memories cannot be read, "" when they can.
 
+    `degraded` are the files that were damaged and set aside, below the folder of conversations.
     `endpoints` are the models of the config tree, those with problems first; without a tree there are none.
     """
 
@@ -119,6 +120,7 @@ class Status:
     work: Work
     choices: Choices
     remarks: Sequence[Remark]
+    degraded: Sequence[str] = ()
 
 
 async def status_of(parts: Parts, *, default_user: str, fresh: bool = False) -> Status:
@@ -132,8 +134,10 @@ async def status_of(parts: Parts, *, default_user: str, fresh: bool = False) -> 
     problem = await _storage_problem(parts)
     counts = counts_of({}) if problem else await parts.stock.counts()
     work = await _work(parts, counts, is_stored=not problem)
+    damaged = await parts.stock.damaged()
     remarks = [
         *_remarks_of_settings(parts),
+        *_remarks_of_damage(damaged),
         *_remarks_of_models(model, embedder, serves_tree=parts.workflows.serves_tree),
         *_remarks_of_endpoints(endpoints),
         *_remarks_of_storage(parts, room, problem, await to_thread(_is_open, parts.settings.storage.data_dir)),
@@ -157,6 +161,7 @@ async def status_of(parts: Parts, *, default_user: str, fresh: bool = False) -> 
         work=work,
         choices=_choices(parts, default_user),
         remarks=remarks,
+        degraded=damaged,
     )
 
 
@@ -277,6 +282,14 @@ def _remarks_of_storage(parts: Parts, room: Room, problem: str, is_open: bool) -
     if is_open:
         found = f"Other users of this machine may read {room.data_dir}."
         yield Remark(about="storage", state="warn", found=found, to_do=f"chmod 700 {room.data_dir}")
+
+
+def _remarks_of_damage(damaged: Sequence[str]) -> Iterator[Remark]:
+    if damaged:
+        more = f" and {len(damaged) - _MOST_NAMED} more" if len(damaged) > _MOST_NAMED else ""
+        found = f"Damaged files of conversations were set aside: {', '.join(damaged[:_MOST_NAMED])}{more}."
+        to_do = "Run `mnemoir doctor`, and put a backup in the place of each; see docs/storage.md."
+        yield Remark(about="storage", state="fail", found=found, to_do=to_do)
 
 
 def _is_open(folder: Path) -> bool:

@@ -4,7 +4,7 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -17,6 +17,7 @@ from mnemoir.ports.memory_kinds import Amounts, MemoryKind
 from mnemoir.settings import Settings
 
 _MEASURE_AGAIN_S = 300.0  # the folders of a thousand users are many files
+_LOOK_FOR_DAMAGE_AGAIN_S = 5.0
 _PATIENCE_S = 1.0
 _PROBED_BYTES = 4096
 _OF_DATABASE = ("mnemoir.db", "mnemoir.db-wal", "mnemoir.db-shm")
@@ -70,8 +71,11 @@ class _Measured:
 class Stock:
     """Counts the data of every memory kind and measures the files of one server."""
 
-    def __init__(self, settings: Settings, kinds: Sequence[MemoryKind]) -> None:
+    def __init__(
+        self, settings: Settings, kinds: Sequence[MemoryKind], find_damaged: Callable[[], Awaitable[list[str]]]
+    ) -> None:
         self._settings = settings
+        self._damaged = Cached(find_damaged, for_s=_LOOK_FOR_DAMAGE_AGAIN_S)
         self._kinds = kinds
         self._counted: dict[str, Cached[Amounts]] = {}
         self._sizes = Cached(self._measure, for_s=_MEASURE_AGAIN_S)
@@ -100,6 +104,10 @@ class Stock:
             measured_at=None if measured is None else measured.at,
         )
 
+    async def damaged(self) -> list[str]:
+        """The damaged files that were set aside, as of some seconds ago; [] before the first look has ended."""
+        return await self._damaged.get(patience_s=_PATIENCE_S) or []
+
     async def check_writes(self) -> None:
         """Write a few bytes to the disk of each folder that holds memories; raises StorageUnavailable if refused."""
         storage = self._settings.storage
@@ -112,6 +120,7 @@ class Stock:
         for counted in self._counted.values():
             await counted.aclose()
         await self._sizes.aclose()
+        await self._damaged.aclose()
 
     def _cached(self, kind: MemoryKind) -> Cached[Amounts]:
         assert kind.counts is not None

@@ -8,12 +8,14 @@ from urllib.parse import quote
 
 import typer
 
+from mnemoir.cli import review
 from mnemoir.cli.groups import group
 from mnemoir.cli.output import User, counted, note, print_memories, print_row
 from mnemoir.cli.session import Session, asking, run
 from mnemoir.cli.transfer import export_lines, import_lines
 
-commands = group("Add, find, list, show, edit, delete, undo, export and import memories.")
+commands = group("Add, find, list, show, edit, delete, review, undo, export and import memories.")
+commands.add_typer(review.commands, name="review")
 asks = asking(commands, projects=True)
 _VERBS = {"ADD": "Added", "UPDATE": "Changed", "DELETE": "Deleted"}
 
@@ -50,7 +52,9 @@ def add(
     _print_applied(answer["results"])
     for known in answer.get("known", ()):
         note(f"Already known: {known['memory']}")
-    if answer["results"] or not answer.get("known"):
+    for one in answer.get("proposed", ()):
+        print_row(f"{one['event']} waits", one["id"], one["memory"])
+    if answer["results"] or not (answer.get("known") or answer.get("proposed")):
         note(_told_of(answer, dry_run=dry_run) + _how_to_apply([answer.get("plan_id")]))
 
 

@@ -173,6 +173,7 @@ def server_options(settings: "Settings") -> "ServerOptions":
         default_project=memory.default_project,
         decay_days=memory.decay_days,
         search_limit=memory.search_limit,
+        review=memory.review,
     )
 
 

@@ -7,6 +7,7 @@ MemoryId = NewType("MemoryId", str)
 JobId = NewType("JobId", str)
 ChangeId = NewType("ChangeId", str)
 PlanId = NewType("PlanId", str)
+ProposalId = NewType("ProposalId", str)
 
 _DRAWN_BYTES = 4096  # per system call: one call for each id costs a chat as much as reading its body
 
@@ -34,6 +35,11 @@ def new_change_id() -> ChangeId:
 def new_plan_id() -> PlanId:
     """`pln_` and 32 random hex digits."""
     return PlanId(f"pln_{_hex(16)}")
+
+
+def new_proposal_id() -> ProposalId:
+    """`prp_` and 32 random hex digits."""
+    return ProposalId(f"prp_{_hex(16)}")
 
 
 def new_request_id() -> str:

@@ -138,7 +138,8 @@ class Update:
 class Remove:
     """Hide `target` from reads if its text still is `expected`, because a newer fact replaced it.
 
-    `replaced_by` is the index, within the same commit, of the change with the newer fact. `as_of` is as in `Update`.
+    `replaced_by` is the index, within the same commit, of the change with the newer fact; `successor` is its memory
+    where it was stored before. `as_of` is as in `Update`.
     The target held until `at`, at least until its last renewal; None means now. With `is_past` it is a past state,
     which then never held.
     """
@@ -150,6 +151,7 @@ class Remove:
     as_of: str | None = None
     is_past: bool = False
     at: str | None = None
+    successor: MemoryId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -108,11 +108,12 @@ class Memory:
 
 @dataclass(frozen=True, kw_only=True)  # without slots: the library would take one for a default value
 class Change:
-    """What became of a memory: ADD, UPDATE or DELETE."""
+    """What became of a memory: ADD, UPDATE or DELETE. One that `waits` is made only when the person approves it."""
 
     id: str
     memory: str
     event: str
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,8 +197,10 @@ def _offer_changes(tools: MCPServer, owner: _Owner) -> None:
         """Remember what the person told. Facts are derived from it and reconciled with what is known already."""
         said = [{"role": "user", "content": text}]
         body = {"messages": said, "user_id": owner.user, "metadata": {"source": "mcp"}}
-        changes = (await owner.ask("POST", "/api/memories", body=body))["results"]
-        return [Change(id=change["id"], memory=change["memory"], event=change["event"]) for change in changes]
+        answer = await owner.ask("POST", "/api/memories", body=body)
+        return [_change(each) for each in answer["results"]] + [
+            _change(each, waits=True) for each in answer.get("proposed", ())
+        ]
 
     @tools.tool(annotations=_UPDATES)
     async def update_memory(memory_id: MemoryId, text: NewText) -> Change:
@@ -210,6 +213,10 @@ def _offer_changes(tools: MCPServer, owner: _Owner) -> None:
         """Forget one memory for good. Ask the person first."""
         await owner.ask("DELETE", _path_of(memory_id), {"user_id": owner.user})
         return f"Deleted {memory_id}."
+
+
+def _change(told: Mapping[str, Any], *, waits: bool = False) -> Change:
+    return Change(id=told["id"], memory=told["memory"], event=told["event"], waits=waits)
 
 
 def _offer_resource(tools: MCPServer, owner: _Owner) -> None:

@@ -19,10 +19,14 @@ Amounts = Mapping[str, int]  # numbers of objects by name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rehearsed:
-    """What changes would do, and the id of the plan that makes them; None without any."""
+    """What changes would do, and the id of the plan that makes them; None without any.
+
+    `others` records would be added that are no memories; no plan adds them.
+    """
 
     plan_id: PlanId | None
     applied: Sequence[Applied]
+    others: int = 0
 
 
 class Exchange(Protocol):
@@ -66,3 +70,4 @@ class MemoryKind:
     prune: Callable[[int], Awaitable[int]] | None = None  # deletes objects not used for so many days; their number
     ageing: Callable[[int], Awaitable[Ageing]] | None = None  # what `prune` would look at
     exchange: Exchange | None = None
+    expire: Callable[[], Awaitable[int]] | None = None  # deletes what is older than the kind allows; how much

@@ -50,10 +50,11 @@ class MemoryChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
-    """What a turn changed, and the ids of the memories that said it already."""
+    """What a turn changed, the ids of the memories that said it already, and what waits for a review, by proposal."""
 
     changes: Sequence[MemoryChange] = ()
     known: Sequence[str] = ()
+    proposed: Sequence[MemoryChange] = ()
 
 
 class MemoryService(Protocol):

@@ -16,6 +16,7 @@ from mnemoir.core.memories import (
     Memory,
     Provenance,
 )
+from mnemoir.core.proposals import NO_STEP, Proposal, QueueStep
 from mnemoir.core.scope import Scope
 
 
@@ -104,11 +105,13 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedeemedReceipt:
-    """An earlier request with the same idempotency key: its hash, its changes, and the reason of its provenance."""
+    """An earlier request with the same idempotency key: its hash, its changes, what it proposed, and the reason of
+    its provenance."""
 
     request_hash: str
     reason: str
     applied: Sequence[Applied]
+    proposed: Sequence[Proposal] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +170,7 @@ class Committer(Protocol):
         receipt: Receipt | None = None,
         degrade: bool = False,
         expected: Sequence[Applied] | None = None,
+        queue: QueueStep = NO_STEP,
     ) -> list[Applied]:
         """Apply all changes with their history, atomically. Durable on return.
 
@@ -177,6 +181,9 @@ class Committer(Protocol):
         memory has another text or is forgotten, and when another current fact has the same text; a Revert, too, then.
 
         With `expected`, the result of `preview`, it is stale unless it does just that.
+
+        `queue` is done in the same step: a proposal that is gone or was edited is stale, too; what is proposed comes
+        from the same turns as the changes. Events of approved proposals have their turns and model.
 
         With `provenance.undo_of` the earlier state is valid as if the change undone had not been made.
 

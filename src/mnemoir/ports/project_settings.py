@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Literal, Protocol
 
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Project
+
+Reviewed = Literal["off", "changes", "all"]  # what extraction only proposes; changes are updates and deletions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +22,7 @@ class ProjectSettings:
     decay_days: float | None = None
     search_limit: int | None = None
     extraction_prompt: str | None = None
+    review: Reviewed | None = None
 
 
 class ProjectSettingsStore(Protocol):

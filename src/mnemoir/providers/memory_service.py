@@ -83,9 +83,12 @@ class HttpMemoryService:
         answer = await self._post(
             "", scope, body, credential=self._service_key, key=key, timeout_s=_REMEMBER_TIMEOUT_S
         )
-        changes = [learned for result in _listed(answer, "results") if (learned := _learned(result))]
         known = [each["id"] for each in _listed(answer, "known") if isinstance(each, dict) and "id" in each]
-        return Remembered(changes=changes, known=[id for id in known if isinstance(id, str)])
+        return Remembered(
+            changes=_changes(answer, "results"),
+            known=[id for id in known if isinstance(id, str)],
+            proposed=_changes(answer, "proposed"),
+        )
 
     async def _post(
         self,
@@ -156,6 +159,10 @@ def _listed(answer: Mapping[str, Any], member: str) -> list[Any]:
     """The list of that name; [] for any other shape, since the turn is stored anyway."""
     found = answer.get(member)
     return found if isinstance(found, list) else []
+
+
+def _changes(answer: Mapping[str, Any], member: str) -> list[MemoryChange]:
+    return [learned for result in _listed(answer, member) if (learned := _learned(result))]
 
 
 def _learned(result: object) -> MemoryChange | None:

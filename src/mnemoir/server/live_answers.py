@@ -41,6 +41,7 @@ class LiveAnswer:
         self.scope = scope
         self.question_id: int | None = None
         self.is_unread = False  # its last reader has left
+        self.has_ended = False
         self.last = 0  # the number of the newest event
         self._on_readers = on_readers
         self._readers = 0
@@ -49,7 +50,6 @@ class LiveAnswer:
         self._sent = 0  # the number of the newest event that any reader has been sent
         self._gathered = Gathering()
         self._batch: Sequence[Event] = ()
-        self._has_ended = False
         self._moved = asyncio.Event()
 
     def begin(self, writing: Callable[[], Writer], outflow: Outflow, receive: Receive) -> "LiveAnswer":
@@ -101,14 +101,14 @@ class LiveAnswer:
             self._events.append(event)
             self._bytes += len(event)
             self.last += 1
-        self._has_ended = not more
+        self.has_ended = not more
         self._move()
-        if self._has_ended:
+        if self.has_ended:
             await self._reading
 
     def end(self) -> None:
         """No event follows: readers are ended when they have read those that are there."""
-        self._has_ended = True
+        self.has_ended = True
         self._on_readers()
         self._move()
 
@@ -136,7 +136,7 @@ class LiveAnswer:
                     yield b"".join(events)
                     after += len(events)
                     self._note_sent(after)
-                elif self._has_ended:
+                elif self.has_ended:
                     return
                 else:
                     await self._moved.wait()
@@ -223,7 +223,8 @@ class LiveAnswers:
 
     def of(self, scope: Owner) -> list[LiveAnswer]:
         """The answers under way in the scope's conversation, oldest first."""
-        return [answer for answer, _ in self._under_way.values() if answer.scope == scope]
+        answers = (answer for answer, _ in self._under_way.values())
+        return [answer for answer in answers if answer.scope == scope and not answer.has_ended]
 
     def stop(self, answer: LiveAnswer) -> None:
         """End an answer; its readers are told that it was cancelled."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from mnemoir.core.errors import SettingsError
+from mnemoir.ports.project_settings import Reviewed
 from mnemoir.settings.addresses import is_loopback
 
 SHORTEST_KEY = 16  # characters of a key for an address that other machines can reach
@@ -17,8 +18,8 @@ class ServerOptions:
     `root_path` is "" or starts with "/" and does not end with one. `api_keys` are plain texts; none means that no key
     is required. `admin_api_key` is one of them, if it is set, and is needed to change the language
     model and workflows. `session_fields` and `session_headers` name the places of a chat's session id, in the order
-    in which they are read; a field within an object is written with a dot. `decay_days` and `search_limit` are the
-    values shown for a project without settings of its own.
+    in which they are read; a field within an object is written with a dot. `decay_days`, `search_limit` and `review`
+    are the values shown for a project without settings of its own.
     """
 
     host: str = "127.0.0.1"
@@ -45,6 +46,7 @@ class ServerOptions:
     default_user: str = "user"
     decay_days: float | None = None
     search_limit: int = 5
+    review: Reviewed = "off"
 
     @property
     def is_local(self) -> bool:

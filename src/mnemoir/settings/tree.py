@@ -16,6 +16,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr
 from pydantic.functional_validators import AfterValidator
 
 from mnemoir.core.scope import PROJECT_NAME
+from mnemoir.ports.project_settings import Reviewed
 from mnemoir.settings.addresses import default_data_dir, http_url, listening_host, ollama_address
 from mnemoir.settings.memory_config import MemoryConfig, Section, VectorBackend, VectorProvider, VectorStoreConfig
 
@@ -38,6 +39,11 @@ History = Literal["client", "server"]  # the side that chooses the messages a mo
 
 def _lower(raw: object) -> object:
     return raw.strip().lower() if isinstance(raw, str) else raw
+
+
+def _lower_or_off(raw: object) -> object:
+    """YAML reads a bare off as false."""
+    return "off" if raw is False else _lower(raw)
 
 
 def _listed(raw: object) -> object:
@@ -169,6 +175,7 @@ class Memory(MemoryConfig):
     recall_tokens: int = Field(default=800, ge=1, le=100_000)
     recall_fact_tokens: int = Field(default=400, ge=1, le=100_000)
     recall_unlikely: bool = True
+    review: Annotated[Reviewed, BeforeValidator(_lower_or_off)] = "off"
     search_timeout_s: Seconds = 2.0
 
 
@@ -207,7 +214,7 @@ class Embedding(Section):
     """The embedding model. Without a `base_url` it has the address of the language model of the same provider."""
 
     provider: Annotated[EmbeddingProvider, BeforeValidator(_lower)] = "builtin"
-    multilingual: Annotated[MultilingualUse, BeforeValidator(_lower)] = "auto"
+    multilingual: Annotated[MultilingualUse, BeforeValidator(_lower_or_off)] = "auto"
     model: str | None = None
     base_url: Url | None = None
     api_key: Key | None = None
@@ -227,7 +234,7 @@ class Workflows(Section):
     config_dir: AbsolutePath | None = None
     users: Names = ()
     edit: bool = False
-    python_modules: Annotated[PythonModules, BeforeValidator(_lower)] = "process"
+    python_modules: Annotated[PythonModules, BeforeValidator(_lower_or_off)] = "process"
     module_directories: Paths = ()
     module_timeout_s: Seconds = 60
     file_directories: Paths = ()

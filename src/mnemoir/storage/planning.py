@@ -182,7 +182,7 @@ class _Plan:
             self._refuse_stale(f"Memory {change.target} changed or vanished since it was read.")
             return self._add_instead(change) if isinstance(change, Update) else None
         if isinstance(change, Remove):
-            return self._remove(target, change.reason, at=change.at)
+            return self._remove(target, change.reason, replaced_by=change.successor, at=change.at)
         return self._revert(target, change) if isinstance(change, Revert) else self._update(target, change)
 
     def name_successor(self, removed: MemoryId, successor: MemoryId | None) -> None:

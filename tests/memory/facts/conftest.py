@@ -14,7 +14,7 @@ from mnemoir.providers.embedding.minilm_model import MiniLM
 from mnemoir.providers.llm.offline import OfflineModel
 from mnemoir.search.indexing import Indexing
 from mnemoir.search.recall import Recall
-from mnemoir.storage.sql import SqlMemoryStore, SqlProjectSettings
+from mnemoir.storage.sql import SqlMemoryStore, SqlProjectSettings, SqlProposals
 from mnemoir.storage.sqlite import open_database
 
 MIRA = Scope(project="kitchen", user="mira")
@@ -35,6 +35,7 @@ class House:
     """One store and what stands on it."""
 
     store: SqlMemoryStore
+    proposals: SqlProposals
     project_settings: SqlProjectSettings
     embedding: MiniLM
     clock: Clock = field(default_factory=Clock)
@@ -42,6 +43,7 @@ class House:
     def facts(self, model: ChatModel | None = None, **defaults: object) -> Facts:
         return Facts(
             store=self.store,
+            proposals=self.proposals,
             recall=Recall(self.store, self.embedding),
             indexing=Indexing(self.embedding),
             model=lambda: model or OfflineModel(),
@@ -56,7 +58,13 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
     clock = Clock()
     db = open_database(tmp_path / "memories.sqlite3")
     store, embedding = SqlMemoryStore(db, clock=clock), MiniLM()
-    yield House(store=store, project_settings=SqlProjectSettings(db), embedding=embedding, clock=clock)
+    yield House(
+        store=store,
+        proposals=SqlProposals(db, clock),
+        project_settings=SqlProjectSettings(db),
+        embedding=embedding,
+        clock=clock,
+    )
     await embedding.aclose()
     await store.aclose()
     await db.aclose()

@@ -16,7 +16,7 @@ from mnemoir.providers.embedding.minilm_model import MiniLM
 from mnemoir.providers.llm.offline import OfflineModel
 from mnemoir.search.indexing import Indexing
 from mnemoir.search.recall import Recall
-from mnemoir.storage.sql import SqlMemoryStore, SqlProjectSettings
+from mnemoir.storage.sql import SqlMemoryStore, SqlProjectSettings, SqlProposals
 from mnemoir.storage.sqlite import open_database
 from tests.memory.facts.scripted_model import ScriptedModel, document_of, facts_reply
 
@@ -85,6 +85,7 @@ async def live(tmp_path: Path) -> AsyncIterator[Callable[..., Life]]:
     def begun(model: ChatModel | None = None, **defaults: object) -> Life:
         facts = Facts(
             store=store,
+            proposals=SqlProposals(db, clock),
             recall=Recall(store, embedding),
             indexing=Indexing(embedding),
             model=lambda: model or OfflineModel(),

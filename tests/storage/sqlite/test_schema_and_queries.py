@@ -9,7 +9,7 @@ import pytest
 import mnemoir.storage
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.sql.engine import queries, subjects
-from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TABLES, OTHER_TABLES
+from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TABLES, OTHER_TABLES, PROPOSAL_TABLES
 from mnemoir.storage.sqlite import open_database
 from mnemoir.storage.sqlite.data_file import Step, known_steps, migrate, reached
 
@@ -43,6 +43,9 @@ OF_ALL_SCOPES = WHOLE_TABLE | {
     "changes.drop_receipts",
     "change_log.owner_of_change",
     "change_log.owner_of_event",
+    "proposals.owner_of_proposal",
+    "proposals.proposals_of_all",
+    "proposals.too_old",
 }
 NAMED_TABLE = re.compile(r"(?:FROM|JOIN|UPDATE|INTO) (\w+)(?: AS (\w+))?")
 
@@ -83,7 +86,15 @@ def test_every_query_over_rows_of_users_finds_them_by_their_scope(migrated):
 def test_rows_of_users_are_where_the_scope_says():
     connection = apsw.Connection(":memory:")
     migrate(connection, known_steps())
-    assert tables_with_scope(connection) == {"memories", "entries", "codes", "sources", "history", "receipts"}
+    assert tables_with_scope(connection) == {
+        "memories",
+        "entries",
+        "codes",
+        "sources",
+        "history",
+        "receipts",
+        "proposals",
+    }
 
 
 def test_stores_know_no_driver_and_engines_no_store():
@@ -188,7 +199,9 @@ async def test_a_beginning_that_was_cut_short_is_begun_anew(path):
     assert sorted(file.name for file in path.parent.iterdir()) == ["mnemoir.db", "mnemoir.lock"]
 
 
-WORDS = "|".join(sorted({column for table in FACT_TABLES.values() for column in table} - {"state"}))
+WORDS = "|".join(
+    sorted({column for table in (*FACT_TABLES.values(), *PROPOSAL_TABLES.values()) for column in table} - {"state"})
+)
 COMPARED = re.compile(
     rf"\b(?:{WORDS})\b\s*(?:=|<|>|IS\b|IN\b|LIKE\b)(?! NOT NULL| NULL)|(?:=|<|>|\bIS|\bNOT|\bIN \(SELECT|\bLIKE)\s+"
     rf"(?:\w+\.)?(?:{WORDS})\b|\w+\((?:\w+\.)?(?:{WORDS})\b(?=[,)]|\s)"
@@ -214,10 +227,12 @@ def test_a_query_that_would_compare_words_is_found(condition):
 
 
 def test_every_table_belongs_to_one_kind_or_holds_nothing_that_anybody_said(migrated):
-    of_kinds = [table for tables in (FACT_TABLES, JOB_TABLES, CONVERSATION_TABLES) for table in tables]
+    of_kinds = [
+        table for tables in (FACT_TABLES, PROPOSAL_TABLES, JOB_TABLES, CONVERSATION_TABLES) for table in tables
+    ]
     known = {name for (name,) in migrated.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     assert sorted([*of_kinds, *OTHER_TABLES]) == sorted(known - {"sqlite_sequence"})
-    for table, columns in {**FACT_TABLES, **JOB_TABLES}.items():
+    for table, columns in {**FACT_TABLES, **PROPOSAL_TABLES, **JOB_TABLES}.items():
         assert set(columns) <= {row[1] for row in migrated.execute(f"PRAGMA table_info({table})")}
 
 

@@ -43,6 +43,9 @@ def learned_line(told: Mapping[str, Any]) -> str:
     if told["state"] == "learned":
         learned = " · ".join(_words(one) for one in told["memories"])
         parts.insert(0, f"Learned: {learned}{' (/undo takes it back)' if told['change_id'] else ''}")
+    waiting = " · ".join(clipped(one["memory"], _FACT) for one in told.get("proposed", ()))
+    if waiting:
+        parts.append(f"Waits for a review: {waiting}")
     return " · ".join(parts)
 
 

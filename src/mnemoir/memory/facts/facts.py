@@ -35,11 +35,13 @@ from mnemoir.memory.facts.requests import (
     unknown_memory,
 )
 from mnemoir.memory.facts.resemblance import NEAR, Duplicates, duplicate_groups
+from mnemoir.memory.facts.review import Review
 from mnemoir.memory.facts.undoing import Undoing
 from mnemoir.memory.facts.wordings import each_once, wordings_of_one
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_store import Committer, ListFilter, MemoryStore, Project, Visible
 from mnemoir.ports.project_settings import ProjectSettings, ProjectSettingsStore
+from mnemoir.ports.proposals import ProposalStore
 from mnemoir.search.indexing import CONTEXT_MESSAGES, Indexing
 from mnemoir.search.recall import Question, Recall, SearchResult
 
@@ -54,6 +56,7 @@ class Facts:
         self,
         *,
         store: MemoryStore,
+        proposals: ProposalStore,
         recall: Recall,
         indexing: Indexing,
         model: Callable[[], ChatModel],
@@ -61,7 +64,10 @@ class Facts:
         defaults: FactSettings,
         clock: Clock = utc_now,
     ) -> None:
-        self._remembering = Remembering(store=store, recall=recall, indexing=indexing, defaults=defaults, clock=clock)
+        self.review = Review(store, proposals, indexing, clock)
+        self._remembering = Remembering(
+            store=store, review=self.review, recall=recall, indexing=indexing, defaults=defaults, clock=clock
+        )
         self._store = store
         self._recall = recall
         self._indexing = indexing
@@ -82,17 +88,20 @@ class Facts:
         Conflict (`idempotency_mismatch`). A request under way with the same key is waited for.
         """
         if request.receipt is None:
-            return await self._add(self._store, scope, request)
+            return await self._add(scope, request)
         async with self._same_request.hold((scope.owner, request.receipt.key)):
             earlier = await self._store.redeem(scope, request.receipt.key)
             if earlier is not None:
                 return redeemed(earlier, request.receipt)
-            return await self._add(self._store, scope, request)
+            return await self._add(scope, request)
 
     async def rehearse(self, scope: Scope, request: AddRequest) -> tuple[AddResult, PlanId | None]:
-        """What `add` would do, and the id of the plan that does it; None without changes. Writes nothing."""
+        """What `add` would do, and the id of the plan that does it; None without changes. Writes nothing.
+
+        Nothing of it is proposed: to apply the plan is a review.
+        """
         rehearsal = self.plans.rehearsal()
-        result = await self._add(rehearsal, scope, replace(request, receipt=None))
+        result = await self._add(scope, replace(request, receipt=None), rehearsal)
         return result, self.plans.keep(rehearsal).plan_id
 
     async def foreseen(self, text: str) -> list[str]:
@@ -172,9 +181,9 @@ class Facts:
             return []
         return await self._store.history(scope, memory_id)
 
-    async def _add(self, committer: Committer, scope: Scope, request: AddRequest) -> AddResult:
+    async def _add(self, scope: Scope, request: AddRequest, rehearsal: Committer | None = None) -> AddResult:
         if not request.infer:
-            return await self._add_verbatim(committer, scope, request)
+            return await self._add_verbatim(rehearsal or self._store, scope, request)
         turns = analysed(request.turns)
         if not turns:
             return await self._nothing_found(scope, request, Usage())
@@ -186,8 +195,10 @@ class Facts:
             return await self._nothing_found(scope, request, exchange.usage)
         facts = await asyncio.to_thread(judged, facts, turns)
         learned = Learned(scope=scope, request=request, turns=turns, facts=facts, exchange=exchange, project=project)
+        gate = self.review.gate(project.review or self._defaults.review)
         async with self._same_user.hold(scope.owner):
-            return await self._remembering.take(learned, model.name, committer)
+            result = await self._remembering.take(learned, model.name, rehearsal or gate)
+        return replace(result, proposed=gate.proposed, dropped=gate.dropped)
 
     async def _extracted(
         self, exchange: Exchange, turns: Sequence[Turn], *, prompt: str | None = None, said_at: datetime | None = None

@@ -12,6 +12,7 @@ from mnemoir.core.clock import Clock
 from mnemoir.core.errors import Conflict, NotFound
 from mnemoir.core.ids import PlanId, new_plan_id
 from mnemoir.core.memories import Applied, Change, Provenance
+from mnemoir.core.proposals import NO_STEP, QueueStep
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_kinds import Rehearsed
 from mnemoir.ports.memory_store import MemoryStore, Project, Receipt, StaleChange
@@ -49,6 +50,7 @@ class Rehearsal:
         receipt: Receipt | None = None,
         degrade: bool = False,
         expected: Sequence[Applied] | None = None,
+        queue: QueueStep = NO_STEP,
     ) -> list[Applied]:
         """What the commit would do; `plan` is it from then on."""
         outcome = await self._store.preview(scope, changes, degrade=degrade)

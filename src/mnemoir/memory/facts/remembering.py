@@ -30,9 +30,11 @@ from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.decay import expired, visible_now
 from mnemoir.memory.facts.defences import Plan, defend
 from mnemoir.memory.facts.extraction import Exchange
+from mnemoir.memory.facts.gate import is_waiting, texts_of
 from mnemoir.memory.facts.matters import contradicts, statements_like
 from mnemoir.memory.facts.reconciliation import Candidate, Proposal, candidates_of, propose, sort_exact, sort_near
 from mnemoir.memory.facts.requests import AddRequest, AddResult, FactSettings, Statement, Turn
+from mnemoir.memory.facts.review import Review
 from mnemoir.memory.facts.secrets import without_secret
 from mnemoir.memory.facts.timeline import State, in_time, latest_of
 from mnemoir.ports.embedding import Passage
@@ -159,8 +161,16 @@ class Remembering:
     """Writes learned facts to the store. The caller ensures that one user's adds do not overlap."""
 
     def __init__(
-        self, *, store: MemoryStore, recall: Recall, indexing: Indexing, defaults: FactSettings, clock: Clock
+        self,
+        *,
+        store: MemoryStore,
+        review: Review,
+        recall: Recall,
+        indexing: Indexing,
+        defaults: FactSettings,
+        clock: Clock,
     ) -> None:
+        self._review = review
         self._store = store
         self._recall = recall
         self._indexing = indexing
@@ -192,8 +202,9 @@ class Remembering:
     async def _decide(self, learned: Learned) -> Decided:
         visible = visible_now(self._defaults.decay_days, learned.project, self._clock())
         said_at = {content_hash(fact.text): fact.said_at for fact in learned.facts}
-        texts = [fact.text for fact in learned.facts]
-        exact = sort_exact(texts, await self._store.same_text(learned.scope, list(said_at)), visible)
+        waiting = texts_of(await self._review.waiting(learned.scope))
+        texts = [fact.text for fact in learned.facts if not is_waiting(fact.text, waiting)]
+        exact = sort_exact(texts, await self._store.same_text(learned.scope, list(map(content_hash, texts))), visible)
         near = await self._nearest(learned.scope, exact.fresh, visible)
         told = sort_near(exact.fresh, near)
         candidates = candidates_of(told.fresh, told.near, self._defaults.alike_floor)

@@ -9,8 +9,10 @@ from mnemoir.core.errors import Conflict, NotFound
 from mnemoir.core.events import Usage
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Applied, Hit, Memory
+from mnemoir.core.proposals import Proposal
 from mnemoir.core.text import estimate_tokens
 from mnemoir.ports.memory_store import Receipt, RedeemedReceipt
+from mnemoir.ports.project_settings import Reviewed
 
 MOST_FACTS = 100  # of one add; an answer with more is a model failure
 MOST_CHARACTERS = 2000  # of one fact
@@ -69,7 +71,8 @@ class AddResult:
     """The changes of an add, in the order applied. `facts_found` is False when there was nothing to remember.
 
     `known` are the memories that already said a fact, each once. `redeemed` is True when the answer is that of an
-    earlier request with the same key; it names no known ones.
+    earlier request with the same key; it names no known ones. `proposed` waits for a review; `dropped` older
+    proposals had to go for it.
     """
 
     applied: Sequence[Applied]
@@ -77,6 +80,8 @@ class AddResult:
     usage: Usage
     known: Sequence[Memory] = ()
     redeemed: bool = False
+    proposed: Sequence[Proposal] = ()
+    dropped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +123,7 @@ def unknown_memory(memory_id: MemoryId) -> NotFound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactSettings:
-    """The server's own settings; a project may set `decay_days` and `search_limit` over them.
+    """The server's own settings; a project may set `decay_days`, `search_limit` and `review` over them.
 
     With `recall_unlikely` few facts are all found, whatever is asked. `window_tokens` bounds the conversation shown
     in one model call, `answer_tokens` what the model may write. `alike_floor` is the cosine from which a stored
@@ -130,6 +135,7 @@ class FactSettings:
     decay_days: float | None = None
     touch_on_none: bool = False
     search_limit: int = 5
+    review: Reviewed = "off"
     recall_unlikely: bool = True
     window_tokens: int = 8000
     answer_tokens: int = 4000
@@ -147,4 +153,6 @@ def redeemed(earlier: RedeemedReceipt, receipt: Receipt) -> AddResult:
             code="idempotency_mismatch",
         )
     found = earlier.reason != NOTHING_FOUND
-    return AddResult(applied=earlier.applied, facts_found=found, usage=Usage(), redeemed=True)
+    return AddResult(
+        applied=earlier.applied, facts_found=found, usage=Usage(), redeemed=True, proposed=earlier.proposed
+    )

@@ -14,7 +14,7 @@ from fastapi import Depends, Query, Request
 
 from mnemoir.app.kinds import not_found
 from mnemoir.conversations.users import OwnConversations
-from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.errors import InvalidRequest, MnemoirError, StorageUnavailable
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.server.access import owner
 from mnemoir.server.rest import ProjectHere, Site, SiteHere
@@ -60,5 +60,38 @@ async def holding(site: Site, scope: Owner, id: str) -> AsyncIterator[OwnConvers
     """The owner's conversations, when one of them has this id. Raises NotFound."""
     async with opened(site, scope) as own:
         if own is None or await asyncio.to_thread(own.log.get_session, id) is None:
-            raise not_found(id)
+            raise await missing(site, own, id)
         yield own
+
+
+class StorageDamaged(StorageUnavailable):
+    """What was asked for may be in a damaged file that was set aside."""
+
+    code = "storage_damaged"
+
+
+async def missing(site: Site, own: OwnConversations | None, id: str) -> MnemoirError:
+    """The error for a conversation that is not there: unknown, or perhaps in a file that was damaged."""
+    return (await damage_of(site, own)) or not_found(id)
+
+
+async def damage_of(site: Site, own: OwnConversations | None) -> StorageDamaged | None:
+    """The error for what a damaged file of the owner may have held; None where none was set aside."""
+    name = None if own is None else await site.parts.conversations.set_aside(own.folder)
+    if name is None:
+        return None
+    return StorageDamaged(
+        f"This user's conversations were damaged, and are set aside as {name}: what they held cannot be told. "
+        "Run `mnemoir doctor`, and put a backup in their place; see docs/storage.md."
+    )
+
+
+async def lacking(site: Site, own: OwnConversations, *, nothing: bool) -> list[str]:
+    """What a list of the owner's lacks: `damaged`, where a damaged file was set aside; [] for all is there.
+
+    Raises StorageDamaged in place of a list of `nothing`.
+    """
+    damage = await damage_of(site, own)
+    if damage is not None and nothing:
+        raise damage
+    return [] if damage is None else ["damaged"]

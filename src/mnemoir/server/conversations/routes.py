@@ -9,7 +9,7 @@ import uuid
 from collections import Counter
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, NotRequired
 
 from fastapi import Depends, Query, Request
 from pydantic import BeforeValidator
@@ -27,6 +27,7 @@ from mnemoir.server.conversations.access import (
     OwnerHere,
     UserQuery,
     holding,
+    lacking,
     opened,
     owner_in_body,
 )
@@ -57,10 +58,14 @@ Called = Annotated[
 
 
 class ConversationPage(JsonObject):
-    """Conversations, newest activity first; `next` is the cursor of the following page."""
+    """Conversations, newest activity first; `next` is the cursor of the following page.
+
+    With `degraded` others may be in a damaged file that was set aside.
+    """
 
     results: list[ConversationAnswer]
     next: str | None
+    degraded: NotRequired[list[str]]
 
 
 class FlushAnswer(JsonObject):
@@ -101,7 +106,10 @@ async def list_conversations(
     async with opened(site, scope) as own:
         if own is None:
             return Answer({"results": [], "next": None})
-        return await asyncio.to_thread(_listed, own, scope.user, limit, before, q or "")
+        page = await asyncio.to_thread(_listed, own, scope.user, limit, before, q or "")
+        if degraded := await lacking(site, own, nothing=not page["results"]):
+            page["degraded"] = degraded
+        return Answer(page)
 
 
 @router.post("", summary="Begin a conversation", status_code=201)
@@ -199,9 +207,7 @@ def _place(cursor: str) -> tuple[datetime, str]:
         raise InvalidCursor from None
 
 
-def _listed(
-    own: OwnConversations, user: str, limit: int, before: Place | None, called: str
-) -> Answer[ConversationPage]:
+def _listed(own: OwnConversations, user: str, limit: int, before: Place | None, called: str) -> ConversationPage:
     if called.strip():
         page, last = page_called(own.log, called, limit, before)
     else:
@@ -209,7 +215,7 @@ def _listed(
         page = found[:limit]
         last = place_of(page[-1]) if len(found) > limit else None
     following = None if last is None else write_cursor(_LIST, last[0].isoformat(timespec="microseconds"), last[1])
-    return Answer({"results": conversations_json(own.log, page, user), "next": following})
+    return {"results": conversations_json(own.log, page, user), "next": following}
 
 
 def _shown(own: OwnConversations, user: str, id: str, status: int = 200) -> Answer[ConversationAnswer]:

@@ -8,7 +8,6 @@ from typing import Annotated, Literal, NotRequired
 from fastapi import Query
 from pydantic import BeforeValidator
 
-from mnemoir.app.kinds import not_found
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.search.search_filter import SearchFilter
 from mnemoir.conversations.search.session_search import SearchHit
@@ -17,9 +16,9 @@ from mnemoir.core.clock import from_text
 from mnemoir.core.conversations import ROOT, Role, StoredMessage
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.ports.log import Log
-from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, opened
+from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, lacking, missing, opened
 from mnemoir.server.conversations.answers import MessageAnswer, message_json
-from mnemoir.server.rest import Answer, JsonObject, Question, Routes, SiteHere, whole_number
+from mnemoir.server.rest import Answer, JsonObject, Question, Routes, Site, SiteHere, whole_number
 from mnemoir.server.routing import RouteAsSent
 
 router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
@@ -44,9 +43,10 @@ class FoundMessage(JsonObject):
 
 
 class FoundMessages(JsonObject):
-    """Hits, best first."""
+    """Hits, best first. With `degraded` others may be in a damaged file that was set aside."""
 
     results: list[FoundMessage]
+    degraded: NotRequired[list[str]]
 
 
 def _instant(raw: object) -> datetime:
@@ -85,16 +85,19 @@ async def search(
         related=related,
     )
     async with opened(site, scope) as own:
-        await _require(own, conversation_id)
+        await _require(site, own, conversation_id)
         if own is None:
             return Answer({"results": []})
         hits = await _found(own.manager, query, limit, filters, mode)
-        return await asyncio.to_thread(_told, own.log, hits)
+        told = await asyncio.to_thread(_told, own.log, hits)
+        if degraded := await lacking(site, own, nothing=not told["results"]):
+            told["degraded"] = degraded
+        return Answer(told)
 
 
-async def _require(own: OwnConversations | None, id: str | None) -> None:
+async def _require(site: Site, own: OwnConversations | None, id: str | None) -> None:
     if id is not None and (own is None or await asyncio.to_thread(own.log.get_session, id) is None):
-        raise not_found(id)
+        raise await missing(site, own, id)
 
 
 async def _found(
@@ -112,7 +115,7 @@ async def _found(
     return await manager.search(query, limit, filters=filters)
 
 
-def _told(log: Log, hits: Sequence[SearchHit]) -> Answer[FoundMessages]:
+def _told(log: Log, hits: Sequence[SearchHit]) -> FoundMessages:
     def message(stored: StoredMessage) -> MessageAnswer:
         parent = stored.parent_id or ROOT
         return message_json(stored, log.children(stored.session_id, [parent])[parent])
@@ -129,4 +132,4 @@ def _told(log: Log, hits: Sequence[SearchHit]) -> Answer[FoundMessages]:
         }
         return found if hit.is_likely else {**found, "likely": False}
 
-    return Answer({"results": [told(hit, hit.stored) for hit in hits if hit.stored is not None]})
+    return {"results": [told(hit, hit.stored) for hit in hits if hit.stored is not None]}

@@ -2,7 +2,7 @@
 settings of their project.
 """
 
-from mnemoir.server.memories import changes, curation, learned, lists, projects, routes, transfer
+from mnemoir.server.memories import changes, curation, learned, lists, projects, proposals, routes, transfer
 
 # static paths first: the paths after them match any name of a user or a memory
 ROUTERS = (
@@ -10,6 +10,7 @@ ROUTERS = (
     transfer.router,
     lists.router,
     changes.router,
+    proposals.router,
     curation.router,
     learned.router,
     routes.router,

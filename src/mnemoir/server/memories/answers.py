@@ -6,6 +6,7 @@ from typing import Any, Literal, NotRequired
 from mnemoir.core.clock import to_text
 from mnemoir.core.memories import Applied, HistoryEntry, Memory, SourceTurn
 from mnemoir.core.memories import Hit as FoundMemory
+from mnemoir.core.proposals import Proposal
 from mnemoir.memory.facts import AddResult, freshness
 from mnemoir.ports.memory_store import Visible
 from mnemoir.search.recall import SearchResult
@@ -81,6 +82,16 @@ class AppliedChange(JsonObject):
     valid_to: NotRequired[str]
 
 
+class Proposed(JsonObject):
+    """A change that waits for a review. `memory` is the text to add, the new one, or the one to delete."""
+
+    id: str
+    event: Event
+    memory: str
+    reason: str
+    previous_memory: str | None
+
+
 class TokenUsage(JsonObject):
     """The tokens the model used."""
 
@@ -101,6 +112,7 @@ class AddAnswer(JsonObject):
 
     `known` names memories that said already what was to be added; it is left out when there are none.
     With `dry_run` the changes are those that it would make; `plan_id` applies them, null without any.
+    `proposed` waits for a review; `dropped_proposals` older ones had to go for it.
     """
 
     results: list[AppliedChange]
@@ -110,6 +122,8 @@ class AddAnswer(JsonObject):
     status: NotRequired[Literal["PENDING"]]
     event_id: NotRequired[str]
     plan_id: NotRequired[str | None]
+    proposed: NotRequired[list[Proposed]]
+    dropped_proposals: NotRequired[int]
 
 
 class Turn(JsonObject):
@@ -199,6 +213,10 @@ def add_json(result: AddResult, *, include_usage: bool) -> AddAnswer:
     }
     if result.known:
         body["known"] = [{"id": memory.id, "memory": memory.text} for memory in result.known]
+    if result.proposed:
+        body["proposed"] = [proposed_json(one) for one in result.proposed]
+    if result.dropped:
+        body["dropped_proposals"] = result.dropped
     if include_usage:
         body["usage"] = {
             "input_tokens": result.usage.input_tokens,
@@ -206,6 +224,17 @@ def add_json(result: AddResult, *, include_usage: bool) -> AddAnswer:
             "cached_tokens": result.usage.cached_tokens,
         }
     return body
+
+
+def proposed_json(proposal: Proposal) -> Proposed:
+    """What a proposal would do."""
+    return {
+        "id": proposal.id,
+        "event": proposal.event,
+        "memory": proposal.memory.text,
+        "reason": proposal.reason,
+        "previous_memory": proposal.previous_text,
+    }
 
 
 def plan_json(applied: Sequence[Applied]) -> list[AppliedChange]:

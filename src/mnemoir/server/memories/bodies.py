@@ -5,15 +5,17 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
-from mnemoir.core.clock import from_text
+from mnemoir.core.clock import from_text, to_text
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Kind
+from mnemoir.core.ids import MemoryId, ProposalId, new_memory_id
+from mnemoir.core.memories import Kind, Memory
+from mnemoir.core.proposals import Proposal
 from mnemoir.core.scope import entity_name
 from mnemoir.memory.facts import AddRequest, Turn
 from mnemoir.ports.memory_store import ListFilter, Receipt, Visible
+from mnemoir.ports.project_settings import Reviewed
 from mnemoir.server.rest import LONGEST_QUERY, Body, Instant, UserId, name_of, not_blank, strict_whole_number
 
 MOST_MESSAGES = 1000
@@ -206,6 +208,26 @@ class MergeBody(Body):
     memory: Annotated[str, Field(max_length=_LONGEST_MEMORY), AfterValidator(not_blank)] | None = None
 
 
+class ProposalBody(Body):
+    """`PATCH /api/memories/proposals/{id}`."""
+
+    memory: Annotated[str, Field(max_length=_LONGEST_MEMORY), AfterValidator(not_blank)]
+
+
+class ProposalsBody(Body):
+    """`POST /api/memories/proposals/approve` and `/refuse`: the proposals with these ids, or with `all` every one."""
+
+    user_id: UserId
+    ids: Annotated[list[str], Field(min_length=1, max_length=1000)] | None = None
+    all: bool | None = False
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> "ProposalsBody":
+        if (self.ids is None) == (self.all is not True):
+            raise ValueError("give either ids, or all: true")
+        return self
+
+
 class PromptBody(Body):
     """`PUT /api/memories/extraction-prompt`."""
 
@@ -218,6 +240,68 @@ class SettingsBody(Body):
     memoryEnabled: bool | None = None
     decayDays: Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)] | None = None
     searchLimit: Annotated[int, Field(ge=0, le=MOST_SEARCHED)] | None = None
+    review: Reviewed | None = None
+
+
+class ImportedProposal(Body):
+    """One line of `POST /api/import` with `kind: proposal`, as `GET /api/export` answers it."""
+
+    id: Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[\x21-\x7e]+$")] | None = None
+    event: Literal["ADD", "UPDATE", "DELETE"]
+    memory: Annotated[str, AfterValidator(not_blank)]
+    previous_memory: str | None = None
+    memory_id: Annotated[str, Field(min_length=1, max_length=128)] | None = None
+    user_id: UserId
+    created_at: Instant
+    reason: Annotated[str, Field(min_length=1, max_length=256)] = "import"
+    metadata: dict[str, Any] | None = None
+    model: Annotated[str, Field(max_length=256)] | None = None
+    session: Annotated[str, Field(max_length=256)] | None = None
+    agent_id: Annotated[str, name_of("agent_id")] | None = None
+    app_id: Annotated[str, name_of("app_id")] | None = None
+    run_id: Annotated[str, name_of("run_id")] | None = None
+    at: Instant | None = None
+    said_at: Instant | None = None
+    expiration_date: Day | None = None
+    valid_to: Instant | None = None
+    replaced_by: Annotated[str, Field(min_length=1, max_length=128)] | None = None
+
+    @model_validator(mode="after")
+    def _has_a_target(self) -> "ImportedProposal":
+        if self.event != "ADD" and self.memory_id is None:
+            raise ValueError("memory_id must name the memory to change or delete")
+        if self.event == "UPDATE" and self.previous_memory is None:
+            raise ValueError("previous_memory must be the text to change")
+        return self
+
+    def proposal(self) -> Proposal:
+        """This line in the type of the review queue."""
+        successor = None if self.replaced_by is None else MemoryId(self.replaced_by)
+        memory = Memory(
+            id=new_memory_id() if self.memory_id is None else MemoryId(self.memory_id),
+            text=self.memory,
+            user=self.user_id,
+            created_at=to_text(self.said_at or self.created_at),
+            metadata=self.metadata,
+            agent=self.agent_id,
+            app=self.app_id,
+            conversation=self.run_id,
+            expires_on=self.expiration_date,
+            valid_to=None if self.valid_to is None else to_text(self.valid_to),
+            replaced_by=successor if self.event == "ADD" else None,
+        )
+        return Proposal(
+            id=ProposalId(self.id or ""),
+            event=self.event,
+            memory=memory,
+            reason=self.reason,
+            proposed_at=to_text(self.created_at),
+            at=None if self.at is None else to_text(self.at),
+            previous_text=self.previous_memory if self.event == "UPDATE" else None,
+            successor=successor if self.event == "DELETE" else None,
+            model=self.model,
+            session=self.session,
+        )
 
 
 class ImportedMemory(Body):

@@ -14,20 +14,20 @@ from pydantic import Field
 from mnemoir.app.remembering import job_of_answer
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.conversations import ROOT, MessageNotFoundError
-from mnemoir.core.ids import MemoryId
+from mnemoir.core.ids import MemoryId, ProposalId
 from mnemoir.core.memories import ChangedMemory, LoggedChange
 from mnemoir.core.scope import Scope
 from mnemoir.ports.jobs import Job
-from mnemoir.ports.memory_store import MemoryStore
+from mnemoir.ports.memory_store import MemoryStore, Project
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.conversations.messages import MessageId
-from mnemoir.server.memories.answers import Event, KnownMemory
+from mnemoir.server.memories.answers import Event, KnownMemory, Proposed, proposed_json
 from mnemoir.server.rest import Answer, JsonObject, Routes, Site, SiteHere
 from mnemoir.server.routing import RouteAsSent
 
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 
-LearnedState = Literal["none", "waiting", "running", "nothing", "known", "failed", "learned", "undone"]
+LearnedState = Literal["none", "waiting", "running", "nothing", "known", "failed", "proposed", "learned", "undone"]
 
 _UNDER_WAY: dict[str, LearnedState] = {"PENDING": "waiting", "RUNNING": "running", "FAILED": "failed"}
 
@@ -44,14 +44,15 @@ class LearnedMemory(JsonObject):
 class LearnedFrom(JsonObject):
     """What was learned from a turn. `change_id` is what can be undone, `undone_by` the undo; null for none.
 
-    `known` are memories that said it already. `error` is why it is to be tried again, or was given up.
+    `known` are memories that said it already, `proposed` what waits for a review. `error` is why it is to be tried
+    again, or was given up.
     """
 
     state: Annotated[
         LearnedState,
         Field(
-            description="`nothing` and `known`: there was nothing new in it; `none`: nothing was looked for, or that "
-            "is not known any more"
+            description="`nothing` and `known`: there was nothing new in it; `proposed`: it waits for a review; "
+            "`none`: nothing was looked for, or that is not known any more"
         ),
     ]
     error: str | None
@@ -59,6 +60,7 @@ class LearnedFrom(JsonObject):
     undone_by: str | None
     memories: list[LearnedMemory]
     known: list[KnownMemory]
+    proposed: list[Proposed]
 
 
 @router.get("/messages/{message_id}/learned", summary="What was learned from the turn that ends with a message")
@@ -90,13 +92,18 @@ async def _learned_from(site: Site, scope: Scope, uids: Sequence[str]) -> Learne
         told = _without_change(job)
     known = (job.result or {}).get("known", ()) if job else ()
     told["known"] += [known_one for id in known if (known_one := await _known(id, scope, store))]
+    waiting = (job.result or {}).get("proposed", ()) if job else ()
+    told["proposed"] += [one for each in waiting if (one := await _proposed(each["memory_id"], scope, site))]
+    if told["proposed"] and told["state"] in ("none", "nothing"):
+        return {**told, "state": "proposed"}
     return {**told, "state": "known"} if told["known"] and told["state"] == "nothing" else told
 
 
 def _without_change(job: Job) -> LearnedFrom:
     if job.state in _UNDER_WAY:
         return {**_nothing(_UNDER_WAY[job.state]), "error": job.error}
-    was_learned = bool((job.result or {}).get("learned"))  # and forgotten since
+    result = job.result or {}
+    was_learned = bool(result.get("learned") or result.get("proposed"))  # and forgotten or refused since
     return _nothing("none" if was_learned else "nothing")
 
 
@@ -110,6 +117,7 @@ async def _told(change: LoggedChange, scope: Scope, store: MemoryStore) -> Learn
         "undone_by": change.undone_by,
         "memories": [await _memory(row, scope, store, is_undone=is_undone) for row in rows],
         "known": [],
+        "proposed": [],
     }
 
 
@@ -132,5 +140,19 @@ async def _known(id: str, scope: Scope, store: MemoryStore) -> KnownMemory | Non
     return None if memory is None or memory.valid_to is not None else {"id": id, "memory": memory.text}
 
 
+async def _proposed(id: str, scope: Scope, site: Site) -> Proposed | None:
+    project = Project(tenant=scope.tenant, project=scope.project)
+    found = await site.parts.proposals.find(project, ProposalId(id))
+    return proposed_json(found[1]) if found is not None and found[0].user == scope.user else None
+
+
 def _nothing(state: LearnedState) -> LearnedFrom:
-    return {"state": state, "error": None, "change_id": None, "undone_by": None, "memories": [], "known": []}
+    return {
+        "state": state,
+        "error": None,
+        "change_id": None,
+        "undone_by": None,
+        "memories": [],
+        "known": [],
+        "proposed": [],
+    }

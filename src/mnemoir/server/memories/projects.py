@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
 from fastapi import Depends
 
@@ -14,7 +14,8 @@ from mnemoir.core.ids import JobId
 from mnemoir.memory.facts import default_extraction_prompt
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import OwnerSummary, Project
-from mnemoir.server.memories.answers import AppliedChange, Success
+from mnemoir.ports.project_settings import Reviewed
+from mnemoir.server.memories.answers import AppliedChange, Proposed, Success
 from mnemoir.server.memories.bodies import PromptBody, SettingsBody
 from mnemoir.server.memories.later import KIND
 from mnemoir.server.rest import Answer, BodyOf, JsonObject, ProjectHere, Routes, SiteHere
@@ -67,6 +68,7 @@ class ProjectSettingsAnswer(JsonObject):
     memoryEnabled: bool
     decayDays: float
     searchLimit: int
+    review: Reviewed
 
 
 class JobEvent(JsonObject):
@@ -76,6 +78,7 @@ class JobEvent(JsonObject):
     event_type: Literal["ADD"]
     status: Literal["PENDING", "RUNNING", "SUCCEEDED", "FAILED"]
     results: list[AppliedChange]
+    proposed: NotRequired[list[Proposed]]
     created_at: str
     updated_at: str
     error: str | None
@@ -123,6 +126,7 @@ async def settings(site: SiteHere, project: ProjectHere) -> Answer[ProjectSettin
             "memoryEnabled": own.memory_enabled is not False,
             "decayDays": decay_days or 0,
             "searchLimit": options.search_limit if own.search_limit is None else own.search_limit,
+            "review": own.review or options.review,
         }
     )
 
@@ -131,8 +135,12 @@ async def settings(site: SiteHere, project: ProjectHere) -> Answer[ProjectSettin
 async def change_settings(
     site: SiteHere, project: ProjectHere, body: Annotated[SettingsBody, Depends(BodyOf(SettingsBody))]
 ) -> Answer[Success]:
-    names = {"memoryEnabled": "memory_enabled", "decayDays": "decay_days", "searchLimit": "search_limit"}
-    changed = {names[field]: value for field, value in body.model_dump(exclude_unset=True).items()}
+    names = {
+        "memoryEnabled": "memory_enabled",
+        "decayDays": "decay_days",
+        "searchLimit": "search_limit",
+    }
+    changed = {names.get(field, field): value for field, value in body.model_dump(exclude_unset=True).items()}
     async with site.settings_change:
         own = await site.parts.project_settings.load(project)
         await site.parts.project_settings.save(project, replace(own, **changed))
@@ -144,17 +152,18 @@ async def event(site: SiteHere, project: ProjectHere, event_id: str) -> Answer[J
     job = await site.parts.jobs.get(JobId(event_id))
     if job is None or job.kind != KIND or not _belongs(job, project):
         raise NotFound(f"There is no event {event_id[:128]!r} here.", code="event_not_found")
-    return Answer(
-        {
-            "id": job.id,
-            "event_type": "ADD",
-            "status": job.state,
-            "results": list((job.result or {}).get("results", ())),
-            "created_at": job.created_at,
-            "updated_at": job.updated_at,
-            "error": job.error,
-        }
-    )
+    told: JobEvent = {
+        "id": job.id,
+        "event_type": "ADD",
+        "status": job.state,
+        "results": list((job.result or {}).get("results", ())),
+        "created_at": job.created_at,
+        "updated_at": job.updated_at,
+        "error": job.error,
+    }
+    if proposed := (job.result or {}).get("proposed"):
+        told["proposed"] = list(proposed)
+    return Answer(told)
 
 
 def _with_users(name: str, users: Sequence[OwnerSummary]) -> ProjectWithUsers:

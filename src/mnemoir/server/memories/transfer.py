@@ -16,8 +16,10 @@ from mnemoir.core.clock import to_text
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory
+from mnemoir.core.proposals import Proposal
 from mnemoir.core.scope import Scope, entity_name
 from mnemoir.memory.facts.kind import FACT, ToldMemory
+from mnemoir.memory.facts.proposal_kind import PROPOSAL
 from mnemoir.ports.memory_kinds import Exchange
 from mnemoir.ports.memory_store import Project
 from mnemoir.server.access import owner
@@ -31,8 +33,9 @@ from mnemoir.server.memories.answers import (
     memory_json,
     plan_json,
 )
-from mnemoir.server.memories.bodies import ImportedMemory
+from mnemoir.server.memories.bodies import ImportedMemory, ImportedProposal
 from mnemoir.server.memories.lists import UserQuery
+from mnemoir.server.memories.proposals import exported_json
 from mnemoir.server.request import parse_json, read_body
 from mnemoir.server.rest import Answer, JsonObject, ProjectHere, Routes, Site, SiteHere, checked
 
@@ -117,10 +120,13 @@ async def _planned(
     exchanges: dict[str, Exchange], project: Project, lines: Mapping[tuple[str, str], Sequence[Any]]
 ) -> ImportAnswer:
     plans: list[ImportPlan] = []
+    count = 0
     for (kind, user), records in lines.items():
         found = await exchanges[kind].rehearse(owner(project, user), records)
-        plans.append({"user_id": user, "plan_id": found.plan_id, "results": plan_json(found.applied)})
-    count, total = sum(len(plan["results"]) for plan in plans), sum(map(len, lines.values()))
+        if kind == FACT:
+            plans.append({"user_id": user, "plan_id": found.plan_id, "results": plan_json(found.applied)})
+        count += len(found.applied) + found.others
+    total = sum(map(len, lines.values()))
     message = f"Nothing was stored; {count} memories would be added"
     return {"success": True, "message": message, "imported": count, "skipped": total - count, "plans": plans}
 
@@ -136,10 +142,10 @@ async def _lines(exchanges: dict[str, Exchange], owners: Sequence[tuple[str, Sco
             yield b"".join(lines)
 
 
-def _line(kind: str, record: Any) -> ExportedMemory | dict[str, Any]:
+def _line(kind: str, record: Any) -> Mapping[str, Any]:
     if isinstance(record, ToldMemory):
         return {**memory_json(record.memory), "history": history_json(record.history)}
-    return {**record, "kind": kind}
+    return {**(exported_json(record) if isinstance(record, Proposal) else record), "kind": kind}
 
 
 def _read(body: bytes, exchanges: dict[str, Exchange]) -> list[_Line]:
@@ -161,6 +167,9 @@ def _record(number: int, line: bytes, exchanges: dict[str, Exchange]) -> _Line:
     except InvalidRequest as exc:
         raise InvalidRequest(f"Line {number}: {exc.message}", code="invalid_json") from None
     kind = raw.get("kind") if isinstance(raw, dict) else None
+    if kind == PROPOSAL:
+        proposed = checked(ImportedProposal, raw, "body", number)
+        return PROPOSAL, proposed.user_id, proposed.proposal()
     if isinstance(raw, dict) and isinstance(kind, str) and kind != FACT and kind in exchanges:
         return kind, entity_name(raw.get("user_id"), "user_id"), raw
     told = checked(ImportedMemory, raw, "body", number)

@@ -9,11 +9,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from mnemoir.core.ids import JobId, MemoryId
+from mnemoir.core.ids import JobId, MemoryId, ProposalId
 from mnemoir.core.runs import NodeTrace, RecalledMemory, RunStatus, RunTrace, WrittenKind, WrittenMemory
 from mnemoir.core.scope import Scope
 from mnemoir.ports.jobs import Job, JobQueue
-from mnemoir.ports.memory_store import MemoryStore
+from mnemoir.ports.memory_store import MemoryStore, Project
+from mnemoir.ports.proposals import ProposalStore
 from mnemoir.server.rest import JsonObject
 
 Event = Literal["ADD", "UPDATE", "DELETE"]
@@ -53,7 +54,10 @@ class RunLearned(JsonObject):
 
 
 class RunRemembering(JsonObject):
-    """A write of a run to memory, and its outcome. `node` is the node's place among all nodes of the run."""
+    """A write of a run to memory, and its outcome. `node` is the node's place among all nodes of the run.
+
+    `proposed` are changes that wait for a review, by proposal; one that was settled has no text.
+    """
 
     node: int
     title: str
@@ -64,6 +68,7 @@ class RunRemembering(JsonObject):
     ]
     error: str | None
     learned: Sequence[RunLearned]
+    proposed: Sequence[RunLearned]
 
 
 class RunMemories(JsonObject):
@@ -73,11 +78,11 @@ class RunMemories(JsonObject):
     written: Sequence[RunRemembering]
 
 
-async def memories_of(run: RunTrace, jobs: JobQueue, store: MemoryStore) -> RunMemories:
+async def memories_of(run: RunTrace, jobs: JobQueue, store: MemoryStore, queue: ProposalStore) -> RunMemories:
     """The reads and writes in the order of the nodes; a memory that several nodes read is listed once."""
     nodes = list(run.nodes())
     written = [
-        await _remembering(place, node, one, run.scope, jobs, store)
+        await _remembering(place, node, one, run.scope, jobs, store, queue)
         for place, node in enumerate(nodes)
         for one in node.written
     ]
@@ -109,10 +114,16 @@ def _read(nodes: Sequence[NodeTrace]) -> list[RecalledMemory]:
 
 
 async def _remembering(
-    place: int, node: NodeTrace, written: WrittenMemory, scope: Scope, jobs: JobQueue, store: MemoryStore
+    place: int,
+    node: NodeTrace,
+    written: WrittenMemory,
+    scope: Scope,
+    jobs: JobQueue,
+    store: MemoryStore,
+    queue: ProposalStore,
 ) -> RunRemembering:
     job = await jobs.get(JobId(written.id)) if written.kind == "turn" else None
-    learned = (job.result or {}).get("learned", ()) if job else ()
+    result = (job.result or {}) if job else {}
     return {
         "node": place,
         "title": node.title,
@@ -120,7 +131,8 @@ async def _remembering(
         "count": written.count,
         "state": _state(written, job),
         "error": job.error if job else None,
-        "learned": [await _learned(change, scope, store) for change in learned],
+        "learned": [await _learned(change, scope, store) for change in result.get("learned", ())],
+        "proposed": [await _proposed(change, scope, queue) for change in result.get("proposed", ())],
     }
 
 
@@ -134,3 +146,14 @@ async def _learned(change: Mapping[str, Any], scope: Scope, store: MemoryStore) 
     history: Sequence[Any] = await store.history(scope.owner, MemoryId(change["memory_id"]))
     text = history[-1].new_text if history and history[-1].event != "DELETE" else None
     return {"id": change["memory_id"], "event": change["event"], "text": text}
+
+
+async def _proposed(change: Mapping[str, Any], scope: Scope, queue: ProposalStore) -> RunLearned:
+    project = Project(tenant=scope.tenant, project=scope.project)
+    found = await queue.find(project, ProposalId(change["memory_id"]))
+    is_own = found is not None and found[0].user == scope.user
+    return {
+        "id": change["memory_id"],
+        "event": change["event"],
+        "text": found[1].memory.text if found is not None and is_own else None,
+    }

@@ -87,7 +87,9 @@ async def show_summary(site: SiteHere, run_id: str) -> Answer[RunShort]:
 
 @router.get("/{run_id:path}/memories", summary="What it read from memory and wrote to it, also behind its answer")
 async def show_memories(site: SiteHere, run_id: str) -> Answer[RunMemories]:
-    return Answer(await memories_of(await _run(site, run_id), site.parts.jobs, site.parts.store))
+    return Answer(
+        await memories_of(await _run(site, run_id), site.parts.jobs, site.parts.store, site.parts.proposals)
+    )
 
 
 @router.get("/{run_id:path}/curl", summary="Its request, or that of one of its nodes, as a command")

@@ -1,6 +1,6 @@
 """Routes for the operators of the server: health, readiness and metrics."""
 
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from fastapi import Request
 from starlette.responses import Response
@@ -48,9 +48,10 @@ class VectorBacklog(JsonObject):
 
 
 class Ready(Health):
-    """Health, and the backlog of vectors."""
+    """Health, and the backlog of vectors. `degraded` are damaged files that were set aside; it is left out else."""
 
     vectors: VectorBacklog
+    degraded: NotRequired[list[str]]
 
 
 _UNHEALTHY: dict[int | str, dict[str, Any]] = {503: {"model": Unhealthy, "description": "The storage does not work"}}
@@ -73,7 +74,11 @@ async def ready(request: Request, site: SiteHere) -> Answer[Ready] | Answer[Unhe
         return unhealthy
     pending, total = await vector_backlog(site.parts)
     vectors: VectorBacklog = {"model": site.parts.embedding.name, "pending": pending, "of": total}
-    return Answer[Ready]({**_health(site.parts), "vectors": vectors})
+    damaged = await site.parts.stock.damaged()
+    told: Ready = {**_health(site.parts), "vectors": vectors, "degraded": damaged}
+    if not damaged:
+        del told["degraded"]
+    return Answer[Ready](told)
 
 
 def _llm(parts: Parts) -> Literal["configured", "missing"]:

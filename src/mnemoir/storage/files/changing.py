@@ -15,6 +15,7 @@ from mnemoir.core.clock import Clock, to_text
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Applied, IndexEntry, Provenance
+from mnemoir.core.proposals import NO_STEP, QueueStep
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Receipt
 from mnemoir.storage.files.contents import Contents, ScopeOfFile
@@ -62,7 +63,7 @@ class Unbroken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """A requested change: `plan` returns its effects; provenance and receipt are stored with it.
+    """A requested change: `plan` returns its effects; provenance, receipt and queue are stored with it.
 
     `restored` are memories that the plan may restore.
     """
@@ -71,6 +72,7 @@ class Wish:
     plan: Callable[[ScopeOfFile], Sequence[Effect]]
     provenance: Provenance
     receipt: Receipt | None = None
+    queue: QueueStep = NO_STEP
     restored: Sequence[MemoryId] = ()
 
 
@@ -92,7 +94,7 @@ class Changing:
             return await self._change(project, wish) if earlier is None else earlier
 
     async def answer(self, project: OpenProject, wish: Wish) -> list[Applied]:
-        """Store a receipt for a request that changes nothing; the file stays untouched."""
+        """Store a receipt, and what is proposed, for a request that changes nothing; the file stays untouched."""
         async with project.writing:
             earlier = await self._earlier(wish)
             if earlier is None:
@@ -147,15 +149,15 @@ class Changing:
             want_second_vectors(sql, number, project.project)
             move_stamp(sql, number, before.stamp, after.stamp)
 
-        if effects or wish.receipt is not None:
+        if effects or wish.receipt is not None or wish.queue != NO_STEP:
             await self._db.write(wish.scope, note)
 
     def _record(self, sql: Sql, wish: Wish, effects: Sequence[Effect]) -> None:
         now, within = self._clock(), entered(sql, wish.scope)
-        add_history(within, wish.scope, effects, wish.provenance, to_text(now))
+        add_history(within, wish.scope, effects, wish.provenance, to_text(now), wish.queue)
         if wish.receipt is not None:
             answer = (wish.provenance.reason, [effect.applied for effect in effects])
-            keep_receipt(within, wish.receipt, answer, now)
+            keep_receipt(within, wish.receipt, answer, now, wish.queue.proposed)
 
 
 def current(project: OpenProject, sql: Sql) -> Contents:

@@ -30,6 +30,7 @@ from mnemoir.core.memories import (
     lacks_second_vector,
     lacks_vector,
 )
+from mnemoir.core.proposals import NO_STEP, QueueStep
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import (
     ChangePage,
@@ -100,13 +101,16 @@ class FileMemoryStore:
         receipt: Receipt | None = None,
         degrade: bool = False,
         expected: Sequence[Applied] | None = None,
+        queue: QueueStep = NO_STEP,
     ) -> list[Applied]:
         """Apply all changes in one replacement of the file, or none. An Update and a Remove keep no closed copy."""
 
         def plan(standing: ScopeOfFile) -> Sequence[Effect]:
             return planned(standing, scope, changes, self._now(), degrade=degrade, expected=expected)
 
-        wish = Wish(scope=scope, plan=plan, provenance=provenance, receipt=receipt, restored=_restored(changes))
+        wish = Wish(
+            scope=scope, plan=plan, provenance=provenance, receipt=receipt, queue=queue, restored=_restored(changes)
+        )
         if changes:
             applied = await self._change(wish)
             if lacks_vector(changes):
@@ -114,7 +118,9 @@ class FileMemoryStore:
             if lacks_second_vector(changes):
                 self._note_second()
             return applied
-        return await self._unbroken.run(self._changing.answer(self._open[project_of(scope)], wish)) if receipt else []
+        if receipt is None and queue == NO_STEP:
+            return []
+        return await self._unbroken.run(self._changing.answer(self._open[project_of(scope)], wish))
 
     async def preview(self, scope: Scope, changes: Sequence[Change], *, degrade: bool = False) -> list[Applied]:
         """What a commit would do to the file as it is; takes no lock."""

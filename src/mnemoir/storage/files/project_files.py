@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import orjson
 import structlog
@@ -23,7 +23,7 @@ from mnemoir.core.atomic_file import Stamp, leftover_of, remove_file
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Project
-from mnemoir.ports.project_settings import ProjectFile, ProjectFiles, ProjectSettings, ProjectSettingsStore
+from mnemoir.ports.project_settings import ProjectFile, ProjectFiles, ProjectSettings, ProjectSettingsStore, Reviewed
 from mnemoir.storage.file_lock import file_locked
 from mnemoir.storage.files import project_file
 from mnemoir.storage.files.project_file import FILE_NAME, encode
@@ -65,6 +65,7 @@ def _load(place: Folder) -> ProjectSettings:
         decay_days=_number(members.get("decayDays")),
         search_limit=_whole(members.get("searchLimit")),
         extraction_prompt=None if read is None else read[0].decode("utf-8-sig", "replace"),
+        review=_reviewed(members.get("review")),
     )
 
 
@@ -93,6 +94,7 @@ def _merged(members: dict[str, Any], settings: ProjectSettings) -> dict[str, Any
         "memoryEnabled": settings.memory_enabled,
         "decayDays": int(days) if days is not None and float(days).is_integer() else days,
         "searchLimit": settings.search_limit,
+        "review": settings.review,
     }
     unset = {name for name, value in ours.items() if value is None}
     return {name: value for name, value in (members | ours).items() if name not in unset}
@@ -100,6 +102,10 @@ def _merged(members: dict[str, Any], settings: ProjectSettings) -> dict[str, Any
 
 def _boolean(value: object) -> bool | None:
     return value if isinstance(value, bool) else None
+
+
+def _reviewed(value: object) -> Reviewed | None:
+    return next((each for each in get_args(Reviewed) if each == value), None)
 
 
 def _number(value: object) -> float | None:

@@ -13,12 +13,14 @@ from typing import Any
 from mnemoir.core.clock import to_text
 from mnemoir.core.ids import ChangeId, MemoryId, new_change_id, new_memory_id
 from mnemoir.core.memories import Applied, Change, HistoryEntry, Memory, Provenance, state_hash
+from mnemoir.core.proposals import NO_STEP, QueueStep
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.storage.planning import Effect, Standing, effective_at, is_within, planned, removal, seconds_of
 from mnemoir.storage.sql.change_log import end_before
 from mnemoir.storage.sql.engine import Sql, Value, queries
 from mnemoir.storage.sql.forgetting import derived_from, drop_words, erase_traces, named_after
+from mnemoir.storage.sql.proposals import put_proposals, take_approved
 from mnemoir.storage.sql.rows import (
     as_json,
     copy_entry,
@@ -36,17 +38,34 @@ from mnemoir.storage.sql.second_vectors import want_second_vectors
 _QUERIES = {**queries("memories"), **queries("changes")}
 
 
-def add_history(sql: Sql, scope: Scope, effects: Sequence[Effect], provenance: Provenance, now: str) -> None:
-    """Write one event for each effect, all of one change, with the turns and the model they came from."""
+def add_history(
+    sql: Sql,
+    scope: Scope,
+    effects: Sequence[Effect],
+    provenance: Provenance,
+    now: str,
+    queue: QueueStep = NO_STEP,
+) -> None:
+    """Write one event for each effect, all of one change, with the turns and the model they came from.
+
+    Those of an approved proposal are the proposal's. What the change proposes is stored with its turns. Raises
+    StaleChange.
+    """
+    origins = take_approved(sql, scope, queue.approved)
+    source_id = _source_id(sql, provenance) if effects or queue.proposed else None
+    put_proposals(sql, scope, queue.proposed, source_id)
     if effects:
         common: dict[str, Value] = {
             "at": now,
             "model": provenance.model,
-            "source_id": _source_id(sql, provenance),
+            "source_id": source_id,
             "change_id": provenance.change or new_change_id(),
             "undo_of": provenance.undo_of,
         }
-        sql.many(_QUERIES["add_history"], [{**common, **_history_event(effect, scope)} for effect in effects])
+        sql.many(
+            _QUERIES["add_history"],
+            [{**common, **_history_event(effect, scope), **origins.get(effect.memory.id, {})} for effect in effects],
+        )
 
 
 def history_of_memory(sql: Sql, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
@@ -155,13 +174,14 @@ class Commit:
         *,
         degrade: bool,
         expected: Sequence[Applied] | None = None,
+        queue: QueueStep = NO_STEP,
     ) -> list[Applied]:
         """Apply all changes, in order. Raises StaleChange and InvalidRequest with nothing written."""
         effects = planned(self._rows, self._scope, changes, self._now_text, degrade=degrade, expected=expected)
         write = {"ADD": self._add, "UPDATE": self._update, "DELETE": self._close}
         for effect in effects:
             write[effect.event](effect, provenance.undo_of)
-        add_history(self._sql, self._scope, effects, provenance, self._now_text)
+        add_history(self._sql, self._scope, effects, provenance, self._now_text, queue)
         return [effect.applied for effect in effects]
 
     def delete(self, memory_id: MemoryId, reason: str) -> Memory | None:

@@ -19,6 +19,7 @@ from mnemoir.core.ids import JobId, MemoryId
 from mnemoir.core.scope import Scope
 from mnemoir.storage.sql.engine import Sql, owner_values, queries
 from mnemoir.storage.sql.job_queue import put_job
+from mnemoir.storage.sql.proposals import erase_proposals
 from mnemoir.storage.sql.rows import narrowing
 
 _QUERIES = {**queries("forgetting"), **queries("erasing"), **queries("changes"), **queries("change_log")}
@@ -26,7 +27,7 @@ _GIVE_NO_TEXT = ("restored", "merged", "confirmed", "undone")
 ERASE = "erase"  # the kind of such jobs
 
 _ROWS_AT_ONCE = 1000
-_TABLES = ("erase_memories", "erase_events", "erase_turns", "erase_answers")  # events name turns
+_TABLES = ("erase_memories", "erase_events", "erase_waiting", "erase_turns", "erase_answers")  # events name turns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +78,9 @@ def drop_words(sql: Sql, session: str, derived: Derived) -> None:
 
 
 def erase_traces(sql: Sql, scope: Scope) -> None:
-    """Delete history, sources and receipts of a scope's memories, present and removed."""
+    """Delete history, proposals, sources and receipts of a scope's memories, present and removed."""
     sql.run(_QUERIES["erase_history"], **narrowing(scope))
+    erase_proposals(sql, scope)
     for query in ("erase_sources", "erase_receipts"):
         sql.run(_QUERIES[query])
 
@@ -102,7 +104,8 @@ def _is_said_alone(sql: Sql, memory_id: str, session: str) -> bool:
 
 
 def _drop_receipts(sql: Sql, memory_ids: Sequence[str]) -> None:
-    """Delete the stored answers that quote one of the memories."""
+    """Delete the stored answers that quote one of the memories, or proposals."""
+    sql.run(_QUERIES["drop_proposing_receipts"])
     for key, applied in sql.rows(_QUERIES["receipts"]):
         if any(memory_id in applied for memory_id in memory_ids):
             sql.run(_QUERIES["drop_receipt"], key=key)

@@ -15,6 +15,7 @@ from mnemoir.core.memories import (
     Provenance,
     lacks_vector,
 )
+from mnemoir.core.proposals import NO_STEP, QueueStep
 from mnemoir.core.scope import Scope
 from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.memory_store import (
@@ -79,6 +80,7 @@ class SqlMemoryStore(SqlBacklog):
         receipt: Receipt | None = None,
         degrade: bool = False,
         expected: Sequence[Applied] | None = None,
+        queue: QueueStep = NO_STEP,
     ) -> list[Applied]:
         """Apply all changes in one transaction. A replaced state stays as a closed memory."""
 
@@ -88,13 +90,14 @@ class SqlMemoryStore(SqlBacklog):
             if receipt and (earlier := already_applied(within, receipt, now)) is not None:
                 return earlier, False
             commit = Commit(within, scope, now)
-            applied = commit.apply(changes, provenance, degrade=degrade, expected=expected)
+            applied = commit.apply(changes, provenance, degrade=degrade, expected=expected, queue=queue)
             commit.finish()
             if receipt:
-                keep_receipt(within, receipt, (provenance.reason, applied), now)
+                keep_receipt(within, receipt, (provenance.reason, applied), now, queue.proposed)
             return applied, commit.wants_second
 
-        applied, wants_second = await self._db.write(scope, work) if changes or receipt else ([], False)
+        is_wanted = bool(changes or receipt or queue != NO_STEP)
+        applied, wants_second = await self._db.write(scope, work) if is_wanted else ([], False)
         if lacks_vector(changes):
             self._note_pending()
         if wants_second:

@@ -10,9 +10,10 @@ from datetime import datetime, timedelta
 
 from mnemoir.core.errors import Conflict
 from mnemoir.core.memories import Applied
+from mnemoir.core.proposals import Proposal
 from mnemoir.ports.memory_store import Receipt, RedeemedReceipt
 from mnemoir.storage.sql.engine import Sql, queries
-from mnemoir.storage.sql.rows import applied_as_json, applied_of
+from mnemoir.storage.sql.rows import applied_as_json, applied_of, proposed_as_json, proposed_of
 
 _QUERIES = queries("changes")
 KEPT = timedelta(hours=24)
@@ -23,8 +24,13 @@ def find_receipt(sql: Sql, key: str, now: datetime) -> RedeemedReceipt | None:
     row = sql.row(_QUERIES["receipt"], key=key, since=(now - KEPT).timestamp())
     if row is None:
         return None
-    request_hash, reason, applied = row
-    return RedeemedReceipt(request_hash=request_hash, reason=reason, applied=applied_of(applied))
+    request_hash, reason, applied, proposed = row
+    return RedeemedReceipt(
+        request_hash=request_hash,
+        reason=reason,
+        applied=applied_of(applied),
+        proposed=() if proposed is None else proposed_of(proposed),
+    )
 
 
 def already_applied(sql: Sql, receipt: Receipt, now: datetime) -> list[Applied] | None:
@@ -41,8 +47,14 @@ def already_applied(sql: Sql, receipt: Receipt, now: datetime) -> list[Applied] 
     return list(earlier.applied)
 
 
-def keep_receipt(sql: Sql, receipt: Receipt, answer: tuple[str, Sequence[Applied]], now: datetime) -> None:
-    """Store the reason and the outcome of a commit, and delete expired receipts."""
+def keep_receipt(
+    sql: Sql,
+    receipt: Receipt,
+    answer: tuple[str, Sequence[Applied]],
+    now: datetime,
+    proposed: Sequence[Proposal] = (),
+) -> None:
+    """Store the reason and the outcome of a commit, with what it proposed, and delete expired receipts."""
     reason, applied = answer
     sql.run(_QUERIES["drop_receipts"], before=(now - KEPT).timestamp())
     sql.run(
@@ -52,4 +64,5 @@ def keep_receipt(sql: Sql, receipt: Receipt, answer: tuple[str, Sequence[Applied
         reason=reason,
         given_at=now.timestamp(),
         applied=applied_as_json(applied),
+        proposed=proposed_as_json(proposed) if proposed else None,
     )

@@ -8,6 +8,7 @@ from typing import Any
 from mnemoir.core.errors import NotSupported
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Applied, HistoryEntry, IndexEntry, Memory, SourceTurn
+from mnemoir.core.proposals import Proposal
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.search.terms import TERMS_VERSION
@@ -130,6 +131,16 @@ def applied_of(text: str) -> list[Applied]:
     ]
 
 
+def proposed_as_json(proposed: Iterable[Proposal]) -> str:
+    """What a commit proposed as JSON for `proposed_of`."""
+    return as_json([{**_members(one), "memory": _members(one.memory)} for one in proposed])
+
+
+def proposed_of(text: str) -> list[Proposal]:
+    """The proposals that `proposed_as_json` stored."""
+    return [Proposal(**{**one, "memory": Memory(**one["memory"])}) for one in from_json(text)]
+
+
 def as_json(value: Mapping[str, Any] | Sequence[Any]) -> str:
     """The value as JSON, members in order; by the standard library, as orjson has no integers over 64 bits."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -143,8 +154,8 @@ def from_json(text: str) -> Any:
         raise Damaged(f"stored JSON cannot be read: {exc}") from exc
 
 
-def _members(memory: Memory) -> dict[str, Any]:
-    return {member.name: getattr(memory, member.name) for member in fields(memory)}
+def _members(value: Memory | Proposal) -> dict[str, Any]:
+    return {member.name: getattr(value, member.name) for member in fields(value)}
 
 
 def put_entry(sql: Sql, seq: int, entry: IndexEntry) -> None:

@@ -19,13 +19,19 @@ FACT_TABLES: Tables = {
     "codes": ("codes",),
     "history": ("old_text", "new_text", "state"),
     "sources": ("turns",),
-    "receipts": ("applied",),
+    "receipts": ("applied", "proposed"),
     "file_index": ("terms", "vector", "token_ids", "token_codes", "second_vector"),
 }
+PROPOSAL_TABLES: Tables = {"proposals": ("text", "previous_text", "state")}
 JOB_TABLES: Tables = {"jobs": ("payload", "result", "error")}
 CONVERSATION_TABLES: Tables = {"catalogue": (), "catalogued_conversations": ()}
 OTHER_TABLES = ("scopes", "file_projects", "project_settings", "migrations")
-CELLS = frozenset(column for tables in (FACT_TABLES, JOB_TABLES) for columns in tables.values() for column in columns)
+CELLS = frozenset(
+    column
+    for tables in (FACT_TABLES, PROPOSAL_TABLES, JOB_TABLES)
+    for columns in tables.values()
+    for column in columns
+)
 _QUERIES = queries("integrity")
 
 

@@ -76,14 +76,18 @@ def set_aside(path: Path, identity: Identity | None) -> Path | None:
         return kept_as
 
 
+def names_set_aside(path: Path) -> list[str]:
+    """The names that damaged files of this path were given, oldest first; [] without any. Raises OSError."""
+    found = (entry.name for entry in path.parent.iterdir() if entry.name.startswith(f"{path.name}{_MARK}"))
+    return sorted(name for name in found if not name.endswith(_SIDE_FILES))
+
+
 def last_taken_id(path: Path) -> int:
     """The number above which message ids of a new file begin: 0; after a damaged file, above all its possible ids.
 
     A vector store may still hold vectors under those ids.
     """
-    names = (entry.name for entry in path.parent.iterdir())
-    was_damaged = any(name.startswith(f"{path.name}{_MARK}") for name in names)
-    return time.time_ns() // 1_000_000 if was_damaged else 0
+    return time.time_ns() // 1_000_000 if names_set_aside(path) else 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -56,6 +56,42 @@ function spoken(...said: { id: number; content: string }[]) {
   );
 }
 
+describe('the import', () => {
+  it('tells what a file holds before anything is stored, then what was stored', async () => {
+    listed(tea);
+    const asked: (string | null)[] = [];
+    server.use(
+      http.post('*/api/conversations/import', ({ request }) => {
+        asked.push(new URL(request.url).searchParams.get('dry_run'));
+        const skipped = [{ id: 'tea', reason: 'It is there already.' }];
+        return HttpResponse.json({ success: true, message: '', conversations: 2, messages: 31, skipped });
+      }),
+    );
+    renderAt('/conversations', <ConversationsPage />);
+    await userEvent.click(screen.getByRole('button', { name: 'Import…' }));
+    await screen.findByRole('dialog');
+    const picker = document.querySelector<HTMLInputElement>('input[type="file"]');
+    if (picker) await userEvent.upload(picker, new File(['[]'], 'conversations.json', { type: 'application/json' }));
+    expect(await screen.findByText(/2 conversations with 31 messages; 1 skipped/)).toBeInTheDocument();
+    expect(screen.getByText('In this file')).toBeInTheDocument();
+    await userEvent.click(screen.getByRole('button', { name: 'Import' }));
+    expect(await screen.findByText('Imported')).toBeInTheDocument();
+    expect(asked).toEqual(['true', 'false']);
+  });
+
+  it('says why a file cannot be imported', async () => {
+    listed(tea);
+    server.use(http.post('*/api/conversations/import', () => HttpResponse.json(problem, { status: 400 })));
+    renderAt('/conversations', <ConversationsPage />);
+    await userEvent.click(screen.getByRole('button', { name: 'Import…' }));
+    await screen.findByRole('dialog');
+    const picker = document.querySelector<HTMLInputElement>('input[type="file"]');
+    if (picker) await userEvent.upload(picker, new File(['x'], 'x.json', { type: 'application/json' }));
+    expect(await screen.findByText('It is broken.')).toBeInTheDocument();
+    expect(screen.getByRole('button', { name: 'Import' })).toBeDisabled();
+  });
+});
+
 describe('the page of conversations', () => {
   it('says what to do where there are none', async () => {
     listed();

@@ -1,18 +1,20 @@
-import { Anchor } from '@mantine/core';
-import { TbArrowLeft } from 'react-icons/tb';
+import { Anchor, Button } from '@mantine/core';
+import { TbArrowLeft, TbUpload } from 'react-icons/tb';
 import { Link } from 'react-router';
 import { PageFrame } from '@/shared/components/PageFrame';
 import { EmptyState } from '@/shared/components/states';
+import { useDialog } from '@/shared/hooks/useDialog';
 import { useAddress } from './address';
 import classes from './ConversationsPage.module.css';
 import { Detail } from './detail/Detail';
+import { ImportDialog } from './list/ImportDialog';
 import { ListPane } from './list/ListPane';
 
 /** All conversations beside the one that is looked at; in a narrow window one of the two. */
 export function ConversationsPage() {
   const { address, linkTo } = useAddress();
   return (
-    <PageFrame fill title="Conversations">
+    <PageFrame fill title="Conversations" actions={<Import />}>
       <div className={classes.panes} data-chosen={address.id !== '' || undefined}>
         <section className={classes.list} aria-label="All conversations">
           <ListPane />
@@ -28,11 +30,28 @@ export function ConversationsPage() {
           ) : (
             <EmptyState
               title="Choose a conversation"
-              hint="What was said, in all its branches; what a model is shown of it; and what discussion and nodes remember."
+              hint="Read its messages and branches, see what a model is shown of it, and what was remembered from it."
             />
           )}
         </section>
       </div>
     </PageFrame>
+  );
+}
+
+function Import() {
+  const { shown, open, close } = useDialog<'import'>();
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<TbUpload size={15} aria-hidden />}
+        onClick={() => open('import')}
+      >
+        Import…
+      </Button>
+      {shown && <ImportDialog onClose={close} />}
+    </>
   );
 }

@@ -36,6 +36,7 @@ function serveMemories(memories: ReturnType<typeof memory>[]): Asked[] {
   };
   server.use(
     http.get('*/api/projects', () => HttpResponse.json({ results: [] })),
+    http.get('*/api/memories/proposals', () => HttpResponse.json({ results: [], total: 0, next: null })),
     http.get('*/api/memories', async ({ request }) => {
       await note(request);
       return HttpResponse.json({ results: memories, total: memories.length, next: null });
@@ -126,7 +127,61 @@ test('a search shows what each stage gave', async () => {
   const bars = await screen.findByLabelText('Score 0.81');
   expect(bars).toHaveTextContent('Words1.20');
   expect(bars).toHaveTextContent('Meaning0.40');
-  expect(screen.getByText(/date: no date named/)).toBeInTheDocument();
+  expect(screen.getByTitle(/date: no date named/)).toHaveTextContent('1 found, best first');
+});
+
+test('what has nothing in common with the question stands below a line', async () => {
+  serveMemories([]);
+  const found = [memory('a', 'Likes tea'), memory('b', 'Rows each morning'), memory('c', 'Lives in Graz')];
+  const hits = found.map((each, at) => ({ ...each, score: 0.5, signals: {}, ...(at !== 1 && { likely: false }) }));
+  server.use(http.post('*/api/memories/search', () => HttpResponse.json({ results: hits, stages: {} })));
+  renderAt('/memories?q=rowing', <MemoriesPage />);
+  expect(await screen.findByText('1 found, best first; 2 less likely')).toBeInTheDocument();
+  const shown = screen.getByRole('grid').textContent;
+  expect(shown).toMatch(/Rows each morning.*Less likely.*Likes tea.*Lives in Graz/);
+});
+
+test('a memory is added by hand, word for word', async () => {
+  serveMemories([]);
+  const bodies: unknown[] = [];
+  server.use(
+    http.post('*/api/memories', async ({ request }) => {
+      bodies.push(await request.json());
+      return HttpResponse.json({ results: [{ id: 'a', memory: 'Hates coriander', event: 'ADD' }], message: '' });
+    }),
+  );
+  renderAt('/memories?user=mira', <MemoriesPage />);
+  await userEvent.click(screen.getByRole('button', { name: 'Add a memory' }));
+  await userEvent.type(await screen.findByRole('textbox', { name: 'Memory' }), 'Hates coriander{Control>}{Enter}');
+  await waitFor(() => expect(screen.queryByRole('dialog')).not.toBeInTheDocument());
+  const messages = [{ role: 'user', content: 'Hates coriander' }];
+  expect(bodies).toEqual([{ messages, user_id: 'mira', infer: false }]);
+});
+
+test('the project’s memory settings and extraction prompt are changed in the page', async () => {
+  serveMemories([]);
+  const changes: unknown[] = [];
+  const note = async ({ request }: { request: Request }) => {
+    changes.push(await request.json());
+    return HttpResponse.json({ success: true });
+  };
+  server.use(
+    http.get('*/api/memories/settings', () =>
+      HttpResponse.json({ memoryEnabled: true, decayDays: 0, searchLimit: 5 }),
+    ),
+    http.get('*/api/memories/extraction-prompt', () => HttpResponse.json({ prompt: 'Keep it.', isCustom: false })),
+    http.put('*/api/memories/settings', note),
+    http.put('*/api/memories/extraction-prompt', note),
+  );
+  renderAt('/memories', <MemoriesPage />);
+  await userEvent.click(screen.getByRole('button', { name: 'More' }));
+  await userEvent.click(await screen.findByRole('menuitem', { name: 'Memory settings…' }));
+  const days = await screen.findByRole('textbox', { name: 'Facts fade after' });
+  await userEvent.clear(days);
+  await userEvent.type(days, '90');
+  await userEvent.type(screen.getByRole('textbox', { name: 'Extraction prompt' }), ' All of it.');
+  await userEvent.click(screen.getByRole('button', { name: 'Save' }));
+  await waitFor(() => expect(changes).toEqual([{ decayDays: 90 }, { prompt: 'Keep it. All of it.' }]));
 });
 
 test('the filters go with a search, and the age counts as the list has it', async () => {
@@ -145,8 +200,8 @@ test('the filters go with a search, and the age counts as the list has it', asyn
     by: 'updated',
     since: expect.stringMatching(/^\d{4}-.*Z$/) as string,
   });
-  expect(screen.getByRole('button', { name: 'Filters (4)' })).toBeInTheDocument();
-  await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Age counts' }), 'Since learned');
+  await userEvent.click(screen.getByRole('button', { name: 'Filters (4)' }));
+  await userEvent.selectOptions(await screen.findByRole('combobox', { name: 'Age counts' }), 'Since learned');
   await waitFor(() => expect(asked.at(-1)?.body).toMatchObject({ by: 'created' }));
 });
 

@@ -1,10 +1,22 @@
 import { ActionIcon, Button, Drawer, Menu } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useRef } from 'react';
-import { TbCopyCheck, TbDotsVertical, TbDownload, TbFlame, TbHistory, TbUpload } from 'react-icons/tb';
+import {
+  TbAdjustments,
+  TbChecklist,
+  TbCopyCheck,
+  TbDotsVertical,
+  TbDownload,
+  TbFlame,
+  TbHistory,
+  TbPlus,
+  TbUpload,
+} from 'react-icons/tb';
+import { AddMemoryDialog } from '@/shared/components/AddMemoryDialog';
 import { ForgetMemoriesDialog } from '@/shared/components/ForgetMemoriesDialog';
 import { notifyFailure } from '@/shared/components/notify';
 import { PageFrame } from '@/shared/components/PageFrame';
+import { useWaitingCount } from '@/shared/data/memories/proposals';
 import { useExport } from '@/shared/data/memories/transfer';
 import type { Scope } from '@/shared/data/scope';
 import { useDialog } from '@/shared/hooks/useDialog';
@@ -13,6 +25,8 @@ import { MemoryPanel } from './detail/MemoryPanel';
 import { ChangesDialog } from './dialogs/ChangesDialog';
 import { DuplicatesDialog } from './dialogs/DuplicatesDialog';
 import { ImportDialog } from './dialogs/ImportDialog';
+import { ReviewDialog } from './dialogs/ReviewDialog';
+import { SettingsDialog } from './dialogs/SettingsDialog';
 import { Found } from './list/Found';
 import { Listed } from './list/Listed';
 import classes from './MemoriesPage.module.css';
@@ -91,11 +105,25 @@ function Opened(props: OpenedProps) {
 }
 
 function Actions({ owner }: { owner: Scope }) {
-  const { shown, open, close } = useDialog<'changes' | 'duplicates' | 'import' | 'forget'>();
+  const { shown, open, close } = useDialog<
+    'add' | 'changes' | 'review' | 'duplicates' | 'import' | 'settings' | 'forget'
+  >();
   const more = useRef<HTMLButtonElement>(null);
   const save = useExport(owner);
+  const waiting = useWaitingCount(owner);
   return (
     <>
+      <Button size="xs" leftSection={<TbPlus size={15} aria-hidden />} onClick={() => open('add')}>
+        Add a memory
+      </Button>
+      <Button
+        size="xs"
+        variant={waiting ? 'light' : 'default'}
+        leftSection={<TbChecklist size={15} aria-hidden />}
+        onClick={() => open('review')}
+      >
+        Review{waiting ? ` (${waiting})` : ''}
+      </Button>
       <Button
         size="xs"
         variant="default"
@@ -123,6 +151,12 @@ function Actions({ owner }: { owner: Scope }) {
           <Menu.Item leftSection={<TbUpload size={16} aria-hidden />} onClick={() => open('import', more.current)}>
             Import…
           </Menu.Item>
+          <Menu.Item
+            leftSection={<TbAdjustments size={16} aria-hidden />}
+            onClick={() => open('settings', more.current)}
+          >
+            Memory settings…
+          </Menu.Item>
           <Menu.Divider />
           <Menu.Item
             color="red.8"
@@ -133,7 +167,10 @@ function Actions({ owner }: { owner: Scope }) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
+      {shown === 'add' && <AddMemoryDialog owner={owner} onClose={close} />}
+      {shown === 'settings' && <SettingsDialog owner={owner} onClose={close} />}
       {shown === 'changes' && <ChangesDialog owner={owner} onClose={close} />}
+      {shown === 'review' && <ReviewDialog owner={owner} onClose={close} />}
       {shown === 'duplicates' && <DuplicatesDialog owner={owner} onClose={close} />}
       {shown === 'import' && <ImportDialog owner={owner} onClose={close} />}
       {shown === 'forget' && <ForgetMemoriesDialog owner={owner} onClose={close} />}

@@ -17,10 +17,11 @@ function serve(runs: RunListed[], run: RunWhole | null = null) {
 }
 
 test('runs are listed with how they ended and what they took', async () => {
-  serve([listed('r2', { status: 'failed', error: 'The model is down.' }), listed('r1', { memories: 2 })]);
+  const failing = { status: 'failed', error: 'The model is down.', user_id: 'mira', conversation: 'tea' } as const;
+  serve([listed('r2', failing), listed('r1', { memories: 2 })]);
   renderAt('/runs', <RunsPage />);
   const [failed, fine] = await screen.findAllByRole('listitem');
-  expect(failed).toHaveTextContent('The model is down.');
+  expect(failed).toHaveTextContent(/mira · tea.*The model is down\./);
   expect(fine).toHaveTextContent(/Finished.*812 ms.*3 nodes.*2 memories/);
 });
 

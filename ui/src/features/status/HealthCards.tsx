@@ -72,7 +72,7 @@ function EmbedderCard({ embedder }: { embedder: Status['embedder'] }) {
           ['Name', <Words key="name">{embedder.name}</Words>],
           ['Reached by', PROVIDERS[embedder.provider] ?? embedder.provider],
           ...fact('Address', embedder.url),
-          ['Dimensions', embedder.dimension ?? 'told by its first answer'],
+          ['Dimensions', embedder.dimension ?? 'known after its first answer'],
         ]}
       />
       <Checked connected={embedder.connected} />
@@ -90,8 +90,8 @@ function StorageCard({ status }: { status: Status }) {
         facts={[
           ['Kept in', room.backend === 'file' ? 'project files' : 'SQLite'],
           ['Folder', <Words key="folder">{room.data_dir}</Words>],
-          ['Can be written', room.writable && !storage_problem ? 'yes' : 'no'],
-          ['Free on the disk', room.free_bytes === null ? 'not known' : bytes(room.free_bytes)],
+          ['Writable', room.writable && !storage_problem ? 'yes' : 'no'],
+          ['Free on the disk', room.free_bytes === null ? 'unknown' : bytes(room.free_bytes)],
         ]}
       />
     </Section>
@@ -102,7 +102,7 @@ function Checked({ connected }: { connected: Status['model']['connected'] }) {
   return (
     connected.checked_at && (
       <Text size="xs" c="dimmed" mt="xs">
-        Looked at <Time value={connected.checked_at} ago />
+        Checked <Time value={connected.checked_at} ago />
       </Text>
     )
   );

@@ -4,10 +4,10 @@ import { TbAlertTriangle, TbCircleCheck, TbCircleDashed, TbCircleX } from 'react
 import type { Health } from '@/shared/data/status';
 
 const LOOKS: Record<Health | 'unknown', { color: string; label: string; Icon: IconType }> = {
-  ok: { color: 'pine', label: 'Well', Icon: TbCircleCheck },
-  warn: { color: 'yellow', label: 'Look at it', Icon: TbAlertTriangle },
+  ok: { color: 'pine', label: 'OK', Icon: TbCircleCheck },
+  warn: { color: 'yellow', label: 'Attention', Icon: TbAlertTriangle },
   fail: { color: 'red', label: 'Not working', Icon: TbCircleX },
-  unknown: { color: 'gray', label: 'Not looked at yet', Icon: TbCircleDashed },
+  unknown: { color: 'gray', label: 'Not checked yet', Icon: TbCircleDashed },
 };
 
 /** A state in a word, a sign and a colour. */

@@ -35,6 +35,7 @@ const STATUS: Status = {
     measured_at: NOW,
   },
   storage_problem: '',
+  degraded: [],
   counts: {
     projects: 1,
     users: 2,
@@ -93,7 +94,7 @@ test('a server that is well shows its parts, its counts and its settings', async
   answers(STATUS);
   renderAt('/status', <StatusPage />);
   const model = await screen.findByRole('region', { name: 'Model' });
-  expect(within(model).getByText('Well')).toBeVisible();
+  expect(within(model).getByText('OK')).toBeVisible();
   expect(within(model).getByText('http://models.example/v1')).toBeVisible();
   expect(screen.getByRole('region', { name: 'Server' })).toHaveTextContent('1 day, 2 hours');
   expect(screen.getByText('1,234').closest('div')).toHaveTextContent('Memories');
@@ -146,11 +147,11 @@ test('a check asks the models now, and shows what it found', async () => {
   answers({ ...STATUS, model: { ...STATUS.model, connected: { ...WELL, state: null, checked_at: null } } });
   renderAt('/status', <StatusPage />);
   const model = await screen.findByRole('region', { name: 'Model' });
-  expect(model).toHaveTextContent('Not looked at yet');
+  expect(model).toHaveTextContent('Not checked yet');
   answers(STATUS);
   server.use(http.post('*/api/status/check', () => HttpResponse.json(STATUS)));
   await userEvent.click(screen.getByRole('button', { name: 'Check models now' }));
-  expect(await within(model).findByText('Well')).toBeVisible();
+  expect(await within(model).findByText('OK')).toBeVisible();
 });
 
 test('a status that cannot be loaded says why', async () => {
@@ -187,7 +188,7 @@ test('an endpoint shows what it is, and one with a problem what to do and where 
     'GoneNot workingfar-modelOllama, chathttp://models.example:11434not called yet' +
       `${problem}${to_do} Named in Workflows/Ann/Chat.json and 2 other files.`,
   );
-  expect(second).toHaveTextContent('MainWell');
+  expect(second).toHaveTextContent('MainOK');
   expect(within(part).getByRole('link', { name: 'Main' })).toHaveAttribute(
     'href',
     '/workflows?file=Endpoints%2Fmain%20%26%20co%2FMain.json',

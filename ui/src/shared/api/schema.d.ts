@@ -402,6 +402,108 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memories/proposals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What waits for a review, newest first */
+        get: operations["list_proposals_api_memories_proposals_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/proposals/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Approve many proposals of one user, or all */
+        post: operations["approve_many_api_memories_proposals_approve_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/proposals/refuse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Refuse many proposals of one user, or all */
+        post: operations["refuse_many_api_memories_proposals_refuse_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/proposals/{proposal_id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a proposed change, which can be undone */
+        post: operations["approve_api_memories_proposals__proposal_id__approve_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/proposals/{proposal_id}/refuse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Drop a proposal */
+        post: operations["refuse_api_memories_proposals__proposal_id__refuse_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories/proposals/{proposal_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Give a proposal another text; it still waits */
+        patch: operations["edit_api_memories_proposals__proposal_id__patch"];
+        trace?: never;
+    };
     "/api/memories/duplicates": {
         parameters: {
             query?: never;
@@ -1775,6 +1877,7 @@ export interface components {
          *
          *     `known` names memories that said already what was to be added; it is left out when there are none.
          *     With `dry_run` the changes are those that it would make; `plan_id` applies them, null without any.
+         *     `proposed` waits for a review; `dropped_proposals` older ones had to go for it.
          */
         AddAnswer: {
             /** Results */
@@ -1793,6 +1896,10 @@ export interface components {
             event_id?: string;
             /** Plan Id */
             plan_id?: string | null;
+            /** Proposed */
+            proposed?: components["schemas"]["Proposed"][];
+            /** Dropped Proposals */
+            dropped_proposals?: number;
         };
         /**
          * AddedMessages
@@ -1850,6 +1957,26 @@ export interface components {
         AppliedPlan: {
             /** Results */
             results: components["schemas"]["AppliedChange"][];
+        };
+        /**
+         * ApprovedProposal
+         * @description What an approval changed. `id` is its change, which can be undone.
+         */
+        ApprovedProposal: {
+            /** Id */
+            id: string;
+            /** Results */
+            results: components["schemas"]["AppliedChange"][];
+        };
+        /**
+         * ApprovedProposals
+         * @description The changes that were made, and the proposals that do not fit any more.
+         */
+        ApprovedProposals: {
+            /** Changes */
+            changes: components["schemas"]["ApprovedProposal"][];
+            /** Failed */
+            failed: components["schemas"]["FailedProposal"][];
         };
         /**
          * AttachmentAnswer
@@ -2295,12 +2422,16 @@ export interface components {
         /**
          * ConversationPage
          * @description Conversations, newest activity first; `next` is the cursor of the following page.
+         *
+         *     With `degraded` others may be in a damaged file that was set aside.
          */
         ConversationPage: {
             /** Results */
             results: components["schemas"]["ConversationAnswer"][];
             /** Next */
             next: string | null;
+            /** Degraded */
+            degraded?: string[];
         };
         /**
          * ConversationsImported
@@ -2602,6 +2733,18 @@ export interface components {
             failed_at: string | null;
         };
         /**
+         * FailedProposal
+         * @description A proposal that was not approved, and why; it still waits unless it is gone.
+         */
+        FailedProposal: {
+            /** Id */
+            id: string;
+            /** Code */
+            code: string;
+            /** Error */
+            error: string;
+        };
+        /**
          * FileData
          * @description A document.
          */
@@ -2711,11 +2854,13 @@ export interface components {
         };
         /**
          * FoundMessages
-         * @description Hits, best first.
+         * @description Hits, best first. With `degraded` others may be in a damaged file that was set aside.
          */
         FoundMessages: {
             /** Results */
             results: components["schemas"]["FoundMessage"][];
+            /** Degraded */
+            degraded?: string[];
         };
         /**
          * FoundRecords
@@ -2971,6 +3116,8 @@ export interface components {
             status: "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED";
             /** Results */
             results: components["schemas"]["AppliedChange"][];
+            /** Proposed */
+            proposed?: components["schemas"]["Proposed"][];
             /** Created At */
             created_at: string;
             /** Updated At */
@@ -3045,15 +3192,16 @@ export interface components {
          * LearnedFrom
          * @description What was learned from a turn. `change_id` is what can be undone, `undone_by` the undo; null for none.
          *
-         *     `known` are memories that said it already. `error` is why it is to be tried again, or was given up.
+         *     `known` are memories that said it already, `proposed` what waits for a review. `error` is why it is to be tried
+         *     again, or was given up.
          */
         LearnedFrom: {
             /**
              * State
-             * @description `nothing` and `known`: there was nothing new in it; `none`: nothing was looked for, or that is not known any more
+             * @description `nothing` and `known`: there was nothing new in it; `proposed`: it waits for a review; `none`: nothing was looked for, or that is not known any more
              * @enum {string}
              */
-            state: "none" | "waiting" | "running" | "nothing" | "known" | "failed" | "learned" | "undone";
+            state: "none" | "waiting" | "running" | "nothing" | "known" | "failed" | "proposed" | "learned" | "undone";
             /** Error */
             error: string | null;
             /** Change Id */
@@ -3064,6 +3212,8 @@ export interface components {
             memories: components["schemas"]["LearnedMemory"][];
             /** Known */
             known: components["schemas"]["KnownMemory"][];
+            /** Proposed */
+            proposed: components["schemas"]["Proposed"][];
         };
         /**
          * LearnedMemory
@@ -3678,6 +3828,11 @@ export interface components {
             decayDays: number;
             /** Searchlimit */
             searchLimit: number;
+            /**
+             * Review
+             * @enum {string}
+             */
+            review: "off" | "changes" | "all";
         };
         /**
          * ProjectWithUsers
@@ -3712,6 +3867,80 @@ export interface components {
             isCustom: boolean;
         };
         /**
+         * ProposalRecord
+         * @description A proposal. `memory_id` is the memory to change or delete, null for one to add.
+         *
+         *     `run_id`, `agent_id` and `app_id` are those of the memory; `session` is the conversation of the turns.
+         */
+        ProposalRecord: {
+            /** Id */
+            id: string;
+            /**
+             * Event
+             * @enum {string}
+             */
+            event: "ADD" | "UPDATE" | "DELETE";
+            /** Memory */
+            memory: string;
+            /** Reason */
+            reason: string;
+            /** Previous Memory */
+            previous_memory: string | null;
+            /** Memory Id */
+            memory_id: string | null;
+            /** User Id */
+            user_id: string;
+            /** Created At */
+            created_at: string;
+            /** Metadata */
+            metadata: {
+                [key: string]: unknown;
+            } | null;
+            /** Model */
+            model: string | null;
+            /** Session */
+            session: string | null;
+            /** Agent Id */
+            agent_id: string | null;
+            /** App Id */
+            app_id: string | null;
+            /** Run Id */
+            run_id: string | null;
+            /** Valid To */
+            valid_to: string | null;
+        };
+        /**
+         * Proposals
+         * @description A page of proposals, newest first; `next` is the cursor of the following page.
+         */
+        Proposals: {
+            /** Results */
+            results: components["schemas"]["ProposalRecord"][];
+            /** Total */
+            total: number;
+            /** Next */
+            next: string | null;
+        };
+        /**
+         * Proposed
+         * @description A change that waits for a review. `memory` is the text to add, the new one, or the one to delete.
+         */
+        Proposed: {
+            /** Id */
+            id: string;
+            /**
+             * Event
+             * @enum {string}
+             */
+            event: "ADD" | "UPDATE" | "DELETE";
+            /** Memory */
+            memory: string;
+            /** Reason */
+            reason: string;
+            /** Previous Memory */
+            previous_memory: string | null;
+        };
+        /**
          * PrunedAnswer
          * @description The conversations that were removed, or would be removed in a dry run.
          */
@@ -3737,7 +3966,7 @@ export interface components {
         };
         /**
          * Ready
-         * @description Health, and the backlog of vectors.
+         * @description Health, and the backlog of vectors. `degraded` are damaged files that were set aside; it is left out else.
          */
         Ready: {
             /**
@@ -3758,6 +3987,8 @@ export interface components {
              */
             llm: "configured" | "missing";
             vectors: components["schemas"]["VectorBacklog"];
+            /** Degraded */
+            degraded?: string[];
         };
         /**
          * RebuildPlan
@@ -3813,6 +4044,32 @@ export interface components {
             text: string;
             /** Id */
             id: string;
+        };
+        /**
+         * RefusedProposal
+         * @description A proposal was refused.
+         */
+        RefusedProposal: {
+            /**
+             * Success
+             * @constant
+             */
+            success: true;
+            /** Id */
+            id: string;
+        };
+        /**
+         * RefusedProposals
+         * @description How many proposals were refused.
+         */
+        RefusedProposals: {
+            /**
+             * Success
+             * @constant
+             */
+            success: true;
+            /** Refused */
+            refused: number;
         };
         /**
          * Remark
@@ -3931,6 +4188,8 @@ export interface components {
         /**
          * RunRemembering
          * @description A write of a run to memory, and its outcome. `node` is the node's place among all nodes of the run.
+         *
+         *     `proposed` are changes that wait for a review, by proposal; one that was settled has no text.
          */
         RunRemembering: {
             /** Node */
@@ -3954,6 +4213,8 @@ export interface components {
             error: string | null;
             /** Learned */
             learned: components["schemas"]["RunLearned"][];
+            /** Proposed */
+            proposed: components["schemas"]["RunLearned"][];
         };
         /**
          * RunShort
@@ -4268,6 +4529,7 @@ export interface components {
          * Status
          * @description The status of the server. `storage_problem` says why stored memories cannot be read, "" when they can.
          *
+         *     `degraded` are the files that were damaged and set aside, below the folder of conversations.
          *     `endpoints` are the models of the config tree, those with problems first; without a tree there are none.
          */
         Status: {
@@ -4290,6 +4552,8 @@ export interface components {
             choices: components["schemas"]["Choices"];
             /** Remarks */
             remarks: components["schemas"]["Remark"][];
+            /** Degraded */
+            degraded: string[];
         };
         /**
          * Success
@@ -5577,6 +5841,26 @@ export interface components {
             prompt: string;
         };
         /**
+         * ProposalBody
+         * @description `PATCH /api/memories/proposals/{id}`.
+         */
+        ProposalBody: {
+            /** Memory */
+            memory: string;
+        };
+        /**
+         * ProposalsBody
+         * @description `POST /api/memories/proposals/approve` and `/refuse`: the proposals with these ids, or with `all` every one.
+         */
+        ProposalsBody: {
+            /** User Id */
+            user_id: string | number;
+            /** Ids */
+            ids?: string[] | null;
+            /** All */
+            all?: boolean | null;
+        };
+        /**
          * PruneBody
          * @description `POST /api/conversations/prune`: conversations last used more than `days` days ago.
          */
@@ -5744,6 +6028,8 @@ export interface components {
             decayDays?: number | null;
             /** Searchlimit */
             searchLimit?: number | null;
+            /** Review */
+            review?: ("off" | "changes" | "all") | null;
         };
         /**
          * SummaryBody
@@ -6836,6 +7122,224 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AppliedPlan"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    list_proposals_api_memories_proposals_get: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description 0 means 200 */
+                limit?: number;
+                /** @description `next` of the page before */
+                cursor?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Proposals"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    approve_many_api_memories_proposals_approve_post: {
+        parameters: {
+            query?: {
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProposalsBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovedProposals"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    refuse_many_api_memories_proposals_refuse_post: {
+        parameters: {
+            query?: {
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProposalsBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefusedProposals"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    approve_api_memories_proposals__proposal_id__approve_post: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                proposal_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovedProposal"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    refuse_api_memories_proposals__proposal_id__refuse_post: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                proposal_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefusedProposal"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    edit_api_memories_proposals__proposal_id__patch: {
+        parameters: {
+            query?: {
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                proposal_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProposalBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProposalRecord"];
                 };
             };
             /** @description An error, with its code */

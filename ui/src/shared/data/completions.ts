@@ -92,21 +92,23 @@ export async function* answerOfTyped(
   signal: AbortSignal,
 ): AsyncGenerator<{ text: string } | { run: components['schemas']['RunTrace'] }> {
   const { project, model, user, message, images } = trial;
-  const answer = await send(addressOf('/api/workflows/try', { project }), {
+  const request = {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ ...typed, model, user, ...saying(message, images) }),
-    signal,
-  });
+  };
   let isWhole = false;
-  if (answer.body)
-    for await (const data of whileConnected(serverEvents(answer.body))) {
-      const { text, thinking, run, error } = JSON.parse(data) as components['schemas']['TrialEvent'];
-      if (text) yield { text };
-      if (run) yield { run };
-      isWhole = text === undefined && thinking === undefined; // the last event is no piece of the answer
-      if (error) throw new ApiError(502, error.code, error.message);
-    }
+  const events = whileConnected(signal, async function* (connected) {
+    const { body } = await send(addressOf('/api/workflows/try', { project }), { ...request, signal: connected });
+    if (body) yield* serverEvents(body);
+  });
+  for await (const data of events) {
+    const { text, thinking, run, error } = JSON.parse(data) as components['schemas']['TrialEvent'];
+    if (text) yield { text };
+    if (run) yield { run };
+    isWhole = text === undefined && thinking === undefined; // the last event is no piece of the answer
+    if (error) throw new ApiError(502, error.code, error.message);
+  }
   if (!isWhole) throw cutOff();
 }
 
@@ -165,15 +167,9 @@ async function* goingOn(place: Place, reading: Reading, signal: AbortSignal): As
   throw hasEnded ? cutOff('ended') : cutOff();
 }
 
-async function* read(
-  path: string,
-  request: RequestInit,
-  reading: Reading,
-  signal: AbortSignal,
-): AsyncGenerator<Piece> {
-  const connection = watchConnection();
-  try {
-    const answer = await send(path, { ...request, signal: AbortSignal.any([signal, connection.lost]) });
+function read(path: string, request: RequestInit, reading: Reading, signal: AbortSignal): AsyncGenerator<Piece> {
+  return whileConnected(signal, async function* (connected) {
+    const answer = await send(path, { ...request, signal: connected });
     reading.runId = answer.headers.get('X-Workflow-Run-Id') ?? '';
     yield { runId: reading.runId, isAnew: answer.headers.get('X-Mnemoir-After') === '0' };
     if (answer.body)
@@ -181,13 +177,24 @@ async function* read(
         if (data === '[DONE]') return;
         yield* piecesOf(data);
       }
+    throw cutOff();
+  });
+}
+
+/** What is read until the connection breaks, of which the browser tells in words of its own. */
+async function* whileConnected<T>(
+  signal: AbortSignal,
+  reading: (connected: AbortSignal) => AsyncGenerator<T>,
+): AsyncGenerator<T> {
+  const connection = watchConnection();
+  try {
+    yield* reading(AbortSignal.any([signal, connection.lost]));
   } catch (error) {
     if (error instanceof ApiError || signal.aborted) throw error;
-    throw connection.lost.aborted ? unreachable() : cutOff(); // the browser tells of it in words of its own
+    throw connection.lost.aborted ? unreachable() : cutOff();
   } finally {
     connection.unwatch();
   }
-  throw cutOff();
 }
 
 /** `ended`: there is no more of it than what is stored. */

@@ -188,13 +188,13 @@ DELETE FROM memories WHERE scope_id = :scope_id AND seq IN (
 
 -- name: receipt
 -- What was answered under a key since a time; at most one row, by the primary key.
-SELECT request_hash, reason, applied FROM receipts
+SELECT request_hash, reason, applied, proposed FROM receipts
  WHERE scope_id = :scope_id AND key = :key AND given_at >= :since;
 
 -- name: put_receipt
 -- Keep an answer; it replaces one under the same key that is too old to count.
-INSERT OR REPLACE INTO receipts (scope_id, key, request_hash, reason, given_at, applied)
-VALUES (:scope_id, :key, :request_hash, :reason, :given_at, :applied);
+INSERT OR REPLACE INTO receipts (scope_id, key, request_hash, reason, given_at, applied, proposed)
+VALUES (:scope_id, :key, :request_hash, :reason, :given_at, :applied, :proposed);
 
 -- name: drop_receipts
 -- Forget receipts older than a time; by index receipts_by_age.

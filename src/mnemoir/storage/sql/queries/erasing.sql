@@ -25,6 +25,12 @@ DELETE FROM memories
 -- Delete some events of a scope; by index history_of_memory.
 DELETE FROM history WHERE number IN (SELECT number FROM history WHERE scope_id = :scope_id LIMIT :limit);
 
+-- name: erase_waiting
+-- Delete some proposals of a scope; by the primary key.
+DELETE FROM proposals
+ WHERE scope_id = :scope_id
+   AND number IN (SELECT number FROM proposals WHERE scope_id = :scope_id ORDER BY number LIMIT :limit);
+
 -- name: erase_turns
 -- Delete some turns of a scope; by index sources_of_scope.
 DELETE FROM sources WHERE id IN (SELECT id FROM sources WHERE scope_id = :scope_id LIMIT :limit);

@@ -72,6 +72,10 @@ DELETE FROM sources WHERE scope_id = :scope_id AND session = :session;
 -- All answers that were given to a user, which are those of one day.
 SELECT key, applied FROM receipts WHERE scope_id = :scope_id;
 
+-- name: drop_proposing_receipts
+-- All answers that quote proposals, which may be settled by now.
+DELETE FROM receipts WHERE scope_id = :scope_id AND proposed IS NOT NULL;
+
 -- name: drop_receipt
 -- Delete one answer.
 DELETE FROM receipts WHERE scope_id = :scope_id AND key = :key;
@@ -84,9 +88,11 @@ DELETE FROM history
    AND (:conversation IS NULL OR conversation = :conversation);
 
 -- name: erase_sources
--- Delete the turns of no event; by index history_by_source.
+-- Delete the turns of no event and no proposal; by indexes history_by_source and proposals_by_source.
 DELETE FROM sources
- WHERE scope_id = :scope_id AND NOT EXISTS (SELECT 1 FROM history WHERE scope_id = :scope_id AND source_id = sources.id);
+ WHERE scope_id = :scope_id
+   AND NOT EXISTS (SELECT 1 FROM history WHERE scope_id = :scope_id AND source_id = sources.id)
+   AND NOT EXISTS (SELECT 1 FROM proposals WHERE scope_id = :scope_id AND source_id = sources.id);
 
 -- name: erase_receipts
 -- All answers that were given to a user.

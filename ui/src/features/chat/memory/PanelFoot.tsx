@@ -1,5 +1,6 @@
 import { Anchor, Button, Group, Text } from '@mantine/core';
 import { Link } from 'react-router';
+import { AddMemoryDialog } from '@/shared/components/AddMemoryDialog';
 import { ForgetMemoriesDialog } from '@/shared/components/ForgetMemoriesDialog';
 import { useDialog } from '@/shared/hooks/useDialog';
 import { useSettings } from '@/shared/settings/settings';
@@ -22,9 +23,23 @@ export function PanelFoot({ shown, total, isSearching }: PanelFootProps) {
         <Anchor component={Link} to="/memories" size="sm">
           Open the page
         </Anchor>
+        <AddMemory />
         <ForgetEverything total={total} />
       </Group>
     </div>
+  );
+}
+
+function AddMemory() {
+  const { user, project } = useSettings();
+  const { shown, open, close } = useDialog<'add'>();
+  return (
+    <>
+      <Button size="compact-sm" variant="default" onClick={() => open('add')}>
+        Add a memory
+      </Button>
+      {shown && <AddMemoryDialog owner={{ user, project }} onClose={close} />}
+    </>
   );
 }
 

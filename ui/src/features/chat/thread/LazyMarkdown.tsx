@@ -2,7 +2,7 @@ import { lazy, Suspense } from 'react';
 import { Words } from '@/shared/components/Words';
 
 /** Fetches the parser, so that it is there when the first words come. */
-export const loadMarkdown = () => import('@/shared/components/Markdown');
+export const loadMarkdown = () => import('@/shared/components/markdown/Markdown');
 
 const Markdown = lazy(async () => ({ default: (await loadMarkdown()).Markdown }));
 

@@ -9,7 +9,7 @@ import { ChatPage } from '../ChatPage';
 
 const LEARNED = '*/api/conversations/diet/messages/2/learned';
 const NOTHING: LearnedFrom = {
-  ...{ state: 'none', error: null, change_id: null, undone_by: null, memories: [], known: [] },
+  ...{ state: 'none', error: null, change_id: null, undone_by: null, memories: [], known: [], proposed: [] },
 };
 const vegetarian = { id: 'mem_1', event: 'ADD' as const, memory: 'Is vegetarian', previous_memory: null };
 const nuts = { ...vegetarian, id: 'mem_2', memory: 'Allergic to nuts' };
@@ -69,6 +69,13 @@ test('what another tab has undone already is undone, and no error', async () => 
 test.each<[string, LearnedFrom]>([
   ['Nothing new to remember.', { ...NOTHING, state: 'nothing' }],
   ['Already known: Is vegetarian', { ...NOTHING, state: 'known', known: [{ id: 'mem_1', memory: 'Is vegetarian' }] }],
+  [
+    'Waits for a review: Is vegetarian',
+    {
+      ...{ ...NOTHING, state: 'proposed' },
+      proposed: [{ id: 'prp_1', event: 'ADD', memory: 'Is vegetarian', reason: 'extracted', previous_memory: null }],
+    },
+  ],
   ['Nothing was learned: The model is gone.', { ...NOTHING, state: 'failed', error: 'The model is gone.' }],
   ['Learned: a memory that is gone now', learned({ memories: [{ ...vegetarian, memory: null }] })],
   [

@@ -32,6 +32,8 @@ export function LearnedLine({ message, place }: { message: Message; place: Place
       <Icon className={classes.icon} aria-hidden />
       <span>
         {told(learned)}
+        {learned.state === 'learned' && learned.proposed.length > 0 && <br />}
+        {learned.proposed.length > 0 && <Proposed proposed={learned.proposed} />}
         <Taking learned={learned} place={place} messageId={message.id} />
       </span>
     </div>
@@ -58,6 +60,8 @@ function told(learned: LearnedFrom): ReactNode {
       );
     case 'undone':
       return 'Undone: what was learned here is not remembered.';
+    case 'proposed':
+      return null; // said behind it
     case 'known':
       return <Known known={known} />;
     case 'learned':
@@ -90,6 +94,23 @@ function Learned({ memory: { id, event, memory, previous_memory } }: { memory: L
           <Words limit={MOST_SHOWN}>{previous_memory}</Words>)
         </>
       )}
+    </>
+  );
+}
+
+function Proposed({ proposed }: { proposed: LearnedFrom['proposed'] }) {
+  return (
+    <>
+      Waits for a review:{' '}
+      <Listed>
+        {proposed.map(({ id, event, memory }) => [
+          id,
+          <Fragment key="it">
+            {event === 'DELETE' && 'no longer: '}
+            <Words limit={MOST_SHOWN}>{memory}</Words>
+          </Fragment>,
+        ])}
+      </Listed>
     </>
   );
 }

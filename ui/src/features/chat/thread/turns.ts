@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { isOfNetwork } from '@/shared/api/errors';
 import type { Piece, Question } from '@/shared/data/completions';
 import type { Place } from '@/shared/data/scope';
 
@@ -38,7 +39,7 @@ const CHARACTERS_A_MS = 250;
 /** Thinking is not stored with answers; while the page lasts it is shown, by the run that it belongs to. */
 const thoughts = new Map<string, string>();
 
-/** The runs whose turns have ended here: what still tells of an answer under way is out of date. */
+/** The runs that have ended, as far as is known here: what still tells of an answer under way is out of date. */
 const ended = new Set<string>();
 
 const turns = new Map<string, Turn>();
@@ -86,6 +87,7 @@ export function failTurn(place: Place, error: unknown, isKept: boolean): void {
   const key = keyOf(place);
   const turn = turns.get(key);
   controllers.delete(key);
+  if (turn && !isOfNetwork(error)) ended.add(turn.runId);
   if (turn) turns.set(key, { ...turn, state: 'failed', error, isKept });
   show(key);
 }

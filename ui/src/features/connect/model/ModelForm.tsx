@@ -1,6 +1,7 @@
 import {
   Autocomplete,
   Button,
+  type ComboboxParsedItem,
   Group,
   PasswordInput,
   Radio,
@@ -88,6 +89,7 @@ export function ModelForm({ setup }: { setup: ModelSetup }) {
             className={classes.model ?? ''}
             value={draft.model}
             data={[...names]}
+            filter={({ options, search }) => (names.includes(search) ? options : containing(options, search))}
             onChange={model => change({ model })}
             {...lockOf(fixed, 'llm.model')}
           />
@@ -127,6 +129,13 @@ export function ModelForm({ setup }: { setup: ModelSetup }) {
         </Text>
       </Stack>
     </form>
+  );
+}
+
+/** The options with these letters in them; with a whole name in the field all are shown instead. */
+function containing(options: ComboboxParsedItem[], search: string): ComboboxParsedItem[] {
+  return options.filter(
+    option => 'value' in option && option.value.toLowerCase().includes(search.trim().toLowerCase()),
   );
 }
 

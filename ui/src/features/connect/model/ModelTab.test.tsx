@@ -89,6 +89,8 @@ test('a model is listed, tested and saved, and then it is the one in use', async
   await userEvent.click(screen.getByRole('button', { name: 'List models' }));
   expect(await screen.findByText('2 models to choose from.')).toBeVisible();
   expect(screen.getByRole('combobox', { name: 'Model' })).toHaveValue('qwen3');
+  await userEvent.click(screen.getByRole('combobox', { name: 'Model' }));
+  expect((await screen.findAllByRole('option')).map(option => option.textContent)).toEqual(['qwen3', 'gemma']);
   await userEvent.click(screen.getByRole('button', { name: 'Test' }));
   expect(await screen.findByText(/answered in 412 ms/)).toBeVisible();
   await userEvent.click(screen.getByRole('button', { name: 'Save' }));

@@ -22,9 +22,12 @@ export function ConversationList() {
   if (isPending) return <LoadingState label="Loading conversations" />;
   if (all.length === 0) {
     return (
-      <EmptyState title="No conversations yet" hint="Chats that come with a session id are kept, and stand here.">
+      <EmptyState
+        title="No conversations yet"
+        hint="Your chats appear here. Chats of ChatGPT and Open WebUI can be imported."
+      >
         <Button component={Link} to="/" size="xs" variant="light">
-          Begin one
+          Start a chat
         </Button>
       </EmptyState>
     );

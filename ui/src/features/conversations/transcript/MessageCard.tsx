@@ -3,7 +3,7 @@ import { memo } from 'react';
 import { TbGitBranch, TbPin, TbPinnedOff, TbPinFilled } from 'react-icons/tb';
 import { Link } from 'react-router';
 import { CopyButton } from '@/shared/components/CopyButton';
-import { Markdown } from '@/shared/components/Markdown';
+import { Markdown } from '@/shared/components/markdown/Markdown';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
 import type { Message } from '@/shared/data/conversations/messages';

@@ -38,7 +38,7 @@ export function TranscriptTab({ conversation, above, tellState }: TranscriptTabP
   if (error) return <ErrorState error={error} onRetry={refetch} />;
   if (messages.length === 0) {
     if (!isReady) return <LoadingState label="Loading messages" />;
-    return <EmptyState title="Nothing was said yet" hint="Messages stand here once there are any." />;
+    return <EmptyState title="No messages yet" hint="Messages appear here as soon as there are some." />;
   }
   const total = tree.data?.pages[0]?.total ?? 1;
   const branches = (

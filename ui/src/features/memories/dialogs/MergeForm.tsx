@@ -7,6 +7,7 @@ import type { Memory } from '@/shared/data/memories/list';
 import type { Scope } from '@/shared/data/scope';
 import { useMerging } from '../deleting';
 import classes from './dialogs.module.css';
+import { mostTypical } from './mostTypical';
 
 interface MergeFormProps {
   owner: Scope;
@@ -18,9 +19,9 @@ interface MergeFormProps {
 
 /** Which of several memories is kept, and what it says then. */
 export function MergeForm({ owner, memories, likeness, onMerged }: MergeFormProps) {
-  const [longest] = [...memories].sort((one, other) => other.memory.length - one.memory.length);
-  const [keep, setKeep] = useState(longest?.id ?? '');
-  const [text, setText] = useState(longest?.memory ?? '');
+  const [typical] = useState(() => mostTypical(memories));
+  const [keep, setKeep] = useState(typical?.id ?? '');
+  const [text, setText] = useState(typical?.memory ?? '');
   const merge = useMerging(owner, memories);
   const choose = (id: string) => {
     setKeep(id);

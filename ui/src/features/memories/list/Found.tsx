@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { useMemorySearch } from '@/shared/data/memories/list';
 import { conditionsOf, isNarrowed } from '../place';
-import { rowsOfSearch } from './rows';
+import { isLikely, rowsOfSearch } from './rows';
 import { ShowAll } from './ShowAll';
 import { type ListParts, Shown } from './Shown';
 import { stagesInWords } from './stages';
@@ -40,7 +40,8 @@ export function Found({ place, owner, onOpen, onDelete }: ListParts) {
       <Shown
         rows={rows}
         total={rows.length}
-        told={`${rows.length} found, best first · ${stagesInWords(search.data.stages)}`}
+        told={inWords(rows.length, hits?.filter(isLikely).length ?? 0)}
+        hint={stagesInWords(search.data.stages)}
         view="table"
         owner={owner}
         openId={place.id}
@@ -50,4 +51,11 @@ export function Found({ place, owner, onOpen, onDelete }: ListParts) {
       />
     </>
   );
+}
+
+function inWords(found: number, likely: number): string {
+  if (likely === 0) return `Nothing fits; ${found} less likely`;
+  return likely === found
+    ? `${found} found, best first`
+    : `${likely} found, best first; ${found - likely} less likely`;
 }

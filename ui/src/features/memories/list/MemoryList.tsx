@@ -125,9 +125,9 @@ export function MemoryList(props: MemoryListProps) {
               style={{ transform: `translateY(${item.start}px)` }}
               role="presentation"
             >
-              {row.day && (
+              {row.heading && (
                 <div className={classes.day} aria-hidden>
-                  {row.day}
+                  {row.heading}
                 </div>
               )}
               <div

@@ -24,6 +24,8 @@ interface ShownProps {
   total: number;
   /** What there is, in words. */
   told: string;
+  /** How it was found, for who points at that. */
+  hint?: string;
   view: Place['view'];
   owner: Scope;
   openId: string;
@@ -35,7 +37,7 @@ interface ShownProps {
 }
 
 /** The rows, and above them how many there are or what can be done with those selected. */
-export function Shown({ told, owner, onView, ...list }: ShownProps) {
+export function Shown({ told, hint, owner, onView, ...list }: ShownProps) {
   const present = useMemo(() => list.rows.map(row => row.memory.id), [list.rows]);
   const selection = useSelection(present);
   const remove = (ids: string[]) => {
@@ -49,7 +51,7 @@ export function Shown({ told, owner, onView, ...list }: ShownProps) {
     <>
       <Group className={classes.summary} gap="xs">
         {selected.length === 0 ? (
-          <Text size="xs" c="dimmed" role="status">
+          <Text size="xs" c="dimmed" role="status" title={hint}>
             {told}
           </Text>
         ) : (

@@ -9,8 +9,8 @@ export interface Row {
   hit?: Hit;
   /** The time that the list goes by. */
   at: string;
-  /** The day of it, where that is another than of the row before. */
-  day?: string;
+  /** What stands above it: the day, where that is another than of the row before, or that it and the next fit less. */
+  heading?: string;
 }
 
 const dayOf = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' });
@@ -24,15 +24,27 @@ export function rowsOfList(
   return memories.map(memory => {
     const row: Row = { memory, kind: memory.kind, at: memory[by], state: memory.state, decaysAt: memory.decays_at };
     const day = withDays ? nameOfDay(memory[by]) : '';
-    if (day !== last) row.day = day;
+    if (day !== last) row.heading = day;
     last = day;
     return row;
   });
 }
 
+/** What fits, best first, and below a line what has nothing in common with the question. */
 export function rowsOfSearch(hits: readonly Hit[]): Row[] {
-  return hits.map(hit => ({ memory: hit, kind: hit.role ? 'message' : 'fact', at: hit.created_at, hit }));
+  const likely = hits.filter(isLikely);
+  const rows = [...likely, ...hits.filter(hit => !isLikely(hit))].map((hit): Row => ({
+    memory: hit,
+    kind: hit.role ? 'message' : 'fact',
+    at: hit.created_at,
+    hit,
+  }));
+  const below = rows[likely.length];
+  if (below) below.heading = 'Less likely';
+  return rows;
 }
+
+export const isLikely = (hit: Hit) => hit.likely !== false;
 
 function nameOfDay(time: string): string {
   const date = new Date(time);

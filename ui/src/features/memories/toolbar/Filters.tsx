@@ -48,21 +48,21 @@ export function Filters({ place, isSearch, go }: FiltersProps) {
     <>
       <NativeSelect
         size="xs"
-        aria-label="Kind"
+        label="Kind"
         data={KINDS}
         value={place.kind}
         onChange={event => go({ kind: event.currentTarget.value as Place['kind'] })}
       />
       <NativeSelect
         size="xs"
-        aria-label="Age"
+        label="Age"
         data={ages}
         value={place.age}
         onChange={event => go({ age: event.currentTarget.value })}
       />
       <NativeSelect
         size="xs"
-        aria-label="Decayed or expired"
+        label="Decayed or expired"
         data={HIDDEN}
         value={place.hidden}
         onChange={event => go({ hidden: event.currentTarget.value as Place['hidden'] })}
@@ -70,7 +70,7 @@ export function Filters({ place, isSearch, go }: FiltersProps) {
       {!isSearch && (
         <NativeSelect
           size="xs"
-          aria-label="Order"
+          label="Order"
           data={ORDERS}
           value={place.order}
           onChange={event => go({ order: event.currentTarget.value as Place['order'] })}
@@ -79,7 +79,7 @@ export function Filters({ place, isSearch, go }: FiltersProps) {
       {isSearch && place.age && (
         <NativeSelect
           size="xs"
-          aria-label="Age counts"
+          label="Age counts"
           data={TIMES}
           value={isByChange(place.order) ? 'updated_desc' : 'created_desc'}
           onChange={event => go({ order: event.currentTarget.value as Place['order'] })}
@@ -96,8 +96,7 @@ function SourceFilter({ source, onChange }: { source: string; onChange: (source:
   return (
     <TextInput
       size="xs"
-      w="11rem"
-      aria-label="Learned in conversation"
+      label="Learned in conversation"
       placeholder="Any conversation"
       value={typed}
       rightSection={source && <CloseButton size="xs" aria-label="Any conversation" onClick={() => onChange('')} />}

@@ -17,9 +17,8 @@ export function OwnerPicker({ place, go }: OwnerPickerProps) {
     <>
       <Select
         size="xs"
-        flex="1 1 8rem"
-        maw="12rem"
-        aria-label="Project"
+        label="Project"
+        comboboxProps={{ withinPortal: false }} // a click there is one within the filters
         data={projects}
         value={place.project}
         allowDeselect={false}
@@ -46,9 +45,8 @@ function UserPicker({ users, user, onPick }: UserPickerProps) {
   return (
     <Autocomplete
       size="xs"
-      flex="1 1 8rem"
-      maw="12rem"
-      aria-label="User"
+      label="User"
+      comboboxProps={{ withinPortal: false }}
       data={[...new Set(users)]}
       filter={typed === user ? ({ options }) => options : undefined}
       value={typed}

@@ -1,7 +1,8 @@
-import { CloseButton, Group, SegmentedControl, TextInput } from '@mantine/core';
+import { CloseButton, SegmentedControl, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { TbSearch } from 'react-icons/tb';
 import type { Place } from '../place';
+import classes from './toolbar.module.css';
 
 interface SearchBoxProps {
   place: Place;
@@ -16,7 +17,7 @@ export function SearchBox({ place, go }: SearchBoxProps) {
     if (place.q) go({ q: '' });
   };
   return (
-    <Group gap={4} wrap="nowrap" flex="1 1 18rem" miw="min(100%, 16rem)">
+    <div className={classes.search}>
       <TextInput
         size="xs"
         flex={1}
@@ -43,6 +44,6 @@ export function SearchBox({ place, go }: SearchBoxProps) {
           { value: 'words', label: 'Words' },
         ]}
       />
-    </Group>
+    </div>
   );
 }

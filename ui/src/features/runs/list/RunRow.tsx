@@ -17,7 +17,7 @@ interface RunRowProps {
 
 /** A run in the list: how it ended, what ran, how long, and for whom. */
 export function RunRow({ run, to, isChosen, isMarked, onMark }: RunRowProps) {
-  const name = run.workflow || (run.status === 'running' ? 'Beginning …' : 'No workflow');
+  const name = run.workflow || (run.status === 'running' ? 'Starting…' : 'No workflow');
   return (
     <div className={classes.row} data-chosen={isChosen || undefined}>
       <Link className={classes.link} to={to} aria-current={isChosen ? 'true' : undefined}>
@@ -35,13 +35,12 @@ export function RunRow({ run, to, isChosen, isMarked, onMark }: RunRowProps) {
               <span key={figure}>{figure}</span>
             ))}
           </span>
-          {run.error ? (
+          <bdi className={classes.whose}>
+            <Pieces text={whose(run)} />
+          </bdi>
+          {run.error && (
             <bdi className={classes.error}>
               <Pieces text={run.error.slice(0, 200)} />
-            </bdi>
-          ) : (
-            <bdi className={classes.whose}>
-              <Pieces text={whose(run)} />
             </bdi>
           )}
         </span>

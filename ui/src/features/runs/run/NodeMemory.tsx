@@ -79,7 +79,7 @@ function Written({ written }: { written: Remembering }) {
           <Words>{written.error}</Words>
         </Text>
       )}
-      {written.kind === 'turn' && written.state === 'done' && !written.learned.length && (
+      {written.kind === 'turn' && written.state === 'done' && !written.learned.length && !written.proposed.length && (
         <Text size="sm" c="dimmed">
           There was nothing in it to be remembered.
         </Text>
@@ -96,6 +96,20 @@ function Written({ written }: { written: Remembering }) {
               </Text>
             ) : (
               <Remembered id={learned.id} text={learned.text} />
+            )}
+          </List.Item>
+        ))}
+        {written.proposed.map(proposed => (
+          <List.Item key={proposed.id}>
+            <Badge size="xs" variant="light" mr={6} color="gray" autoContrast>
+              {EVENTS[proposed.event]} proposed
+            </Badge>
+            {proposed.text === null ? (
+              <Text span size="sm" c="dimmed">
+                reviewed since
+              </Text>
+            ) : (
+              <Words>{proposed.text}</Words>
             )}
           </List.Item>
         ))}

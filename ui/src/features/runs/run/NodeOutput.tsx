@@ -1,7 +1,7 @@
 import { Group, SegmentedControl, Text } from '@mantine/core';
 import { useState } from 'react';
 import { CopyButton } from '@/shared/components/CopyButton';
-import { Markdown } from '@/shared/components/Markdown';
+import { Markdown } from '@/shared/components/markdown/Markdown';
 import { Words } from '@/shared/components/Words';
 import type { RunNode } from '@/shared/data/runs/run';
 import classes from './NodePrompt.module.css';

@@ -1,6 +1,6 @@
 import { Alert, Text } from '@mantine/core';
 import { useDeferredValue } from 'react';
-import { Markdown } from '@/shared/components/Markdown';
+import { Markdown } from '@/shared/components/markdown/Markdown';
 import { Words } from '@/shared/components/Words';
 import { RunLines, TrialRun } from './TrialRun';
 import classes from './TrialPanel.module.css';

@@ -11,6 +11,8 @@ export const memoryKeys = {
   details: ({ user, project }: Scope, id: string) => [...all, 'details', user, project, id] as const,
   history: ({ user, project }: Scope, id: string) => [...all, 'history', user, project, id] as const,
   changes: ({ user, project }: Scope) => [...all, 'changes', user, project] as const,
+  proposals: ({ user, project }: Scope) => [...all, 'proposals', user, project] as const,
+  waiting: ({ user, project }: Scope) => [...all, 'waiting', user, project] as const,
   /** What was learned from a message. */
   learned: ({ user, project, conversation }: Place, messageId: number) =>
     [...all, 'learned', user, project, conversation, messageId] as const,

@@ -1,6 +1,6 @@
 import type { Element, ElementContent, Root, RootContent } from 'hast';
-import { codePoint, pieces } from '../text/invisible';
-import classes from './Words.module.css';
+import { codePoint, pieces } from '../../text/invisible';
+import classes from '../Words.module.css';
 
 /** A rehype plugin: marks in place of characters that nobody would see; code keeps them, for its block marks them. */
 export function markInvisible() {

@@ -1,13 +1,16 @@
 import { Anchor, Code } from '@mantine/core';
-import { memo } from 'react';
+import { lazy, memo, Suspense } from 'react';
 import { TbPhoto } from 'react-icons/tb';
 import ReactMarkdown, { type Components, defaultUrlTransform } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
-import { CodeBlock } from './CodeBlock';
-import { codeOf } from './codeOf';
+import { CodeBlock } from '../CodeBlock';
+import { codeOf } from '../codeOf';
 import classes from './Markdown.module.css';
 import { markInvisible } from './markInvisible';
-import { Words } from './Words';
+import { remarkFormulas } from './remarkFormulas';
+import { Words } from '../Words';
+
+const Formula = lazy(() => import('./Formula'));
 
 const MOST_PARSED = 200_000; // characters; what is longer is shown as plain words
 
@@ -22,7 +25,12 @@ const components: Components = {
     ),
   img: ({ src, alt }) => <PictureElsewhere source={typeof src === 'string' ? src : ''} description={alt ?? ''} />,
   pre: ({ node }) => <CodeBlock {...codeOf(node)} />,
-  code: ({ children }) => <Code>{children}</Code>,
+  code: ({ className = '', children }) =>
+    className.startsWith('formula') && typeof children === 'string' ? (
+      <TexFormula tex={children} isDisplay={className === 'formula-display'} />
+    ) : (
+      <Code>{children}</Code>
+    ),
   table: ({ children }) => (
     <div className={classes.wide} tabIndex={0} role="region" aria-label="Table">
       <table>{children}</table>
@@ -32,14 +40,14 @@ const components: Components = {
 
 /**
  * Text of a model or a person as Markdown: no raw HTML, only links of safe schemes, pictures from elsewhere only as
- * links, invisible characters shown.
+ * links, invisible characters shown, formulas of TeX set as MathML.
  */
 export const Markdown = memo(function Markdown({ children: text }: { children: string }) {
   if (text.length > MOST_PARSED) return <Words>{text}</Words>;
   return (
     <div className={classes.markdown} dir="auto">
       <ReactMarkdown
-        remarkPlugins={[remarkGfm]}
+        remarkPlugins={[remarkGfm, remarkFormulas]}
         rehypePlugins={[markInvisible]}
         components={components}
         urlTransform={defaultUrlTransform}
@@ -49,6 +57,22 @@ export const Markdown = memo(function Markdown({ children: text }: { children: s
     </div>
   );
 });
+
+/** Its source while the program that reads it is loaded, and for good when that cannot read it. */
+function TexFormula({ tex, isDisplay }: { tex: string; isDisplay: boolean }) {
+  const source = <Code>{tex}</Code>;
+  const formula = (
+    <Suspense fallback={source}>
+      <Formula tex={tex} isDisplay={isDisplay} fallback={source} />
+    </Suspense>
+  );
+  if (!isDisplay) return formula;
+  return (
+    <span className={classes.display} tabIndex={0} role="region" aria-label="Formula">
+      {formula}
+    </span>
+  );
+}
 
 /** Loading it would tell another host that somebody reads this: it is opened by a click, in a tab of its own. */
 function PictureElsewhere({ source, description }: { source: string; description: string }) {

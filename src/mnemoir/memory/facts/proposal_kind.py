@@ -1,0 +1,81 @@
+"""The memory kind of proposals: forgetting, counting, ending, exporting and importing them.
+
+It comes behind the facts in the list of kinds: a proposal that quotes a forgotten memory is known by that memory.
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
+
+from mnemoir.core.ids import MemoryId, ProposalId, new_proposal_id
+from mnemoir.core.proposals import Proposal
+from mnemoir.core.scope import Scope
+from mnemoir.core.text import content_hash
+from mnemoir.memory.facts.review import Review
+from mnemoir.ports.memory_kinds import Amounts, MemoryKind, Rehearsed
+from mnemoir.ports.memory_store import Project
+from mnemoir.ports.proposals import ProposalStore
+
+PROPOSAL = "proposal"
+
+
+def proposal_kind(review: Review, queue: ProposalStore, tables: Mapping[str, Sequence[str]]) -> MemoryKind:
+    """The entry of proposals; `tables` are the store's. They are in no count of memories."""
+
+    async def forget(scope: Scope) -> Amounts:
+        await review.forget(scope)
+        return {}
+
+    async def counts() -> Amounts:
+        return {"proposals": await queue.total()}
+
+    return MemoryKind(
+        name=PROPOSAL,
+        tables=tables,
+        forget=forget,
+        counts=counts,
+        exchange=ProposalExchange(queue),
+        expire=queue.expire,
+    )
+
+
+class ProposalExchange:
+    """Exports and imports `Proposal`. The turns that they came from stay behind."""
+
+    def __init__(self, queue: ProposalStore) -> None:
+        self._queue = queue
+
+    async def users(self, project: Project) -> Sequence[Scope]:
+        """The users who have proposals."""
+        return await self._queue.users(project)
+
+    async def pages(self, owner: Scope) -> AsyncIterator[Sequence[Proposal]]:
+        """All proposals of the owner, oldest first, as one page."""
+        if proposals := await self._queue.all(owner):
+            yield proposals
+
+    async def add(self, owner: Scope, records: Sequence[Proposal]) -> int:
+        """Add one user's proposals, unless they wait already; return how many are new."""
+        return await self._queue.add(owner, await self._fresh(owner, records))
+
+    async def rehearse(self, owner: Scope, records: Sequence[Proposal]) -> Rehearsed:
+        """How many `add` would add; writes nothing."""
+        return Rehearsed(plan_id=None, applied=(), others=len(await self._fresh(owner, records)))
+
+    async def _fresh(self, owner: Scope, records: Sequence[Proposal]) -> list[Proposal]:
+        """The proposals to add. An id of "", or one of another user, is replaced by a new one."""
+        waiting = await self._queue.all(owner)
+        ids, known = {one.id for one in waiting}, {_said(one) for one in waiting}
+        project = Project(tenant=owner.tenant, project=owner.project)
+        fresh: list[Proposal] = []
+        for record in records:
+            if record.id in ids or _said(record) in known:
+                continue
+            is_free = record.id != "" and await self._queue.find(project, record.id) is None
+            fresh.append(record if is_free else replace(record, id=new_proposal_id()))
+            known.add(_said(record))
+            ids |= {record.id} if record.id else set[ProposalId]()
+        return fresh
+
+
+def _said(proposal: Proposal) -> tuple[str, MemoryId | None, bytes]:
+    return proposal.event, proposal.target, content_hash(proposal.memory.text)

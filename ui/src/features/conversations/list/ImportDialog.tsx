@@ -1,0 +1,87 @@
+import { Alert, Button, FileInput, Group, List, Modal, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { ErrorState } from '@/shared/components/states';
+import { Words } from '@/shared/components/Words';
+import { type ImportedConversations, useImportConversations } from '@/shared/data/conversations/import';
+
+const MOST_NAMED = 5;
+
+/** Brings chats of other programs in: what a file holds is told first, then it is stored. */
+export function ImportDialog({ onClose }: { onClose: () => void }) {
+  const [file, setFile] = useState<File | null>(null);
+  const check = useImportConversations();
+  const load = useImportConversations();
+  const choose = (chosen: File | null) => {
+    setFile(chosen);
+    load.reset();
+    check.reset();
+    if (chosen) check.mutate({ file: chosen, dryRun: true });
+  };
+  return (
+    <Modal opened onClose={onClose} title="Import conversations" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <Stack gap="md">
+        <Text size="sm">
+          A file of ChatGPT (<code>conversations.json</code> of its data export), of Open WebUI (Settings, Chats,
+          Export), or of Mnemoir itself. Conversations that are here already are skipped.
+        </Text>
+        <FileInput
+          label="File"
+          placeholder="Choose a file"
+          accept=".json,.jsonl,.ndjson"
+          value={file}
+          onChange={choose}
+          clearable
+          clearButtonProps={{ 'aria-label': 'Choose no file' }}
+        />
+        {check.isPending && (
+          <Text size="sm" c="dimmed" role="status">
+            Checking the file…
+          </Text>
+        )}
+        {check.isError && <ErrorState error={check.error} title="This file cannot be imported" />}
+        {check.data && !load.data && <Report title="In this file" report={check.data} />}
+        {load.isError && <ErrorState error={load.error} title="Nothing was imported" />}
+        {load.data && <Report title="Imported" report={load.data} color="teal" />}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            {load.data ? 'Done' : 'Cancel'}
+          </Button>
+          <Button
+            disabled={!check.data?.conversations || !!load.data}
+            loading={load.isPending}
+            onClick={() => file && load.mutate({ file, dryRun: false })}
+          >
+            Import
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+interface ReportProps {
+  title: string;
+  report: ImportedConversations;
+  color?: string;
+}
+
+function Report({ title, report, color = 'gray' }: ReportProps) {
+  const { conversations, messages, skipped } = report;
+  return (
+    <Alert color={color} variant="light" title={title} role="status">
+      {conversations.toLocaleString()} {conversations === 1 ? 'conversation' : 'conversations'} with{' '}
+      {messages.toLocaleString()} {messages === 1 ? 'message' : 'messages'}
+      {skipped.length > 0 && `; ${skipped.length.toLocaleString()} skipped:`}
+      {skipped.length > 0 && (
+        <List size="xs" mt={4}>
+          {skipped.slice(0, MOST_NAMED).map(({ id, reason }) => (
+            <List.Item key={id}>
+              <Words limit={80}>{id}</Words>: <Words limit={200}>{reason}</Words>
+            </List.Item>
+          ))}
+          {skipped.length > MOST_NAMED && <List.Item>and {skipped.length - MOST_NAMED} more</List.Item>}
+        </List>
+      )}
+    </Alert>
+  );
+}
