@@ -110,7 +110,12 @@ async def test_a_memory_can_be_read_and_changed(server):
     async with tools_of(server, "rosa") as client:
         (added,) = await told(client, "add_memory", text="I live in Graz.")
         changed = await client.call_tool("update_memory", {"memory_id": added["id"], "text": "Lives in Linz"})
-        assert changed.structured_content == {"id": added["id"], "memory": "Lives in Linz", "event": "UPDATE"}
+        assert changed.structured_content == {
+            "id": added["id"],
+            "memory": "Lives in Linz",
+            "event": "UPDATE",
+            "waits": False,
+        }
         looked_at = await client.call_tool("get_memory", {"memory_id": added["id"]})
         assert looked_at.structured_content is not None
         assert looked_at.structured_content["memory"] == "Lives in Linz"
