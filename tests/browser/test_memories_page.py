@@ -152,7 +152,7 @@ async def test_the_filters_narrow_a_search_by_meaning_too(site: Site, open_windo
     await expect(page.get_by_role("row").nth(1)).to_contain_text("I row in the morning")
     await expect(page.get_by_role("status")).to_contain_text("1 found")
     await page.get_by_label("Kind", exact=True).select_option(label="Facts")
-    await expect(page.get_by_role("heading", name="Nothing bears on that")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Nothing found")).to_be_visible()
     await page.keyboard.press("Escape")
     await page.get_by_role("link", name="Search all").click()
     await expect(row(page, "Rows every morning")).to_be_visible()

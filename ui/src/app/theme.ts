@@ -19,7 +19,7 @@ export const theme = createTheme({
   primaryShade: { light: 7, dark: 7 },
   colors: { pine },
   autoContrast: true,
-  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif',
+  fontFamily: '"Inter Variable", system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif',
   fontFamilyMonospace: 'ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace',
   defaultRadius: 'md',
   headings: { fontWeight: '600' },

@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'react';
 import { TbMenu2 } from 'react-icons/tb';
 import { Link, NavLink as RouterLink, Outlet, useLocation, useNavigation } from 'react-router';
 import { ProjectMenu } from '@/features/chat/settings/ProjectMenu';
+import { PaletteButton } from '../palette/PaletteButton';
 import { pages } from './pages';
 import classes from './Shell.module.css';
 
@@ -40,6 +41,7 @@ export function Shell() {
           ))}
         </nav>
         <Group gap="xs" ml="auto" wrap="nowrap">
+          <PaletteButton />
           <ProjectMenu />
         </Group>
       </header>

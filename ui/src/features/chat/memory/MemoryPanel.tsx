@@ -51,11 +51,7 @@ export function MemoryPanel() {
         {shown.data && !memories.length && (
           <EmptyState
             title={isSearching ? 'Nothing found' : 'No memories yet'}
-            hint={
-              isSearching
-                ? 'Nothing that is known bears on these words.'
-                : 'What you tell a chat about yourself is kept here.'
-            }
+            hint={isSearching ? 'No memory fits these words.' : 'What you tell a chat about yourself is kept here.'}
           />
         )}
         {memories.length > 0 && (

@@ -18,7 +18,7 @@ export function ScopeSettings() {
       <ScopeField
         key={`user ${user}`}
         label="User"
-        description="Whose conversations and memories these are."
+        description="Conversations and memories belong to this user."
         value={user}
         known={users}
         problemOf={name => (name.length > LONGEST_USER ? `At most ${LONGEST_USER} characters.` : null)}
@@ -27,7 +27,7 @@ export function ScopeSettings() {
       <ScopeField
         key={`project ${project}`}
         label="Project"
-        description="Conversations and memories of one project are not seen in another."
+        description="Projects share no conversations or memories."
         value={project}
         known={projects.map(one => one.project)}
         problemOf={name =>

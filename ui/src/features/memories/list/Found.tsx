@@ -24,11 +24,11 @@ export function Found({ place, owner, onOpen, onDelete }: ListParts) {
   if (search.isError) return <ErrorState error={search.error} onRetry={() => void search.refetch()} />;
   if (rows.length === 0)
     return isNarrowed(place) ? (
-      <EmptyState title="Nothing bears on that" hint="At least not among what meets the conditions.">
+      <EmptyState title="Nothing found" hint="No memory that meets the conditions fits.">
         <ShowAll place={{ user: place.user, project: place.project, q: place.q }}>Search all</ShowAll>
       </EmptyState>
     ) : (
-      <EmptyState title="Nothing bears on that" hint="Ask in other words, or look for words." />
+      <EmptyState title="Nothing found" hint="Try other words, or search by words instead of meaning." />
     );
   return (
     <>
