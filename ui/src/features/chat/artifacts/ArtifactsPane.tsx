@@ -1,7 +1,10 @@
 import { Drawer } from '@mantine/core';
+import { lazy, Suspense } from 'react';
+import { LoadingState } from '@/shared/components/states';
 import classes from './artifacts.module.css';
 import { useArtifactsList } from './artifactsList';
-import { FileList } from './FileList';
+
+const FileList = lazy(async () => ({ default: (await import('./FileList')).FileList }));
 
 /** At the right: the project's files and the attachments of the chat, while its bar says that they are shown. */
 export function ArtifactsPane() {
@@ -16,12 +19,20 @@ export function ArtifactsPane() {
         size="min(22rem, 90vw)"
         closeButtonProps={{ 'aria-label': 'Close' }}
       >
-        <FileList />
+        <Files />
       </Drawer>
     );
   return opened ? (
     <aside className={classes.pane} aria-label="Files">
-      <FileList />
+      <Files />
     </aside>
   ) : null;
+}
+
+function Files() {
+  return (
+    <Suspense fallback={<LoadingState label="Loading the files" />}>
+      <FileList />
+    </Suspense>
+  );
 }

@@ -2,12 +2,11 @@ import { Anchor, Code } from '@mantine/core';
 import { lazy, memo, Suspense } from 'react';
 import { TbPhoto } from 'react-icons/tb';
 import ReactMarkdown, { type Components, defaultUrlTransform } from 'react-markdown';
-import remarkGfm from 'remark-gfm';
 import { CodeBlock } from '../CodeBlock';
 import { codeOf } from '../codeOf';
 import classes from './Markdown.module.css';
 import { markInvisible } from './markInvisible';
-import { remarkFormulas } from './remarkFormulas';
+import { syntax } from './syntax';
 import { Words } from '../Words';
 
 const Formula = lazy(() => import('./Formula'));
@@ -47,7 +46,7 @@ export const Markdown = memo(function Markdown({ children: text }: { children: s
   return (
     <div className={classes.markdown} dir="auto">
       <ReactMarkdown
-        remarkPlugins={[remarkGfm, remarkFormulas]}
+        remarkPlugins={[syntax]}
         rehypePlugins={[markInvisible]}
         components={components}
         urlTransform={defaultUrlTransform}
