@@ -133,7 +133,12 @@ def kind_of(scope: Scope) -> ClientKind:
 
 
 def _is_own_page(told: Mapping[bytes, bytes]) -> bool:
-    """True for a page of this server. A browser sends Sec-Fetch-Site, over plain remote HTTP only the origin."""
+    """True for a page of this server. A browser sends Sec-Fetch-Site, over plain remote HTTP only the origin.
+
+    Mnemoir's own commands send the server's origin, too, and name themselves.
+    """
+    if told.get(b"user-agent", b"").startswith(b"mnemoir-"):
+        return False
     if told.get(b"sec-fetch-site") == b"same-origin":
         return True
     origin = told.get(b"origin")
