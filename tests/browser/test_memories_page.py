@@ -170,7 +170,7 @@ async def test_a_search_says_why_each_memory_was_found(site: Site, open_window: 
     for stage in ("Score", "Words", "Meaning"):
         await expect(first.get_by_text(stage, exact=True)).to_be_visible()
     await expect(first.locator("dl")).to_have_attribute("aria-label", re.compile(r"Score 0\.\d\d"))
-    await expect(page.get_by_text("no date named")).to_be_visible()
+    await expect(page.get_by_title(re.compile("date: no date named"))).to_be_visible()
     await page.get_by_text("Words", exact=True).first.click()
     await box.fill("VIOLA")
     await box.press("Enter")

@@ -30,7 +30,7 @@ def commands(group, prefix="mnemoir"):
 COMMANDS = dict(commands(typer.main.get_command(app)))
 SHARED = {
     group: PAGE[PAGE.index(f"## mnemoir {group}\n") : PAGE.index(f"### mnemoir {group} {first}\n")]
-    for group, first in (("memories", "add"), ("discussions", "list"))
+    for group, first in (("memories", "add"), ("discussions", "list"), ("model", "show"))
 }
 
 

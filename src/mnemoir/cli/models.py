@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
+from mnemoir.cli.groups import group
 from mnemoir.cli.output import note, print_row
 from mnemoir.cli.session import Session, asking
 from mnemoir.core.errors import InvalidRequest
 
-commands = typer.Typer(help="Show, test and connect the language model.", no_args_is_help=True, rich_markup_mode=None)
+commands = group("Show, test and connect the language model.")
 asks = asking(commands)
 
 _OPENAI, _OLLAMA = "https://api.openai.com/v1", "http://127.0.0.1:11434"
