@@ -134,6 +134,7 @@ async def test_it_is_exported_beside_the_facts_and_imported_once(noted, tmp_path
 
 async def test_it_is_pruned_with_the_conversations(noted):
     chats, notes = noted
+    await chats.parts.pruning.aclose()  # its own run at the start would race with the one below
     await chats.chat("hello")
     await notes.write(owner(chats), "old", days=31)
     await notes.write(owner(chats), "new", days=29)
