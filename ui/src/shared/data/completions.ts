@@ -112,15 +112,6 @@ export async function* answerOfTyped(
   if (!isWhole) throw cutOff();
 }
 
-/** The browser tells of a broken connection in words of its own. */
-async function* whileConnected(events: AsyncIterable<string>): AsyncGenerator<string> {
-  try {
-    yield* events;
-  } catch (error) {
-    throw error instanceof DOMException && error.name === 'AbortError' ? error : cutOff();
-  }
-}
-
 function saying(text: string, images: string[]): Pick<Body, 'messages'> {
   const pictures = images.map(url => ({ type: 'image_url', image_url: { url } }));
   const words = text ? [{ type: 'text', text }] : [];
