@@ -46,6 +46,7 @@ ROUTES_OF_ONE: Sequence[tuple[str, str, JSON | None]] = (
     ("GET", "/messages", None),
     ("POST", "/messages", {"messages": [{"role": "user", "content": "Hi"}]}),
     ("PATCH", "/messages/1", {"pinned": True}),
+    ("GET", "/messages/1/learned", None),
     ("GET", "/answers", None),
     ("GET", f"/answers/{ANSWER}", None),
     ("DELETE", f"/answers/{ANSWER}", None),

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import shutil
-import tempfile
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from mnemoir.app.cached import Cached
 from mnemoir.app.tree import folder_of_conversations
+from mnemoir.core.atomic_file import probe_folder
 from mnemoir.core.clock import now_text
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.ports.memory_kinds import Amounts, MemoryKind
@@ -19,7 +19,6 @@ from mnemoir.settings import Settings
 _MEASURE_AGAIN_S = 300.0  # the folders of a thousand users are many files
 _LOOK_FOR_DAMAGE_AGAIN_S = 5.0
 _PATIENCE_S = 1.0
-_PROBED_BYTES = 4096
 _OF_DATABASE = ("mnemoir.db", "mnemoir.db-wal", "mnemoir.db-shm")
 _OF_RUNS = ("runs.db", "runs.db-wal", "runs.db-shm")
 
@@ -183,10 +182,7 @@ def _size_of_files(folder: Path, names: Iterable[str]) -> int:
 
 def _write_to(folder: Path) -> None:
     try:
-        with tempfile.TemporaryFile(dir=folder, prefix=".mnemoir-ready-") as file:  # it has no name, so none is left
-            file.write(b"\0" * _PROBED_BYTES)
-            file.flush()
-            os.fsync(file.fileno())
+        probe_folder(folder)
     except OSError as exc:
         raise StorageUnavailable(
             f"{folder} could not be written: {exc.strerror or exc}. Free some space, or look at the disk."

@@ -10,6 +10,7 @@ import errno
 import os
 import secrets
 import stat
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _PRIVATE_FILE = 0o600
+_PROBED_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,14 @@ def sync_folder(folder: Path) -> None:
     """Sync a folder, so that created, renamed and removed names in it are durable."""
     with _opened(folder) as opened:
         os.fsync(opened)
+
+
+def probe_folder(folder: Path) -> None:
+    """Write some bytes into the folder durably, and leave nothing behind. Raises OSError."""
+    with tempfile.TemporaryFile(dir=folder, prefix=".mnemoir-ready-") as file:  # it has no name, so none is left
+        file.write(b"\0" * _PROBED_BYTES)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from mnemoir.core.conversations import Message, Role, StoredMessage, naive_utc
 from mnemoir.ports.embedding import Embedding, FloatArray
 from mnemoir.ports.log import Log
 from mnemoir.search.indexing import unpack_vector
+from mnemoir.search.ranking import Ranked
 from mnemoir.search.terms import query_terms, read_terms, terms_of
 from mnemoir.search.weights import Weights
 
@@ -107,6 +108,13 @@ def hit_of(stored: StoredMessage, similarity: float | None, score: float, *, is_
         stored=stored,
         is_likely=is_likely,
     )
+
+
+def ranked_hit(row: Ranked, stored: StoredMessage) -> SearchHit:
+    """The hit of a ranked message: likely by a word of its own or by its vector, not by the messages around it."""
+    similarity = row.signals.get("vector")
+    is_likely = row.signals.get("words", 0.0) > 0 or is_alike(similarity)
+    return hit_of(stored, similarity, row.score, is_likely=is_likely)
 
 
 def _foreign(message_id: int | None, document: str, metadata: Mapping[str, Any], similarity: float) -> SearchHit:

@@ -16,7 +16,7 @@ from mnemoir.conversations.search.embedding_jobs import EmbeddingJobs
 from mnemoir.conversations.search.embedding_worker import CLOSING_S, EmbeddingWorker
 from mnemoir.conversations.search.hit_fusion import by_rank, by_weight
 from mnemoir.conversations.search.message_index import Asked, MessageIndex
-from mnemoir.conversations.search.nearest_messages import NearestMessages, hit_of, is_alike, told_apart
+from mnemoir.conversations.search.nearest_messages import NearestMessages, hit_of, ranked_hit, told_apart
 from mnemoir.conversations.search.reranking import reranked
 from mnemoir.conversations.search.search_filter import SearchFilter, Wanted, wanted_of
 from mnemoir.conversations.search.searched_rows import SearchedStorage
@@ -25,11 +25,10 @@ from mnemoir.conversations.search.session_search import Rerank, SearchHit, Searc
 from mnemoir.conversations.search.vectors import IndexedVectors, VectorStore
 from mnemoir.conversations.windows.counters import CHARS4, TokenCounter
 from mnemoir.core.clock import Clock, utc_now
-from mnemoir.core.conversations import Message, StoredMessage
+from mnemoir.core.conversations import Message
 from mnemoir.core.errors import MnemoirError
 from mnemoir.ports.embedding import Embedding, FloatArray
 from mnemoir.search.questions import NO_SECOND, SecondQuery
-from mnemoir.search.ranking import Ranked
 from mnemoir.search.weights import Weights
 
 _log = structlog.get_logger(__name__)
@@ -353,7 +352,7 @@ class SemanticSearch:
         asked = Asked(text=query, embedding=embedding, second=second, limit=limit, at=self._clock())
         found = await asyncio.to_thread(self._index.ranked, asked, wanted)
         self._keep_index()
-        return [_ranked_hit(row, stored) for row, stored in found]
+        return [ranked_hit(row, stored) for row, stored in found]
 
     def _keep_index(self) -> None:
         if self._index.wants_packing and (self._packing is None or self._packing.done()):
@@ -378,13 +377,6 @@ def _second_of(host: SearchHost | None, store: IndexedVectors | None) -> SecondM
     if host is None or host.multilingual is None or store is None:
         return None
     return SecondMessageVectors(store, host.multilingual.embedding, host.loop)
-
-
-def _ranked_hit(row: Ranked, stored: StoredMessage) -> SearchHit:
-    """The hit; it is likely by a word of its own or by its vector, not by the messages around it."""
-    similarity = row.signals.get("vector")
-    is_likely = row.signals.get("words", 0.0) > 0 or is_alike(similarity)
-    return hit_of(stored, similarity, row.score, is_likely=is_likely)
 
 
 def _looked(top_k: int, rerank: Rerank | None) -> int:

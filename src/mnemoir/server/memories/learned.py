@@ -18,7 +18,8 @@ from mnemoir.core.ids import MemoryId, ProposalId
 from mnemoir.core.memories import ChangedMemory, LoggedChange
 from mnemoir.core.scope import Scope
 from mnemoir.ports.jobs import Job
-from mnemoir.ports.memory_store import MemoryStore, Project
+from mnemoir.ports.memory_store import MemoryStore
+from mnemoir.server.access import project_in
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.conversations.messages import MessageId
 from mnemoir.server.memories.answers import Event, KnownMemory, Proposed, proposed_json
@@ -141,7 +142,7 @@ async def _known(id: str, scope: Scope, store: MemoryStore) -> KnownMemory | Non
 
 
 async def _proposed(id: str, scope: Scope, site: Site) -> Proposed | None:
-    project = Project(tenant=scope.tenant, project=scope.project)
+    project = project_in(scope)
     found = await site.parts.proposals.find(project, ProposalId(id))
     return proposed_json(found[1]) if found is not None and found[0].user == scope.user else None
 

@@ -13,8 +13,9 @@ from mnemoir.core.ids import JobId, MemoryId, ProposalId
 from mnemoir.core.runs import NodeTrace, RecalledMemory, RunStatus, RunTrace, WrittenKind, WrittenMemory
 from mnemoir.core.scope import Scope
 from mnemoir.ports.jobs import Job, JobQueue
-from mnemoir.ports.memory_store import MemoryStore, Project
+from mnemoir.ports.memory_store import MemoryStore
 from mnemoir.ports.proposals import ProposalStore
+from mnemoir.server.access import project_in
 from mnemoir.server.rest import JsonObject
 
 Event = Literal["ADD", "UPDATE", "DELETE"]
@@ -149,7 +150,7 @@ async def _learned(change: Mapping[str, Any], scope: Scope, store: MemoryStore) 
 
 
 async def _proposed(change: Mapping[str, Any], scope: Scope, queue: ProposalStore) -> RunLearned:
-    project = Project(tenant=scope.tenant, project=scope.project)
+    project = project_in(scope)
     found = await queue.find(project, ProposalId(change["memory_id"]))
     is_own = found is not None and found[0].user == scope.user
     return {
