@@ -1,6 +1,7 @@
 """The vectors of one model in an index, by slot."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +9,9 @@ from numpy.typing import NDArray
 from mnemoir.ports.embedding import FloatArray
 from mnemoir.search.columns import Array, Column
 from mnemoir.search.indexing import unpack_vector
+
+_LEAST_HALVED = 2**20  # numbers of a matrix; below, handing half of it over takes longer than walking it
+_other_half = ThreadPoolExecutor(1, thread_name_prefix="mnemoir-cosines")  # its thread begins with the first work
 
 
 class VectorRows:
@@ -70,6 +74,20 @@ class VectorRows:
         matrix = self.vectors
         if matrix is None or matrix.shape[1] != len(query):
             return np.full(len(self._has), np.nan, np.float32)
-        # einsum walks the matrix once, as fast as memory allows: 6.7 ms for 100,000 rows where BLAS's one thread
-        # takes 13
-        return np.where(self.has_vector, np.einsum("ij,j->i", matrix, query), np.float32(np.nan))
+        return np.where(self.has_vector, _products(matrix, query), np.float32(np.nan))
+
+
+def _products(matrix: FloatArray, query: FloatArray) -> FloatArray:
+    """The dot product of each row with `query`; of a large matrix by two threads, a half each.
+
+    einsum walks a matrix once, as fast as memory allows: 6.7 ms for 100,000 rows where BLAS's one thread takes 13,
+    and 4.8 in halves. A row's product is the same wherever it stands.
+    """
+    out, half = np.empty(len(matrix), np.float32), len(matrix) // 2
+    if matrix.size < _LEAST_HALVED:
+        np.einsum("ij,j->i", matrix, query, out=out)
+        return out
+    rest = _other_half.submit(np.einsum, "ij,j->i", matrix[half:], query, out=out[half:])
+    np.einsum("ij,j->i", matrix[:half], query, out=out[:half])
+    rest.result()
+    return out
