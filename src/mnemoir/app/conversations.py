@@ -23,7 +23,7 @@ from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.clock import utc_now
 from mnemoir.core.conversations import naive_utc
 from mnemoir.core.keyed_lock import KeyedLock
-from mnemoir.core.scope import Scope
+from mnemoir.core.scope import DEFAULT_TENANT, Scope
 from mnemoir.ports.memory_kinds import Ageing
 from mnemoir.storage.files.workspace import file_errors
 from mnemoir.storage.locks.file import FileLock
@@ -98,7 +98,9 @@ class Conversations:
 
     def folder_of(self, scope: Scope) -> Path:
         """The folder of the scope's owner; it need not exist yet."""
-        return self._folders.of(self._folders.of(self.root, scope.project), scope.user)
+        # no name of a project holds a slash
+        of_tenant = scope.project if scope.tenant == DEFAULT_TENANT else f"{scope.tenant}/{scope.project}"
+        return self._folders.of(self._folders.of(self.root, of_tenant), scope.user)
 
     def deciding(self, scope: Scope, session_id: str) -> AbstractAsyncContextManager[None]:
         """A lock on one conversation, for adding to it and to what is derived from it, and for forgetting both."""

@@ -18,7 +18,7 @@ from mnemoir.app.remembering import queue_of
 from mnemoir.app.user_pool import in_thread
 from mnemoir.conversations.users import Removed, remove_conversation
 from mnemoir.core.errors import NotFound
-from mnemoir.core.scope import Scope
+from mnemoir.core.scope import Scope, acting
 from mnemoir.memory.background import Background
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_kinds import Amounts, MemoryKind
@@ -66,6 +66,10 @@ def discussion_kind(discussions: Discussions, conversations: Conversations) -> M
 
     async def forget(scope: Scope) -> Amounts:
         id = scope.conversation
+        if id is not None:
+            await discussions.remove_everywhere(id, scope.owner)
+        if acting.get().principal.is_bound:  # what all others share is not the caller's
+            return {}
         # discussions have no owner but their id; few are stored, so few deletions look at other users
         if id is not None and await discussions.is_kept(id) and not await conversations.others_have(scope, id):
             await discussions.remove_everywhere(id)

@@ -13,6 +13,7 @@ from mnemoir.cli.conversations import commands as conversations
 from mnemoir.cli.discussions import commands as discussions
 from mnemoir.cli.doctor import doctor
 from mnemoir.cli.groups import group
+from mnemoir.cli.keys import commands as keys
 from mnemoir.cli.mcp import mcp
 from mnemoir.cli.memories import commands as memories
 from mnemoir.cli.models import commands as model
@@ -30,6 +31,7 @@ app = group(
 )
 app.add_typer(memories, name="memories")
 app.add_typer(model, name="model")
+app.add_typer(keys, name="keys")
 app.add_typer(runs, name="runs")
 app.add_typer(conversations, name="conversations")
 app.add_typer(discussions, name="discussions")

@@ -1,6 +1,6 @@
 """The store of run traces, and a feed of runs and nodes as they happen."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -50,7 +50,7 @@ class NodeMoved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFilter:
-    """The filter of a list of runs; None filters nothing.
+    """The filter of a list of runs; None filters nothing. `tenant`, `projects` and `user_id` narrow whose they are.
 
     `workflow` is a name, ignoring case; `user` is a user of the config tree or a user id; `error` is a part of the
     message, ignoring the case of ASCII letters; `since` is a time as in `core.clock`. `workflow` and `error` match
@@ -63,6 +63,14 @@ class RunFilter:
     user: str | None = None
     error: str | None = None
     since: str | None = None
+    tenant: str | None = None
+    projects: tuple[str, ...] | None = None
+    user_id: str | None = None
+
+
+def every_scope(scope: Scope) -> bool:
+    """True: the choice of a subscriber to all runs."""
+    return True
 
 
 ALL_RUNS = RunFilter()
@@ -95,8 +103,13 @@ class RunStore(RunWatcher, Protocol):
     async def count(self) -> int:
         """The number of stored runs."""
 
-    def follow(self, *, nodes: bool = False) -> AsyncGenerator[RunSummary | NodeMoved, None]:
-        """Subscribe to runs as they begin and end, and with `nodes` to their nodes. A slow subscriber misses some."""
+    def follow(
+        self, *, nodes: bool = False, of: Callable[[Scope], bool] = every_scope
+    ) -> AsyncGenerator[RunSummary | NodeMoved, None]:
+        """Subscribe to runs as they begin and end, and with `nodes` to their nodes. A slow subscriber misses some.
+
+        `of` chooses them by their scopes.
+        """
 
     async def forget(self, scope: Scope) -> None:
         """Delete all runs of the scope's user, or of its project when the user is "".

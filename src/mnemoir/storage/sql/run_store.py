@@ -18,8 +18,9 @@ from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import NotFound, StorageUnavailable
 from mnemoir.core.runs import NodeTrace, RunTrace, without_texts
 from mnemoir.core.scope import Scope
-from mnemoir.ports.run_store import ALL_RUNS, RunFilter, RunStore, RunSummary
+from mnemoir.ports.run_store import ALL_RUNS, RunFilter, RunStore, RunSummary, every_scope
 from mnemoir.storage.sql.engine import FileEngine, Sql, queries
+from mnemoir.storage.sql.rows import as_json
 from mnemoir.storage.sql.run_feed import RunFeed, Told
 from mnemoir.storage.sql.run_rows import owner_of, row_of, run_of, summary_in, summary_of, trace_text
 
@@ -98,7 +99,8 @@ class SqlRunStore:
         self, *, limit: int, before: str | None = None, only: RunFilter = ALL_RUNS
     ) -> Sequence[RunSummary]:
         """Runs, newest first; none before an id that is deleted, as older runs are deleted too."""
-        asked = {**asdict(only), "before": before}
+        projects = None if only.projects is None else as_json(only.projects)
+        asked = {**asdict(only), "projects": projects, "before": before}
         values = {name: None if value is None else _bindable(value) for name, value in asked.items()}
 
         def look(sql: Sql) -> list[RunSummary]:
@@ -111,9 +113,9 @@ class SqlRunStore:
         """The number of stored runs."""
         return await self._read(lambda sql: int(sql.row(_QUERIES["count_runs"])[0]))
 
-    def follow(self, *, nodes: bool = False) -> AsyncGenerator[Told, None]:
+    def follow(self, *, nodes: bool = False, of: Callable[[Scope], bool] = every_scope) -> AsyncGenerator[Told, None]:
         """Runs as they begin and end, until the store is closed. Raises Overloaded when too many follow already."""
-        return self._feed.follow(nodes=nodes)
+        return self._feed.follow(nodes=nodes, of=of)
 
     async def forget(self, scope: Scope) -> None:
         """Delete every run of the scope's user, or of its project when the user is ""; also waiting ones.
@@ -157,7 +159,7 @@ class SqlRunStore:
         self._waiting[run.id] = (number, run)
         self._something_waits.set()
         if self._feed.followers:
-            self._feed.tell(summary_of(run))
+            self._feed.tell(summary_of(run), run.scope)
 
     async def _write_on(self) -> None:
         while True:
@@ -259,7 +261,7 @@ class NoRuns:
         """Always 0."""
         return 0
 
-    def follow(self, *, nodes: bool = False) -> AsyncGenerator[Told, None]:
+    def follow(self, *, nodes: bool = False, of: Callable[[Scope], bool] = every_scope) -> AsyncGenerator[Told, None]:
         """Raises NotFound."""
         raise NotFound(_OFF, code="runs_off")
 

@@ -52,6 +52,9 @@ SELECT id, started_at, status, user, project, user_id, conversation, model, stre
    AND (:user IS NULL OR user = :user OR user_id = :user)
    AND (:error IS NULL OR instr(lower(error), lower(:error)) > 0)
    AND (:since IS NULL OR started_at >= :since)
+   AND (:tenant IS NULL OR tenant = :tenant)
+   AND (:projects IS NULL OR project IN (SELECT value FROM json_each(:projects)))
+   AND (:user_id IS NULL OR user_id = :user_id)
  ORDER BY number DESC LIMIT :limit;
 
 -- name: forget_runs
