@@ -153,6 +153,9 @@ async def served(open_server):
     said = {"messages": [{"role": "user", "content": CELLO}], "user_id": "mira", "infer": False}
     added = await server.post("/api/memories", said, **admin)
     later = await server.post("/api/memories", said | {"async_mode": True}, **admin)
+    async with asyncio.timeout(60):
+        while (await server.get(f"/api/events/{later['event_id']}", **admin))["status"] != "SUCCEEDED":  # noqa: ASYNC110 - no row tells
+            await asyncio.sleep(0.01)
     chat = {"model": "mnemoir", "messages": [{"role": "user", "content": CELLO}], "user": "mira"}
     answer = await server.ask("POST", "/v1/chat/completions", chat | {"conversation_id": "talk"}, **admin)
     changes = await server.get("/api/memories/changes?user_id=mira", **admin)
