@@ -12,13 +12,15 @@ from mnemoir.core.scope import Scope
 class RunSummary:
     """A run in a list.
 
-    `user` is the user of the config tree; `project` and `user_id` belong to the memories; `conversation` is the
+    `question` is the beginning of the user's last message, "" when its text is not kept. `user` is the user of the
+    config tree; `project` and `user_id` belong to the memories; `conversation` is the
     stored conversation of the answer. `nodes`, `memories` and the token counts add up all workflows of the run.
     """
 
     id: str
     started_at: str
     status: RunStatus
+    question: str
     user: str
     project: str
     user_id: str
@@ -52,11 +54,12 @@ class NodeMoved:
 class RunFilter:
     """The filter of a list of runs; None filters nothing.
 
-    `workflow` is a name, ignoring case; `user` is a user of the config tree or a user id; `error` is a part of the
-    message, ignoring the case of ASCII letters; `since` is a time as in `core.clock`. `workflow` and `error` match
-    only runs that have ended.
+    All of `words` stand in the question, ignoring case and width. `workflow` is a name, ignoring case; `user` is a
+    user of the config tree or a user id; `error` is a part of the message, ignoring the case of ASCII letters;
+    `since` is a time as in `core.clock`. `workflow` and `error` match only runs that have ended.
     """
 
+    words: str | None = None
     status: RunStatus | None = None
     workflow: str | None = None
     conversation: str | None = None

@@ -118,6 +118,17 @@ async def test_lists_are_narrowed_by_status(store):
     ]
 
 
+async def test_lists_are_narrowed_by_words_of_the_question(store):
+    happen(store, a_run("r1", question="Wie heißt der ÄRZTLICHE Notdienst?"), a_run("r2", question="Is it late?"))
+    store.begun(a_run("going", question="Which doctor is on call, and is it far?"))
+    happen(store, a_run("silent"))
+    assert await ids(store, words="ärztliche notd") == ["r1"]
+    assert await ids(store, words="it is") == ["going", "r2"]
+    assert await ids(store, words="it is", status="finished") == ["r2"]
+    assert await ids(store, words="it is", limit=1, before="going") == ["r2"]
+    assert await ids(store, words="%") == []
+
+
 async def test_only_so_many_are_kept(path):
     async with opened(path, most_runs=3) as store:
         happen(store, *(a_run(f"r{n}") for n in range(5)))
@@ -313,6 +324,23 @@ async def test_what_is_forgotten_is_nowhere_in_the_folder_while_the_store_is_ope
     stored = b"".join(file.read_bytes() for file in path.parent.iterdir())
     assert (f"mira {secret}".encode() in stored, f"jon {secret}".encode() in stored) == (False, True)
     assert await ids(store) == [f"r{n}" for n in range(28, -1, -2)]
+
+
+async def test_questions_of_a_forgotten_conversation_are_nowhere_in_the_folder(store, path):
+    other, tea = replace(MIRA, conversation="other"), replace(MIRA, conversation="tea")
+    happen(store, a_run("r1", scope=tea, question="quince marmalade"), a_run("r2", scope=other, question="plum jam"))
+    await ids(store)
+    await store.forget(tea)
+    stored = b"".join(file.read_bytes() for file in path.parent.iterdir())
+    assert (b"quince" in stored, b"plum" in stored) == (False, True)
+
+
+async def test_the_question_of_a_temporary_chat_is_not_kept(store):
+    run = a_run("r1", question="quince marmalade", is_temporary=True)
+    store.begun(run)
+    assert [(await store.get("r1")).question, *[run.question for run in await store.latest(limit=9)]] == ["", ""]
+    end(store, run)
+    assert [(await store.get("r1")).question, *[run.question for run in await store.latest(limit=9)]] == ["", ""]
 
 
 async def test_a_run_forgotten_under_way_stays_forgotten(store):

@@ -26,6 +26,7 @@ from mnemoir.server.under_way import Departure, Headers, Outflow
 router = Routes(prefix="/api/runs", tags=["runs"])
 
 _MOST_LISTED = 200
+_LONGEST_WORDS = 1000
 _SILENCE = b":\n\n"  # a comment, which no reader takes for an event
 
 _EVENTS: dict[int | str, Json] = {
@@ -34,6 +35,12 @@ _EVENTS: dict[int | str, Json] = {
 
 ListLimit = Annotated[
     int, BeforeValidator(whole_number(50, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")
+]
+
+
+Words = Annotated[
+    str | None,
+    Query(max_length=_LONGEST_WORDS, description="all of these words stand in the question, in whatever case"),
 ]
 
 
@@ -49,6 +56,7 @@ async def list_runs(
     site: SiteHere,
     limit: ListLimit = 50,
     before: Cursor = None,
+    q: Words = None,
     status: RunStatus | None = None,
     workflow: Annotated[str | None, Query(description="Its name, in whatever case")] = None,
     conversation: str | None = None,
@@ -57,6 +65,7 @@ async def list_runs(
     since: Annotated[str | None, Query(description="ISO 8601; runs that began then or later")] = None,
 ) -> Answer[RunPage]:
     only = RunFilter(
+        words=q if q and q.strip() else None,
         status=status,
         workflow=workflow or None,
         conversation=conversation or None,

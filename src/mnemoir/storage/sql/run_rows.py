@@ -50,6 +50,7 @@ def _figures(run: RunTrace) -> dict[str, Any]:
         "id": run.id,
         "started_at": run.started_at,
         "status": run.status,
+        "question": run.question,
         "user": run.user,
         "project": run.scope.project,
         "user_id": run.scope.user,

@@ -18,6 +18,7 @@ from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import NotFound, StorageUnavailable
 from mnemoir.core.runs import NodeTrace, RunTrace, without_texts
 from mnemoir.core.scope import Scope
+from mnemoir.core.text import holds
 from mnemoir.ports.run_store import ALL_RUNS, RunFilter, RunStore, RunSummary
 from mnemoir.storage.sql.engine import FileEngine, Sql, queries
 from mnemoir.storage.sql.run_feed import RunFeed, Told
@@ -99,10 +100,12 @@ class SqlRunStore:
     ) -> Sequence[RunSummary]:
         """Runs, newest first; none before an id that is deleted, as older runs are deleted too."""
         asked = {**asdict(only), "before": before}
+        words = asked.pop("words")
         values = {name: None if value is None else _bindable(value) for name, value in asked.items()}
 
         def look(sql: Sql) -> list[RunSummary]:
-            return [*map(summary_in, sql.rows(_QUERIES["latest_runs"], **values, limit=limit))]
+            numbers = None if words is None else orjson.dumps(_asking(sql, words)).decode()
+            return [*map(summary_in, sql.rows(_QUERIES["latest_runs"], **values, numbers=numbers, limit=limit))]
 
         found = await self._read(look)
         return [summary_of(self._under_way[run.id][1]) if run.id in self._under_way else run for run in found]
@@ -272,6 +275,12 @@ class NoRuns:
 
 def _end_lost(sql: Sql, under_way: Sequence[str]) -> None:
     sql.run(_QUERIES["end_lost_runs"], error=_LOST, under_way=orjson.dumps(list(under_way)).decode())
+
+
+def _asking(sql: Sql, words: str) -> list[int]:
+    """The numbers of the runs whose question has all of these words."""
+    is_in = holds(words)
+    return [number for number, question in sql.each(_QUERIES["questions"]) if is_in(question)]
 
 
 def _belongs(run: RunTrace, asked: Scope) -> bool:

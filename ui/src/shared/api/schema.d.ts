@@ -4253,7 +4253,8 @@ export interface components {
          * RunSummary
          * @description A run in a list.
          *
-         *     `user` is the user of the config tree; `project` and `user_id` belong to the memories; `conversation` is the
+         *     `question` is the beginning of the user's last message, "" when its text is not kept. `user` is the user of the
+         *     config tree; `project` and `user_id` belong to the memories; `conversation` is the
          *     stored conversation of the answer. `nodes`, `memories` and the token counts add up all workflows of the run.
          */
         RunSummary: {
@@ -4266,6 +4267,8 @@ export interface components {
              * @enum {string}
              */
             status: "running" | "finished" | "failed" | "cancelled";
+            /** Question */
+            question: string;
             /** User */
             user: string;
             /** Project */
@@ -4304,9 +4307,10 @@ export interface components {
          * @description The trace of one request. `workflows` are the top-level ones: a categoriser, then the chosen workflow.
          *
          *     `category` is the decision of prompt routing, None without routing. `answered_ms` is the time at which the client
-         *     had its whole answer; nodes behind the responder run on after it. `asked` are the newest messages the client sent;
-         *     `dropped` names members of its request that were not sent to the model. `memory_skipped` is the reason why memory
-         *     was not used, None when it was. `message_uids` are the uids of question and answer in a stored conversation.
+         *     had its whole answer; nodes behind the responder run on after it. `question` is the beginning of the user's last
+         *     message in one line, of at most MOST_QUESTION_CHARACTERS, "" without one. `asked` are the newest messages the client
+         *     sent; `dropped` names members of its request that were not sent to the model. `memory_skipped` is the reason why
+         *     memory was not used, None when it was. `message_uids` are the uids of question and answer in a stored conversation.
          *     Traces of temporary chats are shown without texts.
          */
         RunTrace: {
@@ -4342,6 +4346,8 @@ export interface components {
             is_temporary: boolean;
             /** Message Uids */
             message_uids: string[];
+            /** Question */
+            question: string;
             /** Asked */
             asked: components["schemas"]["TracedMessage"][];
             /** Dropped */
@@ -7653,6 +7659,8 @@ export interface operations {
                 limit?: number;
                 /** @description `next` of the page before */
                 before?: string | null;
+                /** @description all of these words stand in the question, in whatever case */
+                q?: string | null;
                 status?: ("running" | "finished" | "failed" | "cancelled") | null;
                 /** @description Its name, in whatever case */
                 workflow?: string | null;

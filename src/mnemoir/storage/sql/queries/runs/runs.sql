@@ -1,12 +1,13 @@
 -- name: put_run
 -- Insert or replace a run.
 REPLACE INTO runs
-    (number, id, written_at, started_at, status, user, tenant, project, user_id, conversation, model, stream, workflow,
-     category, first_token_ms, duration_ms, nodes, memories, input_tokens, output_tokens, tokens_counted, error, trace)
+    (number, id, written_at, started_at, status, question, user, tenant, project, user_id, conversation, model, stream,
+     workflow, category, first_token_ms, duration_ms, nodes, memories, input_tokens, output_tokens, tokens_counted, error,
+     trace)
 VALUES
-    (:number, :id, :written_at, :started_at, :status, :user, :tenant, :project, :user_id, :conversation, :model, :stream,
-     :workflow, :category, :first_token_ms, :duration_ms, :nodes, :memories, :input_tokens, :output_tokens,
-     :tokens_counted, :error, :trace);
+    (:number, :id, :written_at, :started_at, :status, :question, :user, :tenant, :project, :user_id, :conversation,
+     :model, :stream, :workflow, :category, :first_token_ms, :duration_ms, :nodes, :memories, :input_tokens,
+     :output_tokens, :tokens_counted, :error, :trace);
 
 -- name: end_lost_runs
 -- Note that runs whose end was never written down are over, but for those in the JSON list of ids; by looking at all.
@@ -41,11 +42,12 @@ SELECT trace, status, error FROM runs WHERE id = :id;
 
 -- name: latest_runs
 -- Runs that began before that of an id, which is none for an id that is gone; newest first, by the primary key. What is
--- not NULL of the other values narrows them.
-SELECT id, started_at, status, user, project, user_id, conversation, model, stream, workflow, category, first_token_ms,
+-- not NULL of the other values narrows them; `numbers` is a JSON list.
+SELECT id, started_at, status, question, user, project, user_id, conversation, model, stream, workflow, category, first_token_ms,
        duration_ms, nodes, memories, input_tokens, output_tokens, tokens_counted, error
   FROM runs
  WHERE (:before IS NULL OR number < (SELECT number FROM runs WHERE id = :before))
+   AND (:numbers IS NULL OR number IN (SELECT value FROM json_each(:numbers)))
    AND (:status IS NULL OR status = :status)
    AND (:workflow IS NULL OR workflow = :workflow COLLATE NOCASE)
    AND (:conversation IS NULL OR conversation = :conversation)
@@ -53,6 +55,10 @@ SELECT id, started_at, status, user, project, user_id, conversation, model, stre
    AND (:error IS NULL OR instr(lower(error), lower(:error)) > 0)
    AND (:since IS NULL OR started_at >= :since)
  ORDER BY number DESC LIMIT :limit;
+
+-- name: questions
+-- The number and question of each run that has one, in no order; by looking at all.
+SELECT number, question FROM runs WHERE question <> '';
 
 -- name: forget_runs
 -- Remove the runs of a user, or of a whole project for a user named ''; with a conversation those alone that answered
