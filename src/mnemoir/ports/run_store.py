@@ -1,7 +1,8 @@
 """The store of run traces, and a feed of runs and nodes as they happen."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Literal, Protocol
 
 from mnemoir.core.runs import NodeTrace, RunStatus, RunTrace
@@ -98,6 +99,12 @@ class RunStore(RunWatcher, Protocol):
     async def count(self) -> int:
         """The number of stored runs."""
 
+    async def tokens(self, since: date) -> Mapping[str, tuple[int, int]]:
+        """The tokens of all runs that began on each UTC day since `since`: (input, output), also of removed runs.
+
+        Days without any are left out. They are kept for DAILY_DAYS.
+        """
+
     def follow(self, *, nodes: bool = False) -> AsyncGenerator[RunSummary | NodeMoved, None]:
         """Subscribe to runs as they begin and end, and with `nodes` to their nodes. A slow subscriber misses some."""
 
@@ -105,7 +112,7 @@ class RunStore(RunWatcher, Protocol):
         """Delete all runs of the scope's user, or of its project when the user is "".
 
         With a conversation in the scope, delete the runs that answered in it, and the runs that were shown memories,
-        as these may come from it.
+        as these may come from it; without one, their tokens by day too.
         """
 
     async def aclose(self) -> None:

@@ -1,8 +1,10 @@
 """A file of runs from before their figures were kept: all of them are listed, with what their traces tell."""
 
 import json
+from datetime import UTC, date, datetime
 
 import apsw
+import pytest
 
 from mnemoir.core.runs import RunTrace
 from mnemoir.core.scope import Scope
@@ -74,6 +76,22 @@ async def test_a_file_without_questions_is_searched_and_goes_on(tmp_path):
     ]
     assert [run.id for run in await store.latest(limit=9, only=RunFilter(words="LATE"))] == ["r2"]
     assert (await store.get("r1")).question == ""
+    await store.aclose()
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+async def test_the_tokens_of_older_runs_are_counted(tmp_path, steps):
+    path = tmp_path / "runs.db"
+    create(path, known_steps("runs")[:steps])
+    with apsw.Connection(str(path)) as connection:
+        if steps == 1:
+            connection.execute(INSERT, (1, "r1", json.dumps(TRACE)))
+        else:
+            insert = INSERT_WITH_FIGURES if steps == 2 else INSERT_WITH_FIGURES.replace("'Mira'", "'', 'Mira'")
+            connection.execute(insert, (json.dumps(TRACE),))
+    clock = lambda: datetime(2026, 3, 5, tzinfo=UTC)  # noqa: E731
+    store = SqlRunStore(open_run_file(path), clock=clock)
+    assert await store.tokens(date(2026, 1, 1)) == {"2026-03-04": (14, 4)}
     await store.aclose()
 
 

@@ -4,6 +4,7 @@ import asyncio
 import re
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import date
 
 import apsw
 import pytest
@@ -12,6 +13,7 @@ from structlog.testing import capture_logs
 from mnemoir.core.errors import NotFound, Overloaded, StorageUnavailable
 from mnemoir.core.runs import NodeTrace, RecalledMemory, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
+from mnemoir.ports.memory_kinds import DAILY_DAYS
 from mnemoir.ports.run_store import RunFilter
 from mnemoir.storage.sql.engine import queries
 from mnemoir.storage.sql.run_rows import MOST_BYTES
@@ -343,6 +345,39 @@ async def test_the_question_of_a_temporary_chat_is_not_kept(store):
     assert [(await store.get("r1")).question, *[run.question for run in await store.latest(limit=9)]] == ["", ""]
 
 
+def spends(store, run_id, day, scope=MIRA, tokens=(10, 2)):
+    """A run of some tokens on a day."""
+    run = a_run(run_id, scope=scope, started_at=f"{day}T23:59:59.999Z")
+    store.begun(run)
+    node = a_node("Hi", input_tokens=tokens[0], output_tokens=tokens[1])
+    end(store, run, workflows=[WorkflowTrace(name="Chat", nodes=[node, node])])
+
+
+async def test_tokens_are_counted_by_day_and_outlive_their_runs(path):
+    clock = SetClock()
+    async with opened(path, most_runs=1, keep_days=1, clock=clock) as store:
+        for run_id, day, scope in (("r1", "2026-01-20", MIRA), ("r2", "2026-01-21", JON), ("r3", "2026-01-21", MIRA)):
+            spends(store, run_id, day, scope)
+        happen(store, a_run("nothing", started_at="2026-01-19T00:00:00.000Z"))
+        store.begun(a_run("going", started_at="2026-01-21T00:00:00.000Z"))
+        assert await store.tokens(date(2026, 1, 1)) == {"2026-01-20": (20, 4), "2026-01-21": (40, 8)}
+        assert await store.tokens(date(2026, 1, 21)) == {"2026-01-21": (40, 8)}
+    clock.move(days=DAILY_DAYS - 1)
+    async with opened(path, keep_days=1, clock=clock) as store:
+        assert (await store.count(), await store.tokens(date(2026, 1, 1))) == (0, {"2026-01-21": (40, 8)})
+
+
+async def test_the_tokens_of_a_forgotten_user_go_and_those_of_a_forgotten_conversation_stay(store):
+    for scope in (MIRA, JON, replace(JON, project="other")):
+        spends(store, f"{scope.project} {scope.user}", "2026-01-21", scope)
+    await store.forget(replace(MIRA, conversation="tea"))
+    assert await store.tokens(date(2026, 1, 1)) == {"2026-01-21": (60, 12)}
+    await store.forget(MIRA)
+    assert await store.tokens(date(2026, 1, 1)) == {"2026-01-21": (40, 8)}
+    await store.forget(Scope(project="demo", user=""))
+    assert await store.tokens(date(2026, 1, 1)) == {"2026-01-21": (20, 4)}
+
+
 async def test_a_run_forgotten_under_way_stays_forgotten(store):
     run = a_run("r1")
     store.begun(run)
@@ -456,6 +491,7 @@ async def test_without_traces_whoever_looks_is_told_how_to_have_them():
     runs = NoRuns()
     happen(runs, a_run("r1"))
     await runs.forget(MIRA)
+    assert await runs.tokens(date(2026, 1, 1)) == {}
     for look in (lambda: runs.get("r1"), lambda: runs.latest(limit=1)):
         with pytest.raises(NotFound, match=r"Set runs\.enabled to true"):
             await look()

@@ -88,6 +88,12 @@ def row_of(run: RunTrace) -> dict[str, Any]:
     return columns
 
 
+def tokens_in(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of a run's tokens, from the columns of the run."""
+    names = ("tenant", "project", "user_id", "input_tokens", "output_tokens")
+    return {"day": row["started_at"][:10], **{name: row[name] for name in names}}
+
+
 def owner_of(scope: Scope) -> dict[str, str]:
     """The columns that name a user in these tables; "user" itself is the config tree's."""
     return {"tenant": scope.tenant, "project": scope.project, "user_id": _plain(scope.user)}

@@ -5,10 +5,10 @@ the reads. So a slow disk loses traces, the oldest waiting first, and never dela
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import TypeVar
 
 import orjson
@@ -19,10 +19,11 @@ from mnemoir.core.errors import NotFound, StorageUnavailable
 from mnemoir.core.runs import NodeTrace, RunTrace, without_texts
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import holds
+from mnemoir.ports.memory_kinds import DAILY_DAYS
 from mnemoir.ports.run_store import ALL_RUNS, RunFilter, RunStore, RunSummary
 from mnemoir.storage.sql.engine import FileEngine, Sql, queries
 from mnemoir.storage.sql.run_feed import RunFeed, Told
-from mnemoir.storage.sql.run_rows import owner_of, row_of, run_of, summary_in, summary_of, trace_text
+from mnemoir.storage.sql.run_rows import owner_of, row_of, run_of, summary_in, summary_of, tokens_in, trace_text
 
 T = TypeVar("T")
 _log = structlog.get_logger(__name__)
@@ -114,6 +115,11 @@ class SqlRunStore:
         """The number of stored runs."""
         return await self._read(lambda sql: int(sql.row(_QUERIES["count_runs"])[0]))
 
+    async def tokens(self, since: date) -> Mapping[str, tuple[int, int]]:
+        """The tokens of each day with any."""
+        rows = await self._read(lambda sql: sql.rows(_QUERIES["tokens"], since=since.isoformat()))
+        return {day: (sent, received) for day, sent, received in rows}
+
     def follow(self, *, nodes: bool = False) -> AsyncGenerator[Told, None]:
         """Runs as they begin and end, until the store is closed. Raises Overloaded when too many follow already."""
         return self._feed.follow(nodes=nodes)
@@ -127,6 +133,8 @@ class SqlRunStore:
         def remove(sql: Sql) -> None:
             values = {**owner_of(scope), "conversation": scope.conversation and _bindable(scope.conversation)}
             sql.run(_QUERIES["forget_runs"], **values)
+            if scope.conversation is None:
+                sql.run(_QUERIES["forget_tokens"], **owner_of(scope))
 
         def work() -> None:
             self._file.write(remove)
@@ -198,6 +206,8 @@ class SqlRunStore:
                 continue
             sql.run(_QUERIES["put_run"], **row, number=number, written_at=written_at)
             self._undropped_bytes += len(row["trace"])
+            if run.status != "running" and (row["input_tokens"] or row["output_tokens"]):
+                sql.run(_QUERIES["add_tokens"], **tokens_in(row))
         if under_way is not None:
             _end_lost(sql, under_way)
         self._undropped += len(batch)
@@ -212,8 +222,9 @@ class SqlRunStore:
         return int(sql.row(_QUERIES["newest_number"])[0])
 
     def _drop(self, sql: Sql) -> None:
-        before = (self._clock() - self._kept).timestamp()
-        sql.run(_QUERIES["drop_old_runs"], before=before)
+        now = self._clock()
+        sql.run(_QUERIES["drop_old_runs"], before=(now - self._kept).timestamp())
+        sql.run(_QUERIES["drop_old_tokens"], since=(now.date() - timedelta(days=DAILY_DAYS - 1)).isoformat())
         sql.run(_QUERIES["drop_first_runs"], most=self._most_runs)
         sql.run(_QUERIES["drop_runs_over_size"], most_bytes=self._most_bytes)
         self._undropped = self._undropped_bytes = 0
@@ -261,6 +272,10 @@ class NoRuns:
     async def count(self) -> int:
         """Always 0."""
         return 0
+
+    async def tokens(self, since: date) -> Mapping[str, tuple[int, int]]:
+        """Always empty."""
+        return {}
 
     def follow(self, *, nodes: bool = False) -> AsyncGenerator[Told, None]:
         """Raises NotFound."""

@@ -60,6 +60,25 @@ SELECT id, started_at, status, question, user, project, user_id, conversation, m
 -- The number and question of each run that has one, in no order; by looking at all.
 SELECT number, question FROM runs WHERE question <> '';
 
+-- name: add_tokens
+-- Add the tokens of a run to those of its user's day.
+INSERT INTO tokens (day, tenant, project, user_id, input_tokens, output_tokens)
+VALUES (:day, :tenant, :project, :user_id, :input_tokens, :output_tokens)
+ON CONFLICT (day, tenant, project, user_id) DO UPDATE
+    SET input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens;
+
+-- name: tokens
+-- The tokens of all users on each day since one, in order of day; by the primary key.
+SELECT day, sum(input_tokens), sum(output_tokens) FROM tokens WHERE day >= :since GROUP BY day ORDER BY day;
+
+-- name: drop_old_tokens
+-- Delete the tokens of days before one; by the primary key.
+DELETE FROM tokens WHERE day < :since;
+
+-- name: forget_tokens
+-- Delete the tokens of a user, or of a whole project for a user named ''. By looking at all.
+DELETE FROM tokens WHERE tenant = :tenant AND project = :project AND (user_id = :user_id OR :user_id = '');
+
 -- name: forget_runs
 -- Remove the runs of a user, or of a whole project for a user named ''; with a conversation those alone that answered
 -- in it or were shown memories. By looking at all.
