@@ -108,10 +108,9 @@ class Stock:
     async def growth(self) -> list[Day]:
         """What was added on each of the last days, oldest first, as of a minute ago. Raises StorageUnavailable."""
         asked = [self._daily_of(kind).get(patience_s=_PATIENCE_S) for kind in self._kinds if kind.daily is not None]
-        found = {name: days for each in await asyncio.gather(*asked) for name, days in (each or {}).items()}
+        found = {name: by_day for each in await asyncio.gather(*asked) for name, by_day in (each or {}).items()}
         first = _first_day()
-        days = [(first + timedelta(days=place)).isoformat() for place in range(DAILY_DAYS)]
-        return [Day(day=day, **{name: by_day.get(day, 0) for name, by_day in found.items()}) for day in days]
+        return [_day_of(found, (first + timedelta(days=place)).isoformat()) for place in range(DAILY_DAYS)]
 
     async def room(self) -> Room:
         """The size on disk of some minutes ago, and the free space now."""
@@ -170,6 +169,11 @@ def counts_of(amounts: Amounts) -> Counts:
 def _first_day() -> date:
     """The first of the last days, in UTC."""
     return utc_now().date() - timedelta(days=DAILY_DAYS - 1)
+
+
+def _day_of(found: Mapping[str, ByDay], day: str) -> Day:
+    named = {member.name for member in fields(Day)} & found.keys()
+    return Day(day=day, **{name: found[name].get(day, 0) for name in named})
 
 
 def _shares(settings: Settings) -> list[Share]:
