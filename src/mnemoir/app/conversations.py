@@ -8,7 +8,7 @@ import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -171,6 +171,11 @@ class Conversations:
         """
         await self._catalogue.refresh()
         return await self._catalogue.rows.totals()
+
+    async def messages_by_day(self, since: date) -> dict[str, int]:
+        """The messages of all users of each UTC day since `since` that has any; at most the last DAILY_DAYS."""
+        await self._catalogue.refresh()
+        return await self._catalogue.rows.messages_by_day(since)
 
     async def aclose(self) -> None:
         """Finish the work under way, for some seconds at most, and close all files."""

@@ -52,10 +52,10 @@ class DiscussionPlaces:
         legacy = None if user is None or owner is not None else user.tree.public
         roots = self.roots(user, owner)
         for root in roots[1:]:
-            discussion = Discussion(root=root, id=id, legacy=legacy)
+            discussion = await self._files.located(root, id, legacy)
             if await self._files.exists(discussion):
                 return discussion
-        return Discussion(root=roots[0], id=id, legacy=legacy)
+        return await self._files.located(roots[0], id, legacy)
 
     def roots(self, user: UserTree | None, owner: Scope | None = None) -> Sequence[Path]:
         """The directories of a user's discussions; the first is for new ones."""

@@ -30,6 +30,7 @@ from mnemoir.server.under_way import Departure, Headers, Outflow
 router = Routes(prefix="/api/runs", tags=["runs"])
 
 _MOST_LISTED = 200
+_LONGEST_WORDS = 1000
 _SILENCE = b":\n\n"  # a comment, which no reader takes for an event
 
 _EVENTS: dict[int | str, Json] = {
@@ -38,6 +39,12 @@ _EVENTS: dict[int | str, Json] = {
 
 ListLimit = Annotated[
     int, BeforeValidator(whole_number(50, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")
+]
+
+
+Words = Annotated[
+    str | None,
+    Query(max_length=_LONGEST_WORDS, description="all of these words stand in the question, in whatever case"),
 ]
 
 
@@ -54,6 +61,7 @@ async def list_runs(
     site: SiteHere,
     limit: ListLimit = 50,
     before: Cursor = None,
+    q: Words = None,
     status: RunStatus | None = None,
     workflow: Annotated[str | None, Query(description="Its name, in whatever case")] = None,
     conversation: str | None = None,
@@ -68,6 +76,7 @@ async def list_runs(
         tenant=principal.tenant,
         projects=principal.projects,
         user_id=principal.user,
+        words=q if q and q.strip() else None,
         status=status,
         workflow=workflow or None,
         conversation=conversation or None,

@@ -142,6 +142,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/status/growth": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was added on each of the last 30 days */
+        get: operations["growth_api_status_growth_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/clients": {
         parameters: {
             query?: never;
@@ -2474,6 +2491,24 @@ export interface components {
             runs: number | null;
         };
         /**
+         * Day
+         * @description What was added on a UTC day, over all users, as far as it is still stored; of runs their tokens.
+         *
+         *     None means that the first count has not finished.
+         */
+        Day: {
+            /** Day */
+            day: string;
+            /** Memories */
+            memories: number | null;
+            /** Messages */
+            messages: number | null;
+            /** Input Tokens */
+            input_tokens: number | null;
+            /** Output Tokens */
+            output_tokens: number | null;
+        };
+        /**
          * DefaultPrompt
          * @description The default prompt, which is in effect again.
          */
@@ -2944,6 +2979,14 @@ export interface components {
             source: number | null;
             /** At */
             at: string;
+        };
+        /**
+         * Growth
+         * @description The last 30 UTC days, oldest first; the last one is today.
+         */
+        Growth: {
+            /** Days */
+            days: components["schemas"]["Day"][];
         };
         /**
          * Health
@@ -4253,7 +4296,8 @@ export interface components {
          * RunSummary
          * @description A run in a list.
          *
-         *     `user` is the user of the config tree; `project` and `user_id` belong to the memories; `conversation` is the
+         *     `question` is the beginning of the user's last message, "" when its text is not kept. `user` is the user of the
+         *     config tree; `project` and `user_id` belong to the memories; `conversation` is the
          *     stored conversation of the answer. `nodes`, `memories` and the token counts add up all workflows of the run.
          */
         RunSummary: {
@@ -4266,6 +4310,8 @@ export interface components {
              * @enum {string}
              */
             status: "running" | "finished" | "failed" | "cancelled";
+            /** Question */
+            question: string;
             /** User */
             user: string;
             /** Project */
@@ -4304,9 +4350,11 @@ export interface components {
          * @description The trace of one request. `workflows` are the top-level ones: a categoriser, then the chosen workflow.
          *
          *     `category` is the decision of prompt routing, None without routing. `answered_ms` is the time at which the client
-         *     had its whole answer; nodes behind the responder run on after it. `asked` are the newest messages the client sent;
-         *     `dropped` names members of its request that were not sent to the model. `memory_skipped` is the reason why memory
-         *     was not used, None when it was. `message_uids` are the uids of question and answer in a stored conversation.
+         *     had its whole answer; nodes behind the responder run on after it. `question` is the beginning of the user's last
+         *     message in one line, of at most MOST_QUESTION_CHARACTERS, "" without one. `asked` are the newest messages the
+         *     client sent; `dropped` names members of its request that were not sent to the model. `memory_skipped` is the
+         *     reason why memory was not used, None when it was. `message_uids` are the uids of question and answer in a stored
+         *     conversation.
          *     Traces of temporary chats are shown without texts.
          */
         RunTrace: {
@@ -4342,6 +4390,8 @@ export interface components {
             is_temporary: boolean;
             /** Message Uids */
             message_uids: string[];
+            /** Question */
+            question: string;
             /** Asked */
             asked: components["schemas"]["TracedMessage"][];
             /** Dropped */
@@ -6473,6 +6523,35 @@ export interface operations {
             };
         };
     };
+    growth_api_status_growth_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Growth"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     clients_api_clients_get: {
         parameters: {
             query?: never;
@@ -7653,6 +7732,8 @@ export interface operations {
                 limit?: number;
                 /** @description `next` of the page before */
                 before?: string | null;
+                /** @description all of these words stand in the question, in whatever case */
+                q?: string | null;
                 status?: ("running" | "finished" | "failed" | "cancelled") | null;
                 /** @description Its name, in whatever case */
                 workflow?: string | null;
