@@ -66,6 +66,7 @@ TARGETS = {
     "/api/status/growth": ["/api/status/growth"],
     "/api/clients": ["/api/clients"],
     "/api/model": ["/api/model"],
+    "/api/model/embedding": ["/api/model/embedding"],
     "/api/model/found": ["/api/model/found"],
     "/api/workflows": ["/api/workflows"],
     "/api/workflows/saving": ["/api/workflows/saving"],

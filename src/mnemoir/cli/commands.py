@@ -12,6 +12,7 @@ from mnemoir.cli.chat.command import chat
 from mnemoir.cli.conversations import commands as conversations
 from mnemoir.cli.discussions import commands as discussions
 from mnemoir.cli.doctor import doctor
+from mnemoir.cli.embedding import commands as embedding
 from mnemoir.cli.groups import group
 from mnemoir.cli.keys import commands as keys
 from mnemoir.cli.mcp import mcp
@@ -30,6 +31,7 @@ app = group(
     pretty_exceptions_enable=False,  # pretty tracebacks print local variables, which may hold a key
 )
 app.add_typer(memories, name="memories")
+model.add_typer(embedding, name="embedding")
 app.add_typer(model, name="model")
 app.add_typer(keys, name="keys")
 app.add_typer(runs, name="runs")

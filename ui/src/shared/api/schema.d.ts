@@ -246,6 +246,59 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/model/embedding": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The embedding model in use, that of the next start, and what is set elsewhere */
+        get: operations["overview_api_model_embedding_get"];
+        /** Save an embedding model, used after a restart */
+        put: operations["save_api_model_embedding_put"];
+        post?: never;
+        /** Forget the saved embedding model, with its key */
+        delete: operations["forget_api_model_embedding_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/model/embedding/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Embed one short text, with this model or the one in use */
+        post: operations["test_api_model_embedding_test_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/model/embedding/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The models that this server has */
+        post: operations["offered_api_model_embedding_list_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects": {
         parameters: {
             query?: never;
@@ -2733,6 +2786,90 @@ export interface components {
             /** Dimension */
             dimension: number | null;
             connected: components["schemas"]["Connected"];
+        };
+        /**
+         * EmbeddingOverview
+         * @description The setup; `locked` is the reason why this caller cannot change it, "" for none.
+         */
+        EmbeddingOverview: {
+            setup: components["schemas"]["EmbeddingSetup"];
+            /** Locked */
+            locked: string;
+        };
+        /**
+         * EmbeddingSaved
+         * @description The saved embedding model; not `in_force` where file, environment or command line name another provider.
+         */
+        EmbeddingSaved: {
+            /**
+             * Provider
+             * @enum {string}
+             */
+            provider: "openai" | "ollama";
+            /** Model */
+            model: string;
+            /** Url */
+            url: string;
+            /** Has Key */
+            has_key: boolean;
+            /** In Force */
+            in_force: boolean;
+        };
+        /**
+         * EmbeddingSetup
+         * @description The embedding model in use, what was saved, and what is set elsewhere.
+         *
+         *     With `restart_needed`, the next start uses `after_restart`; else that is the model in use. The addresses are those
+         *     that the settings give to the servers of either protocol.
+         */
+        EmbeddingSetup: {
+            in_use: components["schemas"]["EmbeddingUsed"];
+            after_restart: components["schemas"]["EmbeddingUsed"];
+            /** Restart Needed */
+            restart_needed: boolean;
+            saved: components["schemas"]["EmbeddingSaved"] | null;
+            /** Fixed */
+            fixed: components["schemas"]["FixedValue"][];
+            /** Openai Url */
+            openai_url: string;
+            /** Ollama Url */
+            ollama_url: string;
+        };
+        /**
+         * EmbeddingTest
+         * @description How embedding one short text went. `dimension` is the length of its vector, None without one.
+         */
+        EmbeddingTest: {
+            /** Ok */
+            ok: boolean;
+            /** Model */
+            model: string;
+            /** Url */
+            url: string | null;
+            /** Dimension */
+            dimension: number | null;
+            /** Latency Ms */
+            latency_ms: number;
+            /** Status */
+            status: number | null;
+            /** Problem */
+            problem: string;
+            /** To Do */
+            to_do: string;
+        };
+        /**
+         * EmbeddingUsed
+         * @description An embedding model that is, or will be, in use. `url` is None for one in this process.
+         */
+        EmbeddingUsed: {
+            /** Provider */
+            provider: string;
+            /** Model */
+            model: string;
+            /** Url */
+            url: string | null;
+            /** Has Key */
+            has_key: boolean;
         };
         /**
          * EndpointHealth
@@ -5661,6 +5798,38 @@ export interface components {
             updated_at?: string | null;
         };
         /**
+         * EmbeddingBody
+         * @description An embedding model and its server.
+         */
+        EmbeddingBody: {
+            /**
+             * Provider
+             * @enum {string}
+             */
+            provider: "openai" | "ollama";
+            /** Url */
+            url: string;
+            /** Api Key */
+            api_key?: string | null;
+            /** Model */
+            model: string;
+        };
+        /**
+         * EmbeddingServerBody
+         * @description The server of an embedding model. Without `api_key` the key stored for this address is used, with "" none.
+         */
+        EmbeddingServerBody: {
+            /**
+             * Provider
+             * @enum {string}
+             */
+            provider: "openai" | "ollama";
+            /** Url */
+            url: string;
+            /** Api Key */
+            api_key?: string | null;
+        };
+        /**
          * EmbeddingsBody
          * @description `POST /v1/embeddings`: texts, or token numbers.
          */
@@ -6138,6 +6307,20 @@ export interface components {
         TriedBody: {
             /** Provider */
             provider?: ("openai-responses" | "openai-chat" | "ollama") | null;
+            /** Url */
+            url?: string | null;
+            /** Api Key */
+            api_key?: string | null;
+            /** Model */
+            model?: string | null;
+        };
+        /**
+         * TriedEmbeddingBody
+         * @description An embedding model and its server; without a `provider`, the model in use.
+         */
+        TriedEmbeddingBody: {
+            /** Provider */
+            provider?: ("openai" | "ollama") | null;
             /** Url */
             url?: string | null;
             /** Api Key */
@@ -6754,6 +6937,163 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OllamaFound"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    overview_api_model_embedding_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmbeddingOverview"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    save_api_model_embedding_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmbeddingBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmbeddingOverview"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    forget_api_model_embedding_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmbeddingOverview"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    test_api_model_embedding_test_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TriedEmbeddingBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmbeddingTest"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    offered_api_model_embedding_list_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmbeddingServerBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelsOffered"];
                 };
             };
             /** @description An error, with its code */
