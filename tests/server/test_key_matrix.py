@@ -25,7 +25,7 @@ MATRIX = {
         GET /api/memories/changes /api/memories/duplicates /api/memories/proposals /api/memories/settings
         GET /api/memories/extraction-prompt /api/projects /api/events/{event_id} /api/export
         GET /api/runs /api/runs/live /api/runs/{run_id} /api/runs/{run_id}/summary /api/runs/{run_id}/memories
-        GET /api/runs/{run_id}/curl /api/workflows /api/model
+        GET /api/runs/{run_id}/curl /api/workflows /api/model /api/model/embedding
         GET /api/discussions /api/discussions/{id} /api/discussions/{id}/memories /api/discussions/{id}/summary
         GET /api/discussions/{id}/search /api/discussions/{id}/export
         GET /api/conversations /api/conversations/search /api/conversations/export /api/conversations/{id}
@@ -69,11 +69,12 @@ MATRIX = {
     MANAGE: """
         GET /api/keys /api/tenants /api/model/found
         POST /api/keys /api/keys/{key_id}/rotate /api/model/test /api/model/list
-        PUT /api/tenants /api/model
-        DELETE /api/keys/{key_id} /api/model
+        POST /api/model/embedding/test /api/model/embedding/list
+        PUT /api/tenants /api/model /api/model/embedding
+        DELETE /api/keys/{key_id} /api/model /api/model/embedding
     """,
     SERVER: """
-        GET /ready /metrics /api/status /api/status/latencies /api/clients
+        GET /ready /metrics /api/status /api/status/growth /api/status/latencies /api/clients
         POST /api/status/check
     """,
 }
