@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from mnemoir.core.api_keys import LONGEST_LABEL, ApiKey, Env, hash_of, new_pepper, new_text, parts_of
 from mnemoir.core.atomic_file import replacing
@@ -31,6 +31,7 @@ PEPPER_FILE = "secrets/pepper"
 _MOST_KNOWN = 10_000  # keys looked up lately, unknown ones too
 _NOTED_EVERY = timedelta(minutes=1)
 _UNKNOWN_HASH = bytes(32)
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _State = tuple[tuple[int, int, int] | None, ...]
 
 
@@ -43,6 +44,7 @@ class ApiKeys:
     def __init__(self, settings: Settings, clock: Clock = utc_now) -> None:
         """Opens the file, if it is there."""
         self._path = settings.storage.data_dir / ACCESS_FILE
+        self._watched = (str(self._path), f"{self._path}-wal")
         self._pepper_path = settings.storage.data_dir / PEPPER_FILE
         given = settings.security.pepper
         self._pepper: bytes | None = None if given is None else given.get_secret_value().encode()
@@ -51,8 +53,7 @@ class ApiKeys:
         self._file: SharedFile | None = None
         self._state: _State = ()
         self._has_keys = self._is_open = False
-        self._known: OrderedDict[str, ApiKey | None] = OrderedDict()
-        self._noted: dict[str, datetime] = {}
+        self._known: OrderedDict[str, _Known] = OrderedDict()
         self._notes = ThreadPoolExecutor(1, thread_name_prefix="key-use")
         self._refresh()
 
@@ -69,16 +70,17 @@ class ApiKeys:
             return None
         with self._lock:
             self._refresh()
-            key = self._looked_up(parts.id)
+            known = self._looked_up(parts.id)
             pepper = self._pepper_read() if self._has_keys else b""
-        hashed = hash_of(parts.secret, pepper)
         # an unknown id takes as long as a wrong secret
-        is_same = hmac.compare_digest(hashed, _UNKNOWN_HASH if key is None else key.hash)
+        is_same = hmac.compare_digest(hash_of(parts.secret, pepper), known.hash)
         now = self._clock()
-        if key is None or not is_same or not key.is_valid(now):
+        if known.key is None or not is_same or not known.key.is_valid(now):
             return None
-        self._note_use(key, now)
-        return key.principal
+        if now >= known.note_use_at:
+            known.note_use_at = now + _NOTED_EVERY
+            self._notes.submit(SqlApiKeys(self._opened()).note_use, known.key.id, now)
+        return known.principal
 
     def create(
         self,
@@ -204,7 +206,7 @@ class ApiKeys:
 
     def _refresh(self) -> None:
         """Forget what was looked up before the file changed last."""
-        state = tuple(_stat(f"{self._path}{suffix}") for suffix in ("", "-wal"))
+        state = _stat(self._watched[0]), _stat(self._watched[1])
         if state == self._state:
             return
         if self._file is None and state[0] is not None:
@@ -212,24 +214,15 @@ class ApiKeys:
         self._known.clear()
         if self._file is not None:
             self._has_keys, self._is_open = SqlApiKeys(self._file).state()
-        self._state = tuple(_stat(f"{self._path}{suffix}") for suffix in ("", "-wal"))
+        self._state = _stat(self._watched[0]), _stat(self._watched[1])
 
-    def _looked_up(self, key_id: str) -> ApiKey | None:
-        if key_id in self._known:
-            self._known.move_to_end(key_id)
-            return self._known[key_id]
-        found = None if self._file is None else SqlApiKeys(self._file).get(key_id)
-        self._known[key_id] = found
-        if len(self._known) > _MOST_KNOWN:
-            self._known.popitem(last=False)
+    def _looked_up(self, key_id: str) -> "_Known":
+        found = self._known.get(key_id)
+        if found is None:
+            found = self._known[key_id] = _Known(None if self._file is None else SqlApiKeys(self._file).get(key_id))
+            if len(self._known) > _MOST_KNOWN:
+                self._known.popitem(last=False)
         return found
-
-    def _note_use(self, key: ApiKey, now: datetime) -> None:
-        noted = self._noted.get(key.id, key.last_used_at)
-        if noted is not None and now - noted < _NOTED_EVERY:
-            return
-        self._noted[key.id] = now
-        self._notes.submit(SqlApiKeys(self._opened()).note_use, key.id, now)
 
     def _pepper_read(self) -> bytes:
         if self._pepper is None:
@@ -253,6 +246,19 @@ class ApiKeys:
                     with replacing(self._pepper_path) as file:
                         file.write(new_pepper())
         return self._pepper_read()
+
+
+class _Known:
+    """What a look-up found. A key's use is noted at most once a minute, also by several processes."""
+
+    __slots__ = ("hash", "key", "note_use_at", "principal")
+
+    def __init__(self, key: ApiKey | None) -> None:
+        self.key = key
+        self.hash = _UNKNOWN_HASH if key is None else key.hash
+        self.principal = None if key is None else key.principal
+        used_at = None if key is None else key.last_used_at
+        self.note_use_at = _LONG_AGO if used_at is None else used_at + _NOTED_EVERY
 
 
 def tenant_name(raw: str) -> str:

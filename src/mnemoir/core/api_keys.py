@@ -46,7 +46,8 @@ class ApiKey:
 
     def is_valid(self, now: datetime) -> bool:
         """False once the key is revoked or has expired."""
-        return all(end is None or now < end for end in (self.expires_at, self.revoked_at))
+        is_expired = self.expires_at is not None and self.expires_at <= now
+        return not is_expired and (self.revoked_at is None or now < self.revoked_at)
 
     @property
     def state(self) -> Literal["valid", "expired", "revoked"]:
