@@ -63,6 +63,7 @@ TARGETS = {
     "/api/runs/{run_id}/curl": ["/api/runs/{run}/curl"],
     "/api/status": ["/api/status"],
     "/api/status/latencies": ["/api/status/latencies"],
+    "/api/status/growth": ["/api/status/growth"],
     "/api/clients": ["/api/clients"],
     "/api/model": ["/api/model"],
     "/api/model/embedding": ["/api/model/embedding"],

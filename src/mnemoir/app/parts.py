@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from mnemoir.app import remembering
+from mnemoir.app.api_keys import ApiKeys
 from mnemoir.app.client_embedding import ClientEmbedding
 from mnemoir.app.connecting import ModelConnection, open_model
 from mnemoir.app.conversation_parts import open_conversations, recording_options
@@ -88,6 +89,7 @@ class Parts:
     """The parts that HTTP, MCP and the command line use. Call `start` before serving, `aclose` at the end."""
 
     settings: Settings
+    api_keys: ApiKeys
     database: SqliteEngine
     store: MemoryStore
     jobs: JobQueue
@@ -174,6 +176,7 @@ async def open_parts(settings: Settings) -> Parts:
         embedding_connection = EmbeddingConnection(settings, open_embedding, careful)
         settings, embedding = open_embedding.settings, own(open_embedding.model)
         database = own(open_database(settings.storage.data_dir / DATABASE_FILE))
+        api_keys = own(ApiKeys(settings))
         packs = PackFiles(settings.storage.data_dir / PACKS_FOLDER)
         pending = asyncio.Event()  # set when a memory without a vector was stored or found
         second_pending = asyncio.Event()  # the same for second vectors
@@ -242,6 +245,7 @@ async def open_parts(settings: Settings) -> Parts:
         recorder = own(Recorder(conversations, workflows, turns, runs, recording_options(settings)))
         return Parts(
             settings=settings,
+            api_keys=api_keys,
             database=database,
             store=store,
             jobs=jobs,
@@ -361,8 +365,8 @@ def _memory_service(settings: Settings, session: aiohttp.ClientSession) -> HttpM
 
 
 def _service_key(settings: Settings) -> str | None:
-    keys = settings.server.api_keys
-    return keys[0].get_secret_value() if keys else None
+    key = settings.memory.management_key
+    return None if key is None else key.get_secret_value()
 
 
 def _chat_memory(

@@ -17,6 +17,7 @@ from mnemoir.core.errors import MnemoirError, NotFound
 from mnemoir.server import (
     conversations,
     discussions,
+    keys,
     memories,
     model,
     reference,
@@ -44,7 +45,7 @@ from mnemoir.server.under_way import Places, UnderWay
 
 _described: dict[str, dict[str, Any]] = {}  # by root path: all servers of a process have the same routes
 _ROUTERS = (
-    *(*status.ROUTERS, *model.ROUTERS, *reference.ROUTERS, *memories.ROUTERS, *runs.ROUTERS),
+    *(*status.ROUTERS, *keys.ROUTERS, *model.ROUTERS, *reference.ROUTERS, *memories.ROUTERS, *runs.ROUTERS),
     *(workflow_files.router, workflow_trials.router),
     *(*discussions.ROUTERS, *conversations.ROUTERS),
 )
@@ -54,9 +55,11 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     """The whole server over running parts. The caller, which opened the parts, starts and closes them."""
     parts.background.handle(later.KIND, later.add_later(parts.facts, parts.times.write))
     metrics = Metrics() if options.metrics else None
+    guard = Guard(options, parts.api_keys)
     site = Site(
         parts=parts,
         options=options,
+        guard=guard,
         metrics=metrics,
         places=Places(options.most_active_chats, metrics),
         under_way=UnderWay(options.max_body_bytes),
@@ -70,8 +73,8 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     deletes = dict.fromkeys(("/api/chat", "/api/generate"), site.under_way)
     rest = _rest(site, posts)
     routing = Routing(
-        guard=Guard(options),
-        ui=Ui(options),
+        guard=guard,
+        ui=Ui(options, guard),
         posts=posts,
         deletes=deletes,
         rest=ToolsSeen(rest, site.clients),

@@ -22,7 +22,7 @@ from mnemoir.core.clock import from_epoch, from_text
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.scope import entity_name
 from mnemoir.ports.memory_store import Project
-from mnemoir.server.access import project_of
+from mnemoir.server.access import Guard, bound_user, project_of
 from mnemoir.server.clients import Clients
 from mnemoir.server.entry import Metrics
 from mnemoir.server.errors import Invalid, Misfit
@@ -48,6 +48,7 @@ class Site:
 
     parts: Parts
     options: ServerOptions
+    guard: Guard
     metrics: Metrics | None
     places: Places
     under_way: UnderWay
@@ -147,7 +148,13 @@ class LargeBodyOf(BodyOf[Model]):
 
 
 def checked(model: type[Model], raw: object, *place: str | int) -> Model:
-    """`raw` validated as `model`; raises Invalid with every problem, each located below `place`."""
+    """`raw` validated as `model`; raises Invalid with every problem, each located below `place`.
+
+    A missing `user_id` is that of the caller's key, if it is bound to a user.
+    """
+    bound = bound_user()
+    if bound is not None and isinstance(raw, dict) and "user_id" in model.model_fields and raw.get("user_id") is None:
+        raw = {**raw, "user_id": bound}
     try:
         return model.model_validate(raw)
     except ValidationError as exc:

@@ -16,6 +16,8 @@ from starlette.types import Receive, Scope, Send
 
 from mnemoir.core.errors import Conflict, InvalidRequest, MnemoirError, NotFound, Overloaded
 from mnemoir.core.events import Event
+from mnemoir.core.scope import Principal
+from mnemoir.server.access import principal_of
 from mnemoir.server.entry import Metrics
 from mnemoir.server.errors import failure
 from mnemoir.server.request import read_json
@@ -162,7 +164,7 @@ class UnderWay:
 
     def __init__(self, max_body_bytes: int) -> None:
         self._max_body_bytes = max_body_bytes
-        self._answers: dict[str, Departure] = {}
+        self._answers: dict[str, tuple[Principal, Departure]] = {}
         self._keys: set[Hashable] = set()
 
     @contextmanager
@@ -182,9 +184,9 @@ class UnderWay:
         finally:
             self._keys.discard(claim)
 
-    def begins(self, answer_id: str, departure: Departure) -> None:
-        """Register an answer, which may now be ended by its id."""
-        self._answers[answer_id] = departure
+    def begins(self, answer_id: str, principal: Principal, departure: Departure) -> None:
+        """Register an answer, which may now be ended by its id, by whoever may call with the same rights."""
+        self._answers[answer_id] = principal, departure
 
     def ends(self, answer_id: str) -> None:
         """Remove an answer that has ended."""
@@ -193,17 +195,18 @@ class UnderWay:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             answer_id = _asked(await read_json(scope, receive, self._max_body_bytes))
-            self._end(answer_id)
+            self._end(answer_id, principal_of(scope))
         except MnemoirError as exc:
             await failure(scope, exc)(scope, receive, send)
             return
         body = orjson.dumps({"status": "cancelled", "request_id": answer_id})
         await Response(body, media_type="application/json")(scope, receive, send)
 
-    def _end(self, answer_id: str) -> None:
-        departure = self._answers.pop(answer_id, None)
-        if departure is None:
+    def _end(self, answer_id: str, caller: Principal) -> None:
+        principal, departure = self._answers.get(answer_id, (None, None))
+        if departure is None or principal is None or not caller.stands_for(principal):
             raise NotFound(f"No answer of the id {answer_id[:64]!r} is under way.")
+        del self._answers[answer_id]
         departure.ask()
 
 

@@ -1,4 +1,4 @@
-import { type InfiniteData, type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type InfiniteData, type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { client, orNull, unwrap } from '@/shared/api/client';
 import type { components } from '@/shared/api/schema';
 import { useChange } from '../change';
@@ -39,6 +39,24 @@ export function useChangeConversation(id: string) {
       onSuccess: changed => queries.setQueryData(keys.one(place), changed),
     },
   );
+}
+
+/** Changes the system prompt; false where the server has no such conversation yet. */
+export function useSetSystemPrompt(id: string | null) {
+  const place = { ...useScope(), conversation: id ?? '' };
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: async (system_prompt: string) => {
+      if (id === null) return false;
+      const params = at(place);
+      const changed = await orNull(
+        unwrap(client.PATCH('/api/conversations/{id}', { params, body: { system_prompt } })),
+        404,
+      );
+      if (changed) queries.setQueryData(keys.one(place), changed);
+      return changed !== null;
+    },
+  });
 }
 
 function showTitle(queries: QueryClient, place: Place, title: string | null): void {
