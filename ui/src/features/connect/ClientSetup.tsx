@@ -30,12 +30,12 @@ export function ClientSetup({ setup, place, seen }: ClientSetupProps) {
       )}
       {place.needsKey && (
         <Text size="sm">
-          Put one of the server&apos;s API keys in the place of <Code>{KEY_PLACEHOLDER}</Code>.
+          Use one of the server&apos;s API keys instead of <Code>{KEY_PLACEHOLDER}</Code>.
         </Text>
       )}
       {setup.fields && !isPlain(place.user) && (
         <Alert color="yellow" variant="light" icon={<TbInfoCircle aria-hidden />}>
-          The name of the user has letters that no header can carry, so it is left out here.
+          The user name has characters that HTTP headers cannot carry, so it is left out here.
         </Alert>
       )}
       {setup.notes && (

@@ -44,7 +44,7 @@ interface ErrorStateProps {
 }
 
 /** What failed, the server's own words about it, and a way to try again. */
-export function ErrorState({ error, title = 'This could not be loaded', onRetry }: ErrorStateProps) {
+export function ErrorState({ error, title = 'Could not load this', onRetry }: ErrorStateProps) {
   return (
     <Alert color="red" variant="light" icon={<TbAlertCircle aria-hidden />} title={title} role="alert" m="md">
       <Stack gap="xs" align="flex-start">
