@@ -29,6 +29,7 @@ from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder
 from mnemoir.app.remembering import Turns
 from mnemoir.app.stock import Stock
+from mnemoir.app.titles import Titles, choose_namer
 from mnemoir.app.tree import CONVERSATIONS, open_tree, outside
 from mnemoir.app.workflow_edits import WorkflowEdits
 from mnemoir.app.workflow_files import WorkflowFiles
@@ -105,6 +106,7 @@ class Parts:
     trials: Trials | None  # None without a config tree
     conversations: Conversations
     recorder: Recorder
+    titles: Titles
     kinds: list[MemoryKind]
     forgetting: Forgetting
     pruning: Pruning
@@ -234,7 +236,8 @@ async def open_parts(settings: Settings) -> Parts:
         ]
         beside = outside(settings, served.tree if served else None)
         workflow_files = WorkflowFiles(served, beside)
-        recorder = own(Recorder(conversations, workflows, turns, runs, recording_options(settings)))
+        titles = own(Titles(conversations, choose_namer(settings, in_use, served, trials)))
+        recorder = own(Recorder(conversations, workflows, turns, runs, recording_options(settings), titles))
         return Parts(
             settings=settings,
             database=database,
@@ -266,6 +269,7 @@ async def open_parts(settings: Settings) -> Parts:
             ),
             conversations=conversations,
             recorder=recorder,
+            titles=titles,
             kinds=kinds,
             forgetting=Forgetting(conversations=conversations, kinds=kinds),
             pruning=own(Pruning(kinds, conversations.root, settings.memory.auto_prune_days)),

@@ -163,3 +163,12 @@ def _bullet(line: RecalledLine) -> str:
 def without_unseen(text: str) -> str:
     """`text` without invisible characters."""
     return text if text.isascii() and text.isprintable() else _UNSEEN.sub("", text)
+
+
+def shortened(words: str, most: int) -> str:
+    """`words` with at most `most` characters; longer ones are cut behind a whole word and end with an ellipsis."""
+    if len(words) <= most:
+        return words
+    cut = words[: most - 1]
+    whole = cut if words[most - 1] == " " else cut.rpartition(" ")[0]
+    return f"{(whole or cut).rstrip(' ,;:.–—-')}…"

@@ -124,6 +124,8 @@ class Server(Section):
     request_deadline_s: Seconds = 30
     heartbeat_s: Seconds = 15
     resume_s: Seconds = 60
+    generated_titles: bool = True
+    title_endpoint: str | None = None
     metrics: bool = False
     docs: bool = True
     allow_unauthenticated: bool = False

@@ -2390,6 +2390,8 @@ export interface components {
         /**
          * ConversationAnswer
          * @description A conversation. `head` is the last message of its thread; windows begin after the message `context_after`.
+         *
+         *     `title_pending` is there, and true, while a title is being made.
          */
         ConversationAnswer: {
             /** Id */
@@ -2418,6 +2420,8 @@ export interface components {
             message_count: number;
             /** Preview */
             preview: string;
+            /** Title Pending */
+            title_pending?: boolean;
         };
         /**
          * ConversationPage

@@ -8,7 +8,7 @@ import { withEach } from '../pages';
 import { inScope, type Place, useScope } from '../scope';
 import type { FoundMessages } from './found';
 import { conversationKeys as keys } from './keys';
-import type { Conversation, ConversationPage } from './list';
+import { type Conversation, type ConversationPage, titleInterval } from './list';
 
 type Changed = Partial<components['schemas']['ConversationChange']>;
 
@@ -22,6 +22,7 @@ export function useConversation(id: string | null) {
     queryFn: ({ signal }) =>
       orNull(unwrap(client.GET('/api/conversations/{id}', { params: at(place), signal })), 404),
     enabled: id !== null,
+    refetchInterval: ({ state }) => titleInterval([state.data ?? null]),
   });
 }
 
