@@ -40,6 +40,8 @@ TARGETS = {
     "/api/memories/changes": [f"/api/memories/changes?{MINE}"],
     "/api/memories/proposals": [f"/api/memories/proposals?{MINE}"],
     "/api/memories/duplicates": [f"/api/memories/duplicates?{MINE}"],
+    "/api/keys": ["/api/keys"],
+    "/api/tenants": ["/api/tenants"],
     "/api/projects": ["/api/projects"],
     "/api/events/{event_id}": ["/api/events/{event}"],
     "/api/conversations": [f"/api/conversations?{MINE}"],

@@ -53,9 +53,15 @@ class ApiKeys:
         self._file: SharedFile | None = None
         self._state: _State = ()
         self._has_keys = self._is_open = False
+        self._count = 0
         self._known: OrderedDict[str, _Known] = OrderedDict()
         self._notes = ThreadPoolExecutor(1, thread_name_prefix="key-use")
         self._refresh()
+
+    @property
+    def count(self) -> int:
+        """The number of keys that were made and not revoked, at most two, as of the last change."""
+        return self._count
 
     def are_required(self, *, is_local: bool) -> bool:
         """True when a key was ever made here; where only this machine is let in, unless keys were switched off."""
@@ -213,7 +219,7 @@ class ApiKeys:
             self._file = open_access_file(self._path)
         self._known.clear()
         if self._file is not None:
-            self._has_keys, self._is_open = SqlApiKeys(self._file).state()
+            self._has_keys, self._is_open, self._count = SqlApiKeys(self._file).state()
         self._state = _stat(self._watched[0]), _stat(self._watched[1])
 
     def _looked_up(self, key_id: str) -> "_Known":

@@ -141,7 +141,7 @@ class ChatRoute:
         self._site.clients.note(scope, model=answerer.name, memory=caller.memory)
         answer = self._stream if chat.stream else self._whole
         key = header(scope, b"x-idempotency-key")
-        with self._site.under_way.alone(caller.scope, key), self._site.places:
+        with self._site.under_way.alone(caller.scope, key), self._site.places.taking(principal_of(scope).key):
             may_go_on = self._may_go_on(scope, chat)
             async with Departure(None if may_go_on else receive) as departure:
                 self._site.under_way.begins(answer_id, principal_of(scope), departure)
@@ -172,7 +172,7 @@ class ChatRoute:
         workflows, began_ns = self._site.parts.workflows, perf_counter_ns()
         model = workflows.answerer(chat).name
         self._site.clients.note(scope, model=model, memory=False)
-        with self._site.places:
+        with self._site.places.taking(principal_of(scope).key):
             async with Departure(receive) as departure:
                 reply, dropped = await workflows.load(chat)
                 answer_id = self._dialect.id_prefix + visit_of(scope).request_id

@@ -30,11 +30,12 @@ class SqlApiKeys:
     def __init__(self, file: FileEngine) -> None:
         self._file = file
 
-    def state(self) -> tuple[bool, bool]:
-        """Whether a key was ever made, and whether keys were switched off."""
+    def state(self) -> tuple[bool, bool, int]:
+        """Whether a key was ever made, whether keys were switched off, and how many were not revoked, at most two."""
 
-        def look(sql: Sql) -> tuple[bool, bool]:
-            return sql.row(_QUERIES["any_key"]) is not None, sql.row(_QUERIES["decided"], name=_OFF) is not None
+        def look(sql: Sql) -> tuple[bool, bool, int]:
+            is_off = sql.row(_QUERIES["decided"], name=_OFF) is not None
+            return sql.row(_QUERIES["any_key"]) is not None, is_off, len(sql.rows(_QUERIES["two_keys"]))
 
         return self._file.read(look)
 
