@@ -1,6 +1,7 @@
 """Ids of discussions and links among their files that would lead elsewhere: none leaves the folder of discussions."""
 
 import os
+import unicodedata
 from urllib.parse import quote
 
 import pytest
@@ -54,6 +55,11 @@ def outside_of(folder, root):
     return {path: is_ for path, is_ in found.items() if path not in (str(folder), str(folder / "data.log"))}
 
 
+def without_case(name):
+    """What a file system without case and Unicode form makes of a name."""
+    return unicodedata.normalize("NFD", unicodedata.normalize("NFD", name).casefold())
+
+
 def by_tag(id, messages):
     return {"messages": [{"role": "system", "content": f"Be brief.[DiscussionId]{id}[/DiscussionId]"}, *messages]}
 
@@ -91,6 +97,7 @@ def test_an_id_is_refused_or_kept_below_the_folder_of_discussions_and_no_two_sha
         assert house.rolling(id) == settled(conversation_of(id))
     files = [os.path.join(at, name) for at, _, names in os.walk(house.root) for name in names]
     assert all(os.path.dirname(file) == str(house.root) for file in files)
+    assert len({without_case(os.path.basename(file)) for file in files}) == len(files)
 
 
 def test_no_path_of_the_api_leads_out_of_the_folder_of_discussions(house):

@@ -13,6 +13,7 @@ import pytest
 import requests
 
 from tests.scripted_llm import Answer, ScriptedLLM, failure
+from tests.server.server_kit import CUT_S
 from tests.serving import ServerProcess
 from tests.tree_kit import (
     answers,
@@ -307,6 +308,7 @@ def test_a_picture_to_be_captioned_comes_with_an_unmarked_prompt(server, llm, pr
     assert (role, text["text"], shown["image_url"]["url"]) == ("user", "Describe this picture.", PICTURE)
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize(
     ("path", "body"),
     [
@@ -320,19 +322,20 @@ def test_a_client_that_closes_the_stream_ends_the_model_s_call_and_all_that_woul
     llm.reply("One two three", stall_after=1)
     with post(server, path, {**body, "stream": True}, stream=True) as answer:
         next(answer.iter_content(chunk_size=None))
-    assert llm.wait_disconnected()
+    assert llm.wait_disconnected(CUT_S)
     run = run_of(server, answer.headers["x-workflow-run-id"])
     assert run["status"] == "cancelled"
     assert asked_titles(llm) == ["Sorting", "Talking"]
 
 
+@pytest.mark.real_time
 def test_a_client_that_waits_for_a_whole_answer_may_leave_too(server, llm):
     llm.queue(Answer(text="Never", silent=True))
     waiting = HTTPConnection("127.0.0.1", server.port)
     waiting.request("POST", "/v1/completions", json.dumps({"prompt": MARKED}))
     assert llm.wait_request()
     waiting.close()
-    assert llm.wait_disconnected()
+    assert llm.wait_disconnected(CUT_S)
     assert newest_run(server)["status"] == "cancelled"
 
 

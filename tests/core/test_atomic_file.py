@@ -11,6 +11,7 @@ import pytest
 from mnemoir.cli.transfer import output
 from mnemoir.conversations.transfer import write_export
 from mnemoir.core.atomic_file import append_file, replace_file, replacing
+from mnemoir.core.discussions import Discussion
 from mnemoir.core.scope import DEFAULT_TENANT
 from mnemoir.ports.memory_store import Project
 from mnemoir.ports.project_settings import ProjectSettings
@@ -181,7 +182,7 @@ async def save_a_ledger(folder):
 
 
 async def save_times(folder):
-    async with FileTimestamps().changing(folder, "d1") as times:
+    async with FileTimestamps().changing(Discussion(root=folder, id="d1")) as times:
         times["a"] = "now"
     return "timestamps.json"
 

@@ -19,6 +19,11 @@ from tests.server.declared import check_shape
 
 JSON = dict[str, Any]
 
+# Promised seconds: until a call of the model ends for which nobody waits, and until an answer when other clients have
+# left or are slow. A far limit would let a slow default through, so the tests of these promises count real time and
+# have the marker `real_time`: a failure, which a busy machine can cause, is repeated once, alone.
+CUT_S, QUICK_S = 2, 1
+
 
 @dataclass(frozen=True, kw_only=True)
 class Server:

@@ -7,13 +7,12 @@ import pytest
 
 from tests.remembering_model import learn_every_turn
 from tests.scripted_llm import Answer, failure
-from tests.server.server_kit import asks, hello
+from tests.server.server_kit import CUT_S, QUICK_S, asks, hello
 
 CHAT = "/v1/chat/completions"
 LEARNING = {"embedding.provider": "openai"}
 SHORT = LEARNING | {"llm.timeouts.first_byte_s": 0.2, "llm.timeouts.between_bytes_s": 0.2}
 WHOLE = "I live in Graz."
-QUICK_S = 1  # promised for an answer when other clients have left
 
 
 def says(text: str, *, stream: bool = True) -> dict:
@@ -80,6 +79,7 @@ async def test_of_a_refusal_no_memory_is_made(open_server, llm, words):
     await only_the_whole_turn_is_remembered(server, llm, seen)
 
 
+@pytest.mark.real_time
 @pytest.mark.parametrize("kind", [{"endless": True}, {"stall_after": 1}])
 async def test_a_client_that_left_frees_its_place_and_leaves_no_memory(listen, llm, http, kind):
     server = await listen(asks(llm) | LEARNING, most_active_chats=1)
@@ -88,9 +88,9 @@ async def test_a_client_that_left_frees_its_place_and_leaves_no_memory(listen, l
     response = await http.post(server.url + CHAT, json=says("I am allergic to nuts."))
     await response.content.readany()
     response.close()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(CUT_S):
         await llm.disconnected.wait()
-        await only_the_whole_turn_is_remembered(server, llm, seen)
+    await only_the_whole_turn_is_remembered(server, llm, seen)
 
 
 @pytest.mark.real_time

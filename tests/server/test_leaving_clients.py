@@ -10,10 +10,9 @@ import pytest
 
 from mnemoir.server import ServerOptions
 from tests.scripted_llm import Answer
-from tests.server.server_kit import asks, hello, listening
+from tests.server.server_kit import CUT_S, QUICK_S, asks, hello, listening
 
 CHAT = "/v1/chat/completions"
-CUT_S, QUICK_S = 2, 1  # promised: for a call of the model that nobody waits for, and for an answer
 
 
 async def left_after_arrival(server, llm, body) -> None:

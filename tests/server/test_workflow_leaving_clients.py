@@ -12,12 +12,11 @@ from aiohttp.test_utils import TestServer
 
 from tests.scripted_llm import Answer
 from tests.server.served_tree import BEHIND, answering, asking, before, behind, calling, locking, served
-from tests.server.server_kit import error_of, hello
+from tests.server.server_kit import CUT_S, QUICK_S, error_of, hello
 
 CHAT = "/v1/chat/completions"
 NODES = (before(), locking(), answering(), behind())
 WAYS = pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
-CUT_S, QUICK_S = 2, 1  # promised: for a call of the model that nobody waits for, and for an answer
 
 
 def head_of(path: str, body: bytes, method: str = "POST") -> bytes:
@@ -112,19 +111,21 @@ async def test_leaving_within_a_stream_frees_place_and_lock_and_runs_no_further_
     await is_free(server, llm)
 
 
+@pytest.mark.real_time
 @WAYS
 async def test_leaving_while_a_node_before_the_answer_asks_ends_all(listen, llm, tmp_path, stream):
     server = await listen(served(tmp_path, llm.url, *NODES, maxConcurrentRequests=1))
     llm.reply(silent=True)
     async with client(server, hello(stream=stream)):
         await asked(llm, 1)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(CUT_S):
         await llm.disconnected.wait()
     trace = await ended(server)
     assert (trace["status"], titles(trace)) == ("cancelled", ["Before"])
     await is_free(server, llm)
 
 
+@pytest.mark.real_time
 @WAYS
 async def test_leaving_while_an_inner_workflow_works_frees_the_locks_of_all(listen, llm, tmp_path, stream):
     files = {"Workflows/Ann/Inner.json": [locking("inner"), asking(returnToUser=True), behind()]}
@@ -136,7 +137,7 @@ async def test_leaving_while_an_inner_workflow_works_frees_the_locks_of_all(list
         llm.reply(silent=True)
         async with client(server, hello(stream=stream)):
             await asked(llm, 1)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(CUT_S):
             await llm.disconnected.wait()
         assert (await ended(server))["status"] == "cancelled"
     assert [asked for asked in llm.requests if BEHIND in asked.prompt] == []

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mnemoir.core.discussions import Discussion
 from mnemoir.core.messages import ImagePart, Message, TextPart, ToolCall, text_message
 from mnemoir.core.text import hashes
 from mnemoir.storage.discussions.timestamps import FileTimestamps
@@ -168,18 +169,18 @@ def test_the_time_context_has_the_first_and_the_last_time(times, words):
 
 
 async def test_a_turn_is_dated_from_its_question_to_the_reply_that_comes_back(tmp_path):
-    store = FileTimestamps()
-    await conversation.backfill(store, tmp_path, "d1", talk("U1"), now=NOW - timedelta(minutes=10))
-    await conversation.mark_reply(store, tmp_path, "d1", now=NOW - timedelta(minutes=9))
-    known = await conversation.backfill(store, tmp_path, "d1", talk("U1", "A1 ", "U2"), now=NOW)
+    store, discussion = FileTimestamps(), Discussion(root=tmp_path, id="d1")
+    await conversation.backfill(store, discussion, talk("U1"), now=NOW - timedelta(minutes=10))
+    await conversation.mark_reply(store, discussion, now=NOW - timedelta(minutes=9))
+    known = await conversation.backfill(store, discussion, talk("U1", "A1 ", "U2"), now=NOW)
     assert known == {key("U1"): ago(minutes=10), key("A1 "): ago(minutes=9), key("U2"): ago()}
-    assert await store.load(tmp_path, "d1") == known
+    assert await store.load(discussion) == known
 
 
 async def test_a_group_chat_dates_its_reply_at_once(tmp_path):
-    store = FileTimestamps()
-    await conversation.mark_reply(store, tmp_path, "d1", now=NOW - timedelta(minutes=1))
-    await conversation.commit_reply(store, tmp_path, "d1", "Bob: Hello.", now=NOW)
-    await conversation.commit_reply(store, tmp_path, "d1", "Eve: Without a placeholder.", now=NOW)
+    store, discussion = FileTimestamps(), Discussion(root=tmp_path, id="d1")
+    await conversation.mark_reply(store, discussion, now=NOW - timedelta(minutes=1))
+    await conversation.commit_reply(store, discussion, "Bob: Hello.", now=NOW)
+    await conversation.commit_reply(store, discussion, "Eve: Without a placeholder.", now=NOW)
     known = {key("Bob: Hello."): ago(minutes=1), key("Eve: Without a placeholder."): ago()}
-    assert await store.load(tmp_path, "d1") == known
+    assert await store.load(discussion) == known

@@ -13,18 +13,20 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from mnemoir.app import remembering
+from mnemoir.app.api_keys import ApiKeys
 from mnemoir.app.client_embedding import ClientEmbedding
 from mnemoir.app.connecting import ModelConnection, open_model
 from mnemoir.app.conversation_parts import open_conversations, recording_options
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
+from mnemoir.app.embedding_connection import EmbeddingConnection, OpenEmbedding
 from mnemoir.app.endpoints import Endpoints
 from mnemoir.app.health import Checkup
 from mnemoir.app.kinds import Forgetting, conversation_kind, discussion_kind, job_kind, run_kind
 from mnemoir.app.latencies import MemoryTimes, TimedMemory
 from mnemoir.app.message_vectors import MessageVectors, WaitingFolders
 from mnemoir.app.model_in_use import ModelInUse
-from mnemoir.app.models import ModelInquiry, choose_embedding, choose_multilingual
+from mnemoir.app.models import ModelInquiry, choose_multilingual
 from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder
 from mnemoir.app.remembering import Turns
@@ -56,7 +58,7 @@ from mnemoir.search.indexing import FactEmbedding, Indexing
 from mnemoir.search.questions import Multilingual
 from mnemoir.search.recall import Recall
 from mnemoir.settings import Settings
-from mnemoir.settings.saved_model import drop_former_keys
+from mnemoir.settings.saved_model import EMBEDDING_MODEL, LANGUAGE_MODEL
 from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProjectSettings, clear_leftovers
 from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.private_folders import close_folders
@@ -88,6 +90,7 @@ class Parts:
     """The parts that HTTP, MCP and the command line use. Call `start` before serving, `aclose` at the end."""
 
     settings: Settings
+    api_keys: ApiKeys
     database: SqliteEngine
     store: MemoryStore
     jobs: JobQueue
@@ -95,6 +98,7 @@ class Parts:
     project_files: ProjectFiles | None  # None where no project is kept in files
     in_use: ModelInUse
     connection: ModelConnection
+    embedding_connection: EmbeddingConnection
     embedding: EmbeddingModel
     client_embedding: ClientEmbedding
     indexing: Indexing
@@ -167,10 +171,14 @@ async def open_parts(settings: Settings) -> Parts:
         served = open_tree(settings)
         session = await opened.enter_async_context(new_session())
         careful = await opened.enter_async_context(new_session(is_careful=True))
-        drop_former_keys(settings.storage.data_dir)  # of a save that was killed
+        for saved in (LANGUAGE_MODEL, EMBEDDING_MODEL):
+            saved.drop_former_keys(settings.storage.data_dir)  # of a save that was killed
         in_use = own(ModelInUse(await open_model(settings, session, careful)))
-        embedding = own(choose_embedding(settings, session))
+        open_embedding = await asyncio.to_thread(OpenEmbedding, settings, session, careful)
+        embedding_connection = EmbeddingConnection(settings, open_embedding, careful)
+        settings, embedding = open_embedding.settings, own(open_embedding.model)
         database = own(open_database(settings.storage.data_dir / DATABASE_FILE))
+        api_keys = own(ApiKeys(settings))
         packs = PackFiles(settings.storage.data_dir / PACKS_FOLDER)
         pending = asyncio.Event()  # set when a memory without a vector was stored or found
         second_pending = asyncio.Event()  # the same for second vectors
@@ -240,6 +248,7 @@ async def open_parts(settings: Settings) -> Parts:
         recorder = own(Recorder(conversations, workflows, turns, runs, recording_options(settings), titles))
         return Parts(
             settings=settings,
+            api_keys=api_keys,
             database=database,
             store=store,
             jobs=jobs,
@@ -249,6 +258,7 @@ async def open_parts(settings: Settings) -> Parts:
             connection=own(
                 ModelConnection(settings, in_use, session=session, careful=careful, serves_tree=workflows.serves_tree)
             ),
+            embedding_connection=embedding_connection,
             embedding=embedding,
             client_embedding=ClientEmbedding(embedding, forwarding_of(settings).forward),
             indexing=indexing,
@@ -274,7 +284,11 @@ async def open_parts(settings: Settings) -> Parts:
             forgetting=Forgetting(conversations=conversations, kinds=kinds),
             pruning=own(Pruning(kinds, conversations.root, settings.memory.auto_prune_days)),
             discussions=discussions,
-            checkup=own(Checkup(settings, in_use, embedding, Endpoints(served, model_servers, session), session)),
+            checkup=own(
+                Checkup(
+                    settings, in_use, embedding, Endpoints(served, model_servers, session), open_embedding.session
+                )
+            ),
             inquiry=own(ModelInquiry(in_use)),
             stock=own(Stock(settings, kinds, conversations.damaged)),
             times=times,
@@ -355,8 +369,8 @@ def _memory_service(settings: Settings, session: aiohttp.ClientSession) -> HttpM
 
 
 def _service_key(settings: Settings) -> str | None:
-    keys = settings.server.api_keys
-    return keys[0].get_secret_value() if keys else None
+    key = settings.memory.management_key
+    return None if key is None else key.get_secret_value()
 
 
 def _chat_memory(

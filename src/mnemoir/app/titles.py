@@ -24,7 +24,7 @@ from mnemoir.core.errors import MnemoirError, SettingsError
 from mnemoir.core.events import Event, Gathering
 from mnemoir.core.messages import ChatRequest, ModelRequest, Sampling, text_message
 from mnemoir.core.scope import Scope
-from mnemoir.core.text import shortened, without_unseen
+from mnemoir.core.text import beginning, without_unseen
 from mnemoir.core.thinking import without_thinking
 from mnemoir.ports.log import Log
 from mnemoir.settings import Settings
@@ -68,7 +68,7 @@ class Titles:
 
     def begin(self, chat: ChatRequest, caller: Caller, turn: RecordedTurn) -> None:
         """Begin to make a title, unless the stored answer of this turn is not the first or there is a title."""
-        scope = replace(caller.scope, conversation=None)
+        scope = caller.scope.owner
         key = scope, turn.conversation_id
         if self._namer is None or not self._namer.is_ready or key in self._tasks:
             return
@@ -78,8 +78,7 @@ class Titles:
 
     def pending(self, scope: Scope) -> set[str]:
         """The ids of the owner's conversations whose titles are being made."""
-        owner = replace(scope, conversation=None)
-        return {id for of, id in self._tasks if of == owner}
+        return {id for of, id in self._tasks if of == scope.owner}
 
     async def aclose(self) -> None:
         """Give up the titles that are being made."""
@@ -145,7 +144,7 @@ class EndpointNamer:
 
     async def ask(self, text: str, chat: ChatRequest, caller: Caller) -> str:
         request = ModelRequest(messages=[text_message("user", text)], model=chat.request.model)
-        asking = Caller(scope=replace(caller.scope, conversation=None), request_id=caller.request_id)
+        asking = Caller(scope=caller.scope.owner, request_id=caller.request_id)
         gathering = Gathering()
 
         async def emit(batch: Sequence[Event]) -> None:
@@ -189,7 +188,7 @@ def title_in(answer: str) -> str:
     begun, colon, rest = line.partition(":")
     if colon and begun.strip(_MARKS).lower() == "title":
         line = rest.strip(_MARKS)
-    return shortened(without_unseen(line).rstrip(".").strip(), LONGEST_TITLE)
+    return beginning(without_unseen(line).rstrip(".").strip(), LONGEST_TITLE)
 
 
 def _exchange(own: OwnConversations, turn: RecordedTurn) -> str | None:

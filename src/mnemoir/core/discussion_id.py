@@ -3,8 +3,8 @@
 `[DiscussionId]tea-time[/DiscussionId]` anywhere in a conversation says which files belong to it. The author of a
 message chooses the id, so it is untrusted text that becomes part of a path. An ordinary id is its own directory name,
 under which other programs find it too. An id that a file system would change, hide or refuse gets an encoded name
-with a first character that no unencoded name has. Ids that differ by case or Unicode form get different names; on a
-file system that does not distinguish them they are the same discussion.
+with a first character that no unencoded name has. So does one that some file system would take for the id of another
+discussion; `storage.spelled_folders` decides that.
 """
 
 import hashlib

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mnemoir.core.discussion_id import directory_name, encoded_name
 from mnemoir.core.memories import IndexEntry
 
 DIGEST_CHARACTERS = 16  # hex digits of a message hash: 64 bits distinguish the messages of one conversation
@@ -23,11 +24,18 @@ class Discussion:
 
     `root` is the directory of the user's discussions, `id` the id as the client sent it. `legacy` is the directory
     beside its configuration in which WilmerAI stored the record databases in 2025; None without such a directory.
+    `is_encoded` is True when a file system may take the id for that of another discussion, which has its name.
     """
 
     root: Path
     id: str
     legacy: Path | None = None
+    is_encoded: bool = False
+
+    @property
+    def file_name(self) -> str:
+        """The name that its files begin with."""
+        return encoded_name(self.id) if self.is_encoded else directory_name(self.id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

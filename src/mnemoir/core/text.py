@@ -68,6 +68,16 @@ def holds(words: str) -> Callable[[str], bool]:
     return is_in
 
 
+def beginning(text: str, most: int) -> str:
+    """The first words of `text` in one line, at most `most` characters; where more follows, an ellipsis ends them."""
+    words = " ".join(text[: most * 10].split())
+    if len(words) <= most:
+        return words
+    cut = words[: most - 1]
+    whole = cut if words[most - 1] == " " else cut.rpartition(" ")[0]
+    return f"{(whole or cut).rstrip(' ,;:.–—-')}…"
+
+
 def content_hash(text: str) -> bytes:
     """A hash of 16 bytes, equal for texts with the same normal form."""
     return digest(normalise(text))
@@ -163,12 +173,3 @@ def _bullet(line: RecalledLine) -> str:
 def without_unseen(text: str) -> str:
     """`text` without invisible characters."""
     return text if text.isascii() and text.isprintable() else _UNSEEN.sub("", text)
-
-
-def shortened(words: str, most: int) -> str:
-    """`words` with at most `most` characters; longer ones are cut behind a whole word and end with an ellipsis."""
-    if len(words) <= most:
-        return words
-    cut = words[: most - 1]
-    whole = cut if words[most - 1] == " " else cut.rpartition(" ")[0]
-    return f"{(whole or cut).rstrip(' ,;:.–—-')}…"

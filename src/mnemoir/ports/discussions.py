@@ -131,7 +131,10 @@ class RecordStore(ChunkStore, Protocol):
 
 
 class DiscussionFiles(Protocol):
-    """The files of whole discussions: locking, listing, checking and deletion."""
+    """The files of whole discussions: naming, locking, listing, checking and deletion."""
+
+    async def located(self, root: Path, id: str, legacy: Path | None = None) -> Discussion:
+        """The discussion with the name of its files, stored or not. Ids that differ have names that differ."""
 
     def making(self, discussion: Discussion, *, patience_s: float = 0.0) -> AbstractAsyncContextManager[bool]:
         """Hold the lock for making memories of the discussion, across all processes.

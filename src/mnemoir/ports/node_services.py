@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from mnemoir.core.discussions import Discussion
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleCall:
@@ -45,10 +47,10 @@ class Timestamps(Protocol):
     raise StorageUnavailable; a file that is not valid JSON is never overwritten.
     """
 
-    async def load(self, root: Path, discussion: str) -> Mapping[str, str]:
+    async def load(self, discussion: Discussion) -> Mapping[str, str]:
         """The stored times; empty for a new discussion."""
 
-    def changing(self, root: Path, discussion: str) -> "AbstractAsyncContextManager[dict[str, str]]":
+    def changing(self, discussion: Discussion) -> "AbstractAsyncContextManager[dict[str, str]]":
         """Give the times for changing in place; changes are written atomically at the end. One caller at a time."""
 
 

@@ -66,7 +66,7 @@ class Routing:
             answer = await self.ui.answer(scope)
             if answer is None and not self.is_route(scope):
                 answer = await self.ui.no_such_page(scope)
-        return answer or self.guard.refuse_key(scope) or self._route(scope), send
+        return answer or self.guard.refuse(scope) or self._route(scope), send
 
     def _route(self, scope: Scope) -> ASGIApp:
         path, method = scope["path"], scope["method"]

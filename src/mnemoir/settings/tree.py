@@ -138,6 +138,12 @@ class Server(Section):
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}{self.root_path}"
 
 
+class Security(Section):
+    """Secrets of the server itself. Without a `pepper`, one is made with the first key, in the data directory."""
+
+    pepper: Key | None = None
+
+
 class Storage(Section):
     """Storage of memories: back end and directories."""
 
@@ -169,6 +175,8 @@ class Memory(MemoryConfig):
     vector_store: Vectors = Vectors()
     default_project: Annotated[str, AfterValidator(_project)] = "default"
     management_url: Url = "http://localhost:6060/api/memories"
+    management_key: Key | None = None
+    forward_credentials: bool = False
     decay_days: Annotated[
         Annotated[float, Field(le=1_000_000, allow_inf_nan=False)] | None, BeforeValidator(_days)
     ] = None
@@ -278,6 +286,7 @@ class Settings(Section):
     """The whole tree; `source` holds its origin and the warnings to show at the start."""
 
     server: Server = Server()
+    security: Security = Security()
     storage: Storage = Field(default_factory=Storage)
     memory: Memory = Memory()
     llm: Llm = Llm()

@@ -13,9 +13,9 @@ import re
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from pathlib import Path
 
 from mnemoir.core.discussion_id import discussion_of, is_allowed, without_tags
+from mnemoir.core.discussions import Discussion
 from mnemoir.core.messages import ChatRequest, ImagePart, Message, Part, TextPart, text_message
 from mnemoir.core.text import hashes
 from mnemoir.ports.node_services import Timestamps
@@ -83,27 +83,27 @@ def settle(times: MutableMapping[str, str], messages: Sequence[Message], now: da
 
 
 async def backfill(
-    store: Timestamps, root: Path, discussion: str, messages: Sequence[Message], *, now: datetime
+    store: Timestamps, discussion: Discussion, messages: Sequence[Message], *, now: datetime
 ) -> Mapping[str, str]:
     """Assign and store missing times, once at the start of a workflow; all known times."""
-    async with store.changing(root, discussion) as times:
+    async with store.changing(discussion) as times:
         # in a thread: every message is hashed, and a conversation may be as long as a book
         await asyncio.to_thread(settle, times, messages, now)
         return dict(times)
 
 
-async def mark_reply(store: Timestamps, root: Path, discussion: str, *, now: datetime) -> None:
+async def mark_reply(store: Timestamps, discussion: Discussion, *, now: datetime) -> None:
     """Store the time of a reply that is about to begin, under the placeholder."""
-    async with store.changing(root, discussion) as times:
+    async with store.changing(discussion) as times:
         times[PLACEHOLDER] = stamp(now)
 
 
-async def commit_reply(store: Timestamps, root: Path, discussion: str, reply: str, *, now: datetime) -> None:
+async def commit_reply(store: Timestamps, discussion: Discussion, reply: str, *, now: datetime) -> None:
     """Assign the placeholder's time, or else `now`, to the reply at once, as group chats need it.
 
     `reply` is the text in the form in which the client will send it back.
     """
-    async with store.changing(root, discussion) as times:
+    async with store.changing(discussion) as times:
         times.setdefault(PLACEHOLDER, stamp(now))
         _place_placeholder(times, [text_message("assistant", reply)])
 

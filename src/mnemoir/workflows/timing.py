@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from pathlib import Path
 
 import structlog
 
+from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.workflows import conversation
 from mnemoir.workflows.compiled import CompiledWorkflow
@@ -66,28 +66,28 @@ class Times:
             await self._noted(turn, as_sent_back(shown(step.output), turn.chat, turn.user.settings))
 
     async def _known(self, turn: Turn, *, fills: bool) -> Mapping[str, str]:
-        store, place = self._services.timestamps, self._place(turn)
+        store, discussion = self._services.timestamps, self._discussion(turn)
         try:
             if fills:
-                return await conversation.backfill(store, *place, turn.messages, now=self._now())
-            return await store.load(*place)
+                return await conversation.backfill(store, discussion, turn.messages, now=self._now())
+            return await store.load(discussion)
         except StorageUnavailable as exc:
             _log.warning("times of messages cannot be read", error=exc.message)
             return {}
 
     async def _noted(self, turn: Turn, reply: str | None) -> None:
-        store, place = self._services.timestamps, self._place(turn)
+        store, discussion = self._services.timestamps, self._discussion(turn)
         try:
             if reply is None:
-                await conversation.mark_reply(store, *place, now=self._now())
+                await conversation.mark_reply(store, discussion, now=self._now())
             else:
-                await conversation.commit_reply(store, *place, reply, now=self._now())
+                await conversation.commit_reply(store, discussion, reply, now=self._now())
         except StorageUnavailable as exc:
             _log.warning("the time of an answer cannot be written", error=exc.message)
 
-    def _place(self, turn: Turn) -> tuple[Path, str]:
+    def _discussion(self, turn: Turn) -> Discussion:
         assert turn.discussion is not None
-        return turn.discussion.root, turn.discussion.id
+        return turn.discussion
 
     def _now(self) -> datetime:
         return self._services.clock().astimezone()

@@ -166,7 +166,7 @@ async def test_every_discussion_is_listed_whatever_program_kept_it(files, root, 
     put_records(root / f"{directory_name('r:1')}_vector_memory.db", "r:1", "x")
     put_records(legacy / "old_vector_memory.db", "old", "x", "y", "z")
     put(legacy, "old_memories.json", array(foreign("not of a discussion here")))
-    async with FileTimestamps().changing(root, "times only") as times:
+    async with FileTimestamps().changing(called(root, "times only")) as times:
         times["a"] = "(Friday, 2026-11-20 12:00:00)"
     async with files.making(called(root, "locked only")):
         listed = await files.listed(root, legacy)

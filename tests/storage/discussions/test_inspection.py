@@ -58,7 +58,7 @@ async def test_sound_files_of_all_kinds_are_no_problem(root, records, tmp_path):
         await FileChunkLedger().append(called(root, id), "A", source("a"))
         await FileRollingSummaries().save(called(root, id), RollingSummary(text="s", hash="h"))
         await records.append(called(root, id), [record("tea")], source("a"))
-        async with FileTimestamps().changing(root, id) as times:
+        async with FileTimestamps().changing(called(root, id)) as times:
             times["a"] = "(Friday, 2026-11-20 12:00:00)"
     put(root, "theirs/memories.json", array(foreign("A")))
     put(root, "theirs/chat_summary.json", "[]")

@@ -32,7 +32,7 @@ async def settings(root):
 
 
 async def times(root):
-    async with FileTimestamps().changing(root, "d1") as changed:
+    async with FileTimestamps().changing(Discussion(root=root, id="d1")) as changed:
         changed["ours"] = OURS
 
 

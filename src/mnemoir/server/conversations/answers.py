@@ -18,7 +18,7 @@ from mnemoir.core.conversations import (
     StoredMessage,
     calls_of,
 )
-from mnemoir.core.text import shortened
+from mnemoir.core.text import beginning
 from mnemoir.ports.log import Log
 from mnemoir.server.rest import JsonObject
 
@@ -223,9 +223,9 @@ def sent_json(message: Message) -> SentMessage:
 
 
 def _preview(first: Sequence[Message]) -> str:
-    """The first words of the user; where more was said, whole words and an ellipsis."""
+    """The first words of the user."""
     said = next((message.text for message in first if message.role == "user" and message.text.strip()), "")
-    return shortened(" ".join(said[: _PREVIEW * 10].split()), _PREVIEW)
+    return beginning(said, _PREVIEW)
 
 
 def _content_json(content: Content) -> ContentAnswer:

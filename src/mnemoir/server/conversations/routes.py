@@ -21,6 +21,7 @@ from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.conversations import ROOT, Message, MessageNotFoundError, SessionExistsError
 from mnemoir.core.errors import Conflict, InvalidRequest
 from mnemoir.core.keyed_lock import KeyedLock
+from mnemoir.server.access import bound_user
 from mnemoir.server.conversations.access import (
     CONVERSATIONS,
     ONE,
@@ -130,7 +131,7 @@ async def create(
 
 @router.delete("", summary="Forget all conversations of a user, and all that was made of them")
 async def delete_all(site: SiteHere, scope: OwnerHere, user: UserQuery = None) -> Answer[AllForgottenAnswer]:
-    if user is None:  # a missing filter never means all users, nor a default one
+    if user is None and bound_user() is None:  # a missing filter never means all users, nor a default one
         raise InvalidRequest(
             "user_id is missing: say whose conversations to delete.", code="missing_user_id", field="user_id"
         )

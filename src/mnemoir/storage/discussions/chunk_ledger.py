@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mnemoir.core.clock import Clock, to_text, utc_now
-from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.discussions import (
     Block,
     BlockChanges,
@@ -236,7 +235,7 @@ def _with(entries: Sequence[Entry], new: Entry, before: BlockKey | None) -> list
 
 
 def _file(discussion: Discussion) -> LedgerFile:
-    return LedgerFile(discussion.root, directory_name(discussion.id))
+    return LedgerFile(discussion.root, discussion.file_name)
 
 
 _: type[ChunkLedger] = FileChunkLedger  # checked, never run

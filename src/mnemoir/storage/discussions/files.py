@@ -12,11 +12,11 @@ from pathlib import Path
 
 import apsw
 
-from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.discussions import Discussion, DiscussionListed
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.ports.discussions import DiscussionFiles
 from mnemoir.storage.discussions.listing import DiscussionListing, can_be_named
+from mnemoir.storage.discussions.names import DiscussionNames
 from mnemoir.storage.discussions.places import (
     COMPANIONS,
     RECORDS_ENDING,
@@ -76,7 +76,7 @@ def _give_back(attempt: asyncio.Future[int | None]) -> None:
 
 
 def _try(discussion: Discussion) -> int | None:
-    file = placed(discussion.root, Place(file=lock_name(directory_name(discussion.id))))
+    file = placed(discussion.root, Place(file=lock_name(discussion.file_name)))
     with file.opened("locked", create=True) as folder:
         return lock_file(existing(folder), file.file)
 
@@ -164,6 +164,11 @@ class FileDiscussionFiles:
 
     def __init__(self) -> None:
         self._listing = DiscussionListing()
+        self._names = DiscussionNames()
+
+    async def located(self, root: Path, id: str, legacy: Path | None = None) -> Discussion:
+        """See the port."""
+        return await asyncio.to_thread(self._names.located, root, id, legacy)
 
     def making(self, discussion: Discussion, *, patience_s: float = 0.0) -> AbstractAsyncContextManager[bool]:
         """See the port. The lock is released when the process ends; other discussions do not wait for it."""
@@ -199,7 +204,7 @@ def _exists(discussion: Discussion) -> bool:
 
 
 def _state_document(discussion: Discussion) -> str | None:
-    file = found(discussion.root, places(directory_name(discussion.id), "state"))
+    file = found(discussion.root, places(discussion.file_name, "state"))
     read = file.read() if file else None
     if file is None or read is None:
         return None
@@ -208,7 +213,7 @@ def _state_document(discussion: Discussion) -> str | None:
 
 
 def _remove(discussion: Discussion) -> bool:
-    name = directory_name(discussion.id)
+    name = discussion.file_name
     removed = [_remove_all(root, place) for root, its in _everywhere(discussion) for place in its]
     _remove_folder(Folder(root=discussion.root, steps=(name,)))
     placed(discussion.root, Place(file=lock_name(name))).remove()
@@ -216,7 +221,7 @@ def _remove(discussion: Discussion) -> bool:
 
 
 def _everywhere(discussion: Discussion) -> list[tuple[Path, Sequence[Place]]]:
-    name = directory_name(discussion.id)
+    name = discussion.file_name
     everywhere: list[tuple[Path, Sequence[Place]]] = [(discussion.root, all_places(name))]
     if discussion.legacy is not None:
         everywhere.append((discussion.legacy, [Place(file=name + RECORDS_ENDING)]))

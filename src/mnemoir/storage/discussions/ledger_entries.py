@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Any
 
 from mnemoir.core.clock import to_text
-from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.discussions import (
     BlockChanges,
     BlockKey,
@@ -84,7 +83,7 @@ def new_entry(discussion: Discussion, chunk: ChunkSummary, source: ChunkSource) 
 
 def naming(discussion: Discussion) -> dict[str, str]:
     """The member with the discussion's id; none when the name of its files is the id."""
-    return {} if directory_name(discussion.id) == discussion.id else {"discussion": discussion.id}
+    return {} if discussion.file_name == discussion.id else {"discussion": discussion.id}
 
 
 def renamed(entry: Entry, discussion: Discussion) -> Entry:

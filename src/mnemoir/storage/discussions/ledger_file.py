@@ -142,7 +142,7 @@ class LedgerFile:
     """The ledger at its existing place, or at the place of a new one. All methods block, raise StorageUnavailable."""
 
     def __init__(self, root: Path, name: str) -> None:
-        """`name` is the name of the discussion's files (`core.discussion_id.directory_name`)."""
+        """`name` is the name of the discussion's files (`Discussion.file_name`)."""
         candidates = places(name, "memories")
         at = found(root, candidates)
         self.exists = at is not None

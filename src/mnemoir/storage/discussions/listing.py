@@ -13,13 +13,13 @@ from pathlib import Path
 import structlog
 
 from mnemoir.core.clock import from_epoch, to_text
-from mnemoir.core.discussion_id import directory_name
+from mnemoir.core.discussion_id import directory_name, encoded_name
 from mnemoir.core.discussions import Discussion, DiscussionListed
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.discussions.ledger_entries import is_forgotten, is_stale, is_summary
 from mnemoir.storage.discussions.ledger_file import LedgerFile, Stamps
 from mnemoir.storage.discussions.ledger_lines import Entry
-from mnemoir.storage.discussions.places import COMPANIONS, Kind, found, kind_in_folder, owner_of, places
+from mnemoir.storage.discussions.places import Kind, found, kind_in_folder, owner_of, parted, places
 from mnemoir.storage.discussions.record_files import identity_of, opened, records_file_of
 from mnemoir.storage.files.workspace import Folder, file_errors
 from mnemoir.storage.sql.engine import Sql
@@ -79,7 +79,7 @@ class DiscussionListing:
 
     def entry(self, discussion: Discussion) -> DiscussionListed | None:
         """One discussion; None when it has no files. Raises as `listed` does."""
-        name, files = directory_name(discussion.id), _Files()
+        name, files = discussion.file_name, _Files()
         for seen in _seen(discussion.root, discussion.legacy):
             if seen.name == name:
                 files.add(seen)
@@ -94,7 +94,7 @@ class DiscussionListing:
         changed_at = from_epoch(files.changed_at)
         told = [ledger.id, _id_in(summary), records.id]
         return DiscussionListed(
-            id=next((id for id in told if id is not None and directory_name(id) == name), name),
+            id=next((id for id in told if id is not None and name in (directory_name(id), encoded_name(id))), name),
             updated_at=to_text(changed_at) if changed_at else "",
             chunk_summaries=ledger.live,
             records=records.live,
@@ -174,7 +174,7 @@ def _seen(root: Path, legacy: Path | None) -> Iterator[_Seen]:
 
 def _flat(entries: list[os.DirEntry[str]]) -> Iterator[_Seen]:
     for entry in entries:
-        base, companion = _parted(entry.name)
+        base, companion = parted(entry.name)
         owner = owner_of(base)
         if owner and can_be_named(owner[0]) and entry.is_file(follow_symlinks=False):
             yield _seen_file(entry, owner[0], None if companion else owner[1])
@@ -184,7 +184,7 @@ def _nested(root: Path, name: str) -> Iterator[_Seen]:
     try:
         with file_errors(name, "listed"), Folder(root=root, steps=(name,)).open() as folder:
             for entry in _entries(folder):
-                base, companion = _parted(entry.name)
+                base, companion = parted(entry.name)
                 kind = kind_in_folder(base)
                 if kind and entry.is_file(follow_symlinks=False):
                     yield _seen_file(entry, name, None if companion else kind)
@@ -213,11 +213,6 @@ def _seen_file(entry: os.DirEntry[str], name: str, kind: Kind | None) -> _Seen:
     except FileNotFoundError:  # deleted since
         return _Seen(name=name, kind=None, bytes=0, changed_at=0.0)
     return _Seen(name=name, kind=kind, bytes=status.st_size, changed_at=status.st_mtime)
-
-
-def _parted(file: str) -> tuple[str, str]:
-    companion = next((ending for ending in COMPANIONS if file.endswith(ending)), "")
-    return file.removesuffix(companion), companion
 
 
 def can_be_named(name: str) -> bool:

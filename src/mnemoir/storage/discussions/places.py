@@ -40,7 +40,8 @@ _FLAT: Final[dict[str, Kind]] = {
     "_stale.jsonl": "stale",
 }
 RECORDS_ENDING = "_vector_memory.db"
-COMPANIONS = ("-wal", "-shm", "-journal", ".tmp", ".lock", ".lock.tmp")  # of any file, left by its writers
+LOCK = ".lock"
+COMPANIONS = ("-wal", "-shm", "-journal", ".tmp", LOCK, ".lock.tmp")  # of any file, left by its writers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +69,13 @@ def all_places(name: str) -> list[Place]:
 
 def lock_name(name: str) -> str:
     """The name of the file in the root whose lock is the right to make memories of the discussion."""
-    return f"{name}.lock"
+    return name + LOCK
+
+
+def parted(file: str) -> tuple[str, str]:
+    """The name of a file without the ending of a companion file, and that ending; "" for none."""
+    companion = next((ending for ending in COMPANIONS if file.endswith(ending)), "")
+    return file.removesuffix(companion), companion
 
 
 def kind_in_folder(file: str) -> Kind | None:

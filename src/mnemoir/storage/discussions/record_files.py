@@ -19,7 +19,6 @@ from typing import TypeVar
 import apsw
 
 from mnemoir.core.atomic_file import replacing, sync_folder
-from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.discussions.places import places
@@ -41,7 +40,7 @@ _NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 def records_file(discussion: Discussion) -> Path:
     """The existing file, else the one to create. Raises StorageUnavailable. Only roots may be links."""
-    return records_file_of(directory_name(discussion.id), discussion.root, discussion.legacy)
+    return records_file_of(discussion.file_name, discussion.root, discussion.legacy)
 
 
 def records_file_of(name: str, root: Path, legacy: Path | None) -> Path:

@@ -6,7 +6,6 @@ it as a whole; the lock of the folder serialises saves.
 
 import asyncio
 
-from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.discussions import Discussion, RollingSummary
 from mnemoir.ports.discussions import RollingSummaries
 from mnemoir.storage.discussions.ledger_entries import is_summary, naming
@@ -33,13 +32,13 @@ class FileRollingSummaries:
 
 
 def _load(discussion: Discussion) -> RollingSummary | None:
-    file = found(discussion.root, places(directory_name(discussion.id), "summary"))
+    file = found(discussion.root, places(discussion.file_name, "summary"))
     entries = file.parsed().entries if file else ()
     return _summary(entries[-1].value) if entries and is_summary(entries[-1].value) else None
 
 
 def _save(discussion: Discussion, summary: RollingSummary) -> None:
-    file = found_or_new(discussion.root, places(directory_name(discussion.id), "summary"))
+    file = found_or_new(discussion.root, places(discussion.file_name, "summary"))
     with file.opened("written", create=True) as folder, folder_locked(existing(folder)):
         file.change(lambda content: _changed(file, content, discussion, summary))
 
@@ -52,7 +51,7 @@ def _changed(file: PlacedFile, content: bytes, discussion: Discussion, summary: 
 
 
 def _remove(discussion: Discussion) -> None:
-    for place in places(directory_name(discussion.id), "summary"):
+    for place in places(discussion.file_name, "summary"):
         placed(discussion.root, place).remove()
 
 

@@ -10,10 +10,9 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
-from mnemoir.core.discussion_id import directory_name
+from mnemoir.core.discussions import Discussion
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.ports.node_services import Timestamps
 from mnemoir.storage.discussions.places import PlacedFile, found, placed, places
@@ -25,28 +24,28 @@ class FileTimestamps:
     def __init__(self) -> None:
         self._one_by_one = KeyedLock()
 
-    async def load(self, root: Path, discussion: str) -> Mapping[str, str]:
+    async def load(self, discussion: Discussion) -> Mapping[str, str]:
         """The stored times; creates nothing."""
-        return await asyncio.to_thread(_load, root, discussion)
+        return await asyncio.to_thread(_load, discussion)
 
     @asynccontextmanager
-    async def changing(self, root: Path, discussion: str) -> AsyncIterator[dict[str, str]]:
+    async def changing(self, discussion: Discussion) -> AsyncIterator[dict[str, str]]:
         """The times, to be changed in the body; nothing is written when it raises, or changes nothing."""
-        async with self._one_by_one.hold((root, discussion)):
-            before = await asyncio.to_thread(_load, root, discussion)
+        async with self._one_by_one.hold((discussion.root, discussion.id)):
+            before = await asyncio.to_thread(_load, discussion)
             times = dict(before)
             yield times
             if times != before:
                 # a running thread finishes even when the caller is cancelled
-                await asyncio.to_thread(_save, root, discussion, before, times)
+                await asyncio.to_thread(_save, discussion, before, times)
 
 
-def _load(root: Path, discussion: str) -> dict[str, str]:
-    return {key: time for key, time in _file(root, discussion).members().items() if isinstance(time, str)}
+def _load(discussion: Discussion) -> dict[str, str]:
+    return {key: time for key, time in _file(discussion).members().items() if isinstance(time, str)}
 
 
-def _save(root: Path, discussion: str, before: Mapping[str, str], after: Mapping[str, str]) -> None:
-    file = _file(root, discussion)
+def _save(discussion: Discussion, before: Mapping[str, str], after: Mapping[str, str]) -> None:
+    file = _file(discussion)
     with file.locked():
         file.change(lambda content: _content(_merged(file.members_of(content), before, after)))
 
@@ -61,10 +60,10 @@ def _merged(members: Mapping[str, Any], before: Mapping[str, str], after: Mappin
     return {key: value for key, value in members.items() if key not in gone} | changed
 
 
-def _file(root: Path, discussion: str) -> PlacedFile:
+def _file(discussion: Discussion) -> PlacedFile:
     """The existing file, or the one to create."""
-    candidates = places(directory_name(discussion), "times")
-    return found(root, candidates) or placed(root, candidates[0])
+    candidates = places(discussion.file_name, "times")
+    return found(discussion.root, candidates) or placed(discussion.root, candidates[0])
 
 
 _: type[Timestamps] = FileTimestamps  # checked, never run

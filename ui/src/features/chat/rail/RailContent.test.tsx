@@ -140,3 +140,25 @@ test('a search finds titles, and below them messages', async () => {
   expect(hit).toHaveTextContent('Green tea <b>please</b>');
   expect(hit).toHaveAttribute('href', '/?conversation=cake&message=7');
 });
+
+test('the menu opens the import, and the list shows what came in', async () => {
+  show('/');
+  await userEvent.click(screen.getByRole('button', { name: 'More about conversations' }));
+  await userEvent.click(await screen.findByRole('menuitem', { name: 'Import chats…' }));
+  const dialog = within(await screen.findByRole('dialog', { name: 'Import conversations' }));
+  server.use(
+    http.post('*/api/conversations/import', () =>
+      HttpResponse.json({ conversations: 1, messages: 2, ids: ['cake'], skipped: [] }),
+    ),
+  );
+  await userEvent.upload(
+    document.querySelector<HTMLElement>('input[type=file]') as HTMLElement,
+    new File(['[]'], 'chats.json'),
+  );
+  await waitFor(() => expect(dialog.getByRole('button', { name: 'Import' })).toBeEnabled());
+  server.use(http.get('*/api/conversations', () => HttpResponse.json({ results: [cake], next: null })));
+  await userEvent.click(dialog.getByRole('button', { name: 'Import' }));
+  await userEvent.click(await dialog.findByRole('button', { name: 'Done' }));
+  expect(await screen.findByRole('link', { name: 'A cake without nuts' })).toBeVisible();
+  await waitFor(() => expect(screen.getByRole('button', { name: 'More about conversations' })).toHaveFocus());
+});

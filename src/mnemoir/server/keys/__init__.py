@@ -1,0 +1,5 @@
+"""`/api/keys` and `/api/tenants`: who may call the server."""
+
+from mnemoir.server.keys import routes
+
+ROUTERS = (routes.router,)
