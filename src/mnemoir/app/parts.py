@@ -14,6 +14,7 @@ import aiohttp
 
 from mnemoir.app import remembering
 from mnemoir.app.api_keys import ApiKeys
+from mnemoir.app.audit import Audit
 from mnemoir.app.client_embedding import ClientEmbedding
 from mnemoir.app.connecting import ModelConnection, open_model
 from mnemoir.app.conversation_parts import open_conversations, recording_options
@@ -91,6 +92,7 @@ class Parts:
 
     settings: Settings
     api_keys: ApiKeys
+    audit: Audit
     database: SqliteEngine
     store: MemoryStore
     jobs: JobQueue
@@ -139,6 +141,7 @@ class Parts:
             if filling is not None:
                 filling.start()
         self.pruning.start()
+        self.audit.start()
 
     async def aclose(self) -> None:
         """Close all parts, last opened first."""
@@ -179,6 +182,7 @@ async def open_parts(settings: Settings) -> Parts:
         settings, embedding = open_embedding.settings, own(open_embedding.model)
         database = own(open_database(settings.storage.data_dir / DATABASE_FILE))
         api_keys = own(ApiKeys(settings))
+        audit = own(Audit(settings, api_keys))
         packs = PackFiles(settings.storage.data_dir / PACKS_FOLDER)
         pending = asyncio.Event()  # set when a memory without a vector was stored or found
         second_pending = asyncio.Event()  # the same for second vectors
@@ -249,6 +253,7 @@ async def open_parts(settings: Settings) -> Parts:
         return Parts(
             settings=settings,
             api_keys=api_keys,
+            audit=audit,
             database=database,
             store=store,
             jobs=jobs,

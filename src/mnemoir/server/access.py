@@ -127,14 +127,15 @@ class Guard:
             return failure(scope, InvalidRequest(several, code="several_keys"))
         principal = self._principal(sent.pop() if sent else "")
         if principal is None:
+            acting.set(Act(principal=NOBODY, request_id=visit_of(scope).request_id))
             return failure(scope, Unauthorized(_NEEDS_KEY))
+        admit(scope, principal, is_reading=right == "read")
         refused = refusal_of(principal, right)
         if refused is not None:
             return failure(scope, refused)
         crowded = refuse_crowd(scope, principal.key, is_shared=self.has_several_keys())
         if crowded is not None:
             return crowded
-        admit(scope, principal, is_reading=right == "read")
         return None
 
     def _principal(self, key: str) -> Principal | None:

@@ -77,6 +77,7 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     rest = _rest(site, posts)
     routing = Routing(
         guard=guard,
+        audit=parts.audit,
         ui=Ui(options, guard),
         posts=posts,
         deletes=deletes,

@@ -22,7 +22,7 @@ _ADMIN = re.compile(
     r"|[A-Z]+ /api/workflows/.*"
 )
 _MANAGING = re.compile(
-    r"(?:POST|PUT|DELETE) /api/model(?:/.*)?|GET /api/model/found|[A-Z]+ /api/(?:keys|tenants)(?:/.*)?"
+    r"(?:POST|PUT|DELETE) /api/model(?:/.*)?|GET /api/model/found|[A-Z]+ /api/(?:keys|tenants|audit)(?:/.*)?"
 )
 _SERVER = re.compile(r"(?:GET|POST) (?:/api/(?:status|clients)(?:/.*)?|/metrics|/ready)")
 

@@ -144,6 +144,14 @@ class Security(Section):
     pepper: Key | None = None
 
 
+class Audit(Section):
+    """The log of what is done with keys, settings and all of somebody's data; it needs keys."""
+
+    enabled: bool = True
+    keep_days: int = Field(default=400, ge=1, le=36_500)
+    anchor: AbsolutePath | None = None
+
+
 class Storage(Section):
     """Storage of memories: back end and directories."""
 
@@ -287,6 +295,7 @@ class Settings(Section):
 
     server: Server = Server()
     security: Security = Security()
+    audit: Audit = Audit()
     storage: Storage = Field(default_factory=Storage)
     memory: Memory = Memory()
     llm: Llm = Llm()
