@@ -4,6 +4,7 @@ import asyncio
 import signal
 import sys
 from contextlib import asynccontextmanager
+from datetime import date, timedelta
 
 import apsw
 import pytest
@@ -11,8 +12,10 @@ import pytest
 from mnemoir.app.catalogue import SESSIONS_FILE
 from mnemoir.app.conversations import Conversations
 from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.core.clock import utc_now
 from mnemoir.core.conversations import Message
 from mnemoir.core.scope import Scope
+from mnemoir.ports.memory_kinds import DAILY_DAYS
 from mnemoir.storage.sql.catalogue import Catalogue
 from mnemoir.storage.sqlite import open_database
 from tests.acceptance.conversation_kit import holds
@@ -62,6 +65,41 @@ async def test_what_is_said_in_an_open_file_counts_the_next_time(conversations):
         own.manager.append_messages("tea", [Message("user", "And swim.")])
         assert (await conversations.counts())["messages"] == 2
     assert (await conversations.counts())["messages"] == 2
+
+
+async def said_on(conversations, scope, *times) -> None:
+    """Messages that stand in the user's file as said at these times."""
+    await say(conversations, scope, *(f"At {at}." for at in times))
+    connection = apsw.Connection(str(conversations.folder_of(scope) / SESSIONS_FILE))
+    for at in times:
+        connection.execute("UPDATE messages SET created_at = ? WHERE content = ?", (at, f"At {at}."))
+    connection.close()
+
+
+async def test_messages_are_counted_by_their_day_while_these_are_recent(conversations):
+    today = utc_now().date()
+    days = [(today - timedelta(days=ago)).isoformat() for ago in (2, 3, DAILY_DAYS + 1)]
+    await said_on(conversations, MIRA, *(f"{day}T23:59:59.{at}00000" for day in days for at in (1, 2)))
+    await said_on(conversations, OTTO, f"{days[0]}T00:00:00")
+    assert await conversations.messages_by_day(today - timedelta(days=9)) == {days[1]: 2, days[0]: 3}
+    assert await conversations.messages_by_day(today - timedelta(days=2)) == {days[0]: 3}
+    assert await conversations.messages_by_day(today - timedelta(days=90)) == {days[1]: 2, days[0]: 3}
+    async with conversations.of(MIRA) as own:
+        own.manager.delete_session("tea")
+    assert await conversations.messages_by_day(today - timedelta(days=9)) == {days[0]: 1}
+
+
+async def test_a_catalogue_without_days_is_made_anew(tmp_path):
+    """As its migration leaves it: no day is known, and each file differs from its stamp."""
+    day = (utc_now().date() - timedelta(days=2)).isoformat()
+    async with opened(tmp_path) as before:
+        await said_on(before, MIRA, f"{day}T10:00:00")
+        await before.counts()
+    connection = apsw.Connection(str(tmp_path / "data" / "mnemoir.db"))
+    connection.execute("DELETE FROM catalogued_days; UPDATE catalogue SET stamp = ''")
+    connection.close()
+    async with opened(tmp_path) as after:
+        assert await after.messages_by_day(date.fromisoformat(day)) == {day: 1}
 
 
 async def test_a_file_that_has_not_changed_is_not_opened_again(tmp_path, monkeypatch):

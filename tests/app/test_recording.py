@@ -229,6 +229,21 @@ async def test_the_stored_prompt_leads_unless_the_client_sends_one(chats):
     assert [role for role, _ in await chats.lines()] == ["user", "assistant"] * 3
 
 
+async def test_a_system_prompt_sent_with_each_message_is_shown_once_and_is_no_message(chats):
+    """As the web UI sends it: with every new message, until it is taken out of the conversation."""
+    prompt, parent = said("system", "Rhyme."), 0
+    for text in ("one", "two"):
+        await chats.chat(prompt, said("user", text), history="server", parent_id=parent, temperature=0.5)
+        assert [content for role, content in chats.shown if role == "system"] == ["Rhyme."]
+        assert [one.body["temperature"] for one in chats.llm.requests if "messages" in one.body][-1] == 0.5
+        parent = (await chats.thread())[-1]["id"]
+    assert (await chats.get("/api/conversations/tea"))["system_prompt"] == "Rhyme."
+    await chats.ask("PATCH", "/api/conversations/tea", {"system_prompt": ""})
+    await chats.chat("three", history="server", parent_id=parent)
+    assert [role for role, _ in chats.shown] == ["user", "assistant"] * 2 + ["user"]
+    assert [role for role, _ in await chats.lines(view="tree")] == ["user", "assistant"] * 3
+
+
 async def test_a_history_of_the_server_needs_a_conversation(chats):
     assert error_of(await chats.chat("Hello", id=None, history="server")) == (400, "invalid_request")
     assert error_of(await chats.chat("Hello", history="both")) == (400, "invalid_request")

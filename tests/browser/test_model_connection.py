@@ -33,3 +33,23 @@ async def test_a_model_that_starts_later_is_connected_from_the_empty_chat_on(
         await page.get_by_role("textbox", name="Message").fill("Hello")
         await page.keyboard.press("Enter")
         await expect(page.get_by_text("Hello from far away.")).to_be_visible()
+
+
+async def test_an_embedding_model_is_tested_and_saved_for_the_next_start(
+    start_site: StartSite, open_window: OpenWindow
+) -> None:
+    site = await start_site()
+    window = await open_window(site)
+    page = await window.go("/connect?part=model")
+    await page.get_by_role("button", name="Change embedding model").click()
+    form = page.get_by_role("form", name="Embedding model")
+    await form.get_by_text("OpenAI or compatible").click()
+    await form.get_by_role("textbox", name="Address").fill(site.llm.openai_url)
+    await form.get_by_role("combobox", name="Model").fill("far-vectors")
+    await form.get_by_role("button", name="Test", exact=True).click()
+    await expect(form.get_by_text("dimensions, in")).to_be_visible()
+    await window.has_no_barrier()
+    await form.get_by_role("button", name="Save").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    await expect(page.get_by_text("Restart Mnemoir to switch")).to_be_visible()
+    await window.has_no_barrier()

@@ -137,6 +137,18 @@ async def test_calls_show_as_times_and_counts_while_the_page_is_open(
     await expect(page.get_by_label("Counts").locator("div", has_text="Memories")).to_contain_text("1", timeout=20_000)
 
 
+async def test_what_was_added_today_is_a_bar_and_a_row(start_site: StartSite, open_window: OpenWindow) -> None:
+    site = await start_site()
+    await remember(site, "Rows daily")
+    page = await (await open_window(site, size=NARROWEST)).go("/status")
+    memories = page.get_by_role("region", name="Memories a day", exact=True)
+    await expect(memories).to_contain_text("30 days:1")
+    await expect(memories.locator(".recharts-bar-rectangle path")).to_have_count(1)
+    await turn(page.get_by_role("switch", name="As tables"), on=True)
+    await expect(memories.get_by_role("table").get_by_role("row")).to_have_count(2)
+    await expect(page.get_by_role("region", name="Messages a day", exact=True)).to_contain_text("Nothing in the last")
+
+
 async def test_counts_lead_to_their_pages(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/status")
     await page.get_by_label("Counts").get_by_role("link", name="Runs").click()

@@ -128,3 +128,23 @@ def test_what_the_environment_sets_is_told_and_comes_first(model, far: ThreadedL
     assert "fixed   llm.model  theirs  by environment variable MEMORY_LLM_MODEL" in shown.stdout
     done = model("set", "compatible", "mine", "--address", far.openai_url, MEMORY_LLM_MODEL="theirs")
     assert (done.returncode, "environment variable MEMORY_LLM_MODEL" in done.stderr) == (1, True)
+
+
+def test_an_embedding_model_is_tested_saved_for_the_next_start_and_forgotten(model, far: ThreadedLLM) -> None:
+    place = ("compatible", "far-vectors", "--address", far.openai_url)
+    tested = model("embedding", "test", *place, "--key-from", "FAR", FAR=KEY)
+    assert (tested.returncode, tested.stdout.startswith(f"openai:far-vectors at {far.openai_url}  ")) == (0, True)
+    assert far.requests[-1].headers["Authorization"] == f"Bearer {KEY}"
+    done = model("embedding", "set", *place, "--key-from", "FAR", FAR=KEY)
+    assert f"next    far-vectors (openai)  {far.openai_url}  with a key\n" in done.stdout
+    assert "Restart the server to use it." in done.stderr
+    shown = model("embedding", "show")  # the command is a start of its own
+    assert shown.stdout == f"in use  far-vectors (openai)  {far.openai_url}  with a key\n"
+    assert KEY not in shown.stdout + done.stdout + done.stderr
+    assert "next    all-MiniLM-L6-v2-int8 (builtin)\n" in model("embedding", "forget").stdout
+
+
+def test_the_models_of_a_server_that_may_embed_are_printed(model, far: ThreadedLLM) -> None:
+    assert model("embedding", "list", "compatible", "--address", far.openai_url).stdout == "scripted\n"
+    done = model("embedding", "set", "vllm")
+    assert (done.returncode, "mnemoir model embedding list vllm" in done.stderr) == (1, True)

@@ -44,7 +44,13 @@ def chat():
             error="It broke off.",
         ),
     ]
-    return a_run("r2", model="mnemoir", category="CHAT", workflows=[WorkflowTrace(name="outer", nodes=nodes)])
+    return a_run(
+        "r2",
+        model="mnemoir",
+        question="Is it late?",
+        category="CHAT",
+        workflows=[WorkflowTrace(name="outer", nodes=nodes)],
+    )
 
 
 @pytest.fixture
@@ -65,7 +71,7 @@ def runs(tmp_path, capsys):
 def test_runs_are_listed_newest_first(runs):
     assert [line.split() for line in runs("list").stdout.splitlines()] == [
         ["r3", AT, "finished", "812", "ms"],
-        ["r2", AT, "finished", "812", "ms", "outer", "CHAT"],
+        ["r2", AT, "finished", "812", "ms", "outer", "CHAT", "Is", "it", "late?"],
         ["r1", AT, "failed", "812", "ms", "The", "model", "is", "down."],
     ]
 
@@ -82,9 +88,14 @@ def test_a_list_may_be_limited_to_failed_runs(runs):
     assert runs("list", "--status", "lost").returncode == 1
 
 
+def test_a_list_may_be_searched_by_words_of_the_question(runs):
+    assert [line.split()[0] for line in runs("list", "--words", "late IT").stdout.splitlines()] == ["r2"]
+
+
 def test_a_run_is_shown_as_a_tree_with_its_times(runs):
     assert runs("show", "r2").stdout.splitlines() == [
         f"r2  {AT}  finished  812 ms",
+        "question   Is it late?",
         "model      mnemoir",
         "category   CHAT",
         "outer",

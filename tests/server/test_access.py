@@ -6,10 +6,13 @@ from pathlib import Path
 import pytest
 
 import mnemoir.server
-from mnemoir.core.scope import DEFAULT_TENANT
+from mnemoir.app.api_keys import ApiKeys
+from mnemoir.core.errors import SettingsError
+from mnemoir.core.scope import DEFAULT_TENANT, Principal
 from mnemoir.ports.memory_store import Project
-from mnemoir.server.access import ANYBODY, KEY_HOLDER, Guard, admit, principal_of, project_of
-from mnemoir.server.options import ServerOptions
+from mnemoir.server.access import ANYBODY, Guard, admit, principal_of, project_of
+from mnemoir.server.options import ServerOptions, check_exposure
+from mnemoir.settings import load_settings
 
 OWNERS = ("mnemoir.core.scope", "mnemoir.ports.memory_store")
 SERVER = Path(mnemoir.server.__file__).parent
@@ -19,6 +22,11 @@ FROM_A_SCOPE = {"memories/later.py"}  # which a request was given before
 def asked(path="/api/memories/search", query=b"", **headers):
     sent = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     return {"type": "http", "method": "POST", "path": path, "query_string": query, "headers": sent}
+
+
+@pytest.fixture
+def keys(tmp_path):
+    return ApiKeys(load_settings(None, {"storage.data_dir": str(tmp_path)}, environ={}))
 
 
 def test_no_other_module_of_the_server_makes_the_scope_of_a_request():
@@ -53,19 +61,20 @@ def test_a_request_that_has_not_passed_the_guard_has_no_principal_and_no_project
     [
         ({}, {}, ANYBODY),
         ({}, {"x_api_key": "unknown"}, ANYBODY),
-        ({"api_keys": ("k1", "k2")}, {"x_api_key": "k2"}, KEY_HOLDER),
-        ({"api_keys": ("k1", "k2")}, {"authorization": "Bearer k1"}, KEY_HOLDER),
+        ({"api_keys": ("k1", "k2")}, {"x_api_key": "k2"}, Principal(key="settings:2", roles=("admin",))),
+        ({"api_keys": ("k1", "k2")}, {"authorization": "Bearer k1"}, Principal(key="settings:1", roles=("admin",))),
+        ({"api_keys": ("k1",), "admin_api_key": "k1"}, {"x_api_key": "k1"}, Principal(key="settings:1")),
     ],
 )
-def test_the_guard_tells_who_asks(options, headers, principal):
+def test_the_guard_tells_who_asks(keys, options, headers, principal):
     scope = asked(**headers)
-    assert Guard(ServerOptions(**options)).refuse_key(scope) is None
+    assert Guard(ServerOptions(**options), keys).refuse(scope) is None
     assert principal_of(scope) == principal
 
 
-def test_a_refused_request_has_no_principal():
+def test_a_refused_request_has_no_principal(keys):
     scope = asked(x_api_key="wrong")
-    assert Guard(ServerOptions(api_keys=("k1",))).refuse_key(scope) is not None
+    assert Guard(ServerOptions(api_keys=("k1",)), keys).refuse(scope) is not None
     with pytest.raises(LookupError):
         principal_of(scope)
 
@@ -74,3 +83,13 @@ def test_the_tenant_of_a_project_is_that_of_the_principal():
     scope = asked(query=b"project=kitchen")
     admit(scope, ANYBODY)
     assert project_of(scope, ServerOptions()) == Project(tenant=DEFAULT_TENANT, project="kitchen")
+
+
+def test_keys_that_were_made_let_a_server_listen_where_others_reach_it():
+    check_exposure(ServerOptions(host="0.0.0.0", has_stored_keys=True))
+    for options in (
+        ServerOptions(host="0.0.0.0"),
+        ServerOptions(host="0.0.0.0", has_stored_keys=True, api_keys=("k",)),
+    ):
+        with pytest.raises(SettingsError, match="mnemoir keys create"):
+            check_exposure(options)

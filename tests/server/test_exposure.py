@@ -53,6 +53,7 @@ ROUTES = [
     ("GET", "/api/status"),
     ("POST", "/api/status/check"),
     ("GET", "/api/status/latencies"),
+    ("GET", "/api/status/growth"),
     ("GET", "/api/clients"),
     ("GET", "/no/such/route"),
     ("OPTIONS", "/api/memories"),

@@ -33,12 +33,14 @@ async def test_runs_are_listed_newest_first_page_by_page(server):
 
 
 async def test_a_run_in_a_list_shows_what_it_was(server):
-    happen(server, "r1", model="mnemoir", category="CHAT", workflows=[WorkflowTrace(name="chat")], duration_ms=1.5)
+    told = {"model": "mnemoir", "question": "Is it late?", "category": "CHAT", "duration_ms": 1.5}
+    happen(server, "r1", workflows=[WorkflowTrace(name="chat")], **told)
     (run,) = (await server.get(RUNS))["results"]
     assert run.pop("started_at").endswith("Z")
     assert run == {
         "id": "r1",
         "status": "finished",
+        "question": "Is it late?",
         "user": "",
         "project": "default",
         "user_id": "mira",
@@ -63,6 +65,39 @@ async def test_lists_are_narrowed_by_status(server):
     server.parts.runs.begun(RunTrace(id="r2", scope=MIRA))
     assert [run["id"] for run in (await server.get(f"{RUNS}?status=running"))["results"]] == ["r2"]
     assert (await server.get(f"{RUNS}?status=failed"))["results"] == []
+
+
+async def test_lists_are_searched_by_words_of_the_question(server):
+    happen(server, "r1", question="Is it late?")
+    happen(server, "r2", question="Is it far?")
+    for q, found in (("LATE+it", ["r1"]), ("it", ["r2", "r1"]), ("late+far", []), ("+", ["r2", "r1"])):
+        assert [run["id"] for run in (await server.get(f"{RUNS}?q={q}"))["results"]] == found
+    assert (await server.get(f"{RUNS}?q=late&status=failed"))["results"] == []
+
+
+async def test_a_question_is_one_line_of_what_the_user_typed_last(server):
+    said = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes?"}]
+    said.append({"role": "user", "content": f"Is it\n\tlate? {'very ' * 100}"})
+    await server.post("/v1/chat/completions", {"messages": said})
+    (run,) = (await server.get(RUNS))["results"]
+    assert run["question"].startswith("Is it late? very very")
+    assert (run["question"][-5:], len(run["question"]) <= 120) == ("very…", True)
+    assert (await server.get(f"{RUNS}/{run['id']}"))["question"] == run["question"]
+
+
+async def test_the_question_of_a_temporary_chat_is_not_kept(server):
+    said = [{"role": "user", "content": "Is it late?"}]
+    await server.post("/v1/chat/completions", {"messages": said, "store": False})
+    (run,) = (await server.get(RUNS))["results"]
+    assert run["question"] == ""
+    assert (await server.get(f"{RUNS}?q=late"))["results"] == []
+
+
+async def test_too_long_a_search_says_what_it_may_be(server):
+    refused = await server.ask("GET", f"{RUNS}?q={'x' * 1001}")
+    assert error_of(refused) == (422, "validation_error")
+    (told,) = orjson.loads(refused.body)["detail"]
+    assert (told["loc"], told["msg"]) == (["query", "q"], "String should have at most 1000 characters")
 
 
 @pytest.mark.parametrize("query", ["limit=-1", "limit=1e9", "limit=x", "status=lost", "status="])

@@ -4,7 +4,7 @@ import asyncio
 from urllib.parse import urlsplit
 
 from mnemoir.app.latencies import MINUTES
-from tests.scripted_llm import failure
+from tests.scripted_llm import Answer, failure
 from tests.server.server_kit import asks, error_of, hello
 
 
@@ -30,6 +30,37 @@ async def test_what_is_kept_is_counted(open_server, llm):
     counts = (await server.get("/api/status"))["counts"]
     told = [counts[name] for name in ("projects", "users", "memories", "conversations", "messages", "runs")]
     assert told == [1, 1, 1, 1, 2, 1]
+
+
+async def test_what_was_added_is_told_by_day(open_server, llm):
+    server = await open_server(asks(llm))
+    llm.queue(Answer(text="Good morning.", usage=(11, 4)))
+    await chat(server)
+    said = {"messages": [{"role": "user", "content": "Rows"}], "user_id": "mira", "infer": False}
+    await server.post("/api/memories", said)
+    while None in (days := (await server.get("/api/status/growth"))["days"])[-1].values():
+        assert days
+    assert [day["day"] for day in days] == sorted({day["day"] for day in days})
+    told = [sum(day[name] for day in days) for name in ("memories", "messages", "input_tokens", "output_tokens")]
+    assert (len(days), told) == (30, [1, 2, 11, 4])
+
+
+async def test_without_runs_and_messages_each_day_has_none(open_server):
+    server = await open_server({"runs.enabled": False})
+    while None in (days := (await server.get("/api/status/growth"))["days"])[-1].values():
+        assert days
+    assert {name: sum(day[name] for day in days) for name in days[0] if name != "day"} == {
+        "memories": 0,
+        "messages": 0,
+        "input_tokens": 0,
+        "output_tokens": 0,
+    }
+
+
+async def test_growth_that_cannot_be_counted_says_why(server):
+    await server.parts.store.aclose()
+    await server.parts.database.aclose()
+    assert error_of(await server.ask("GET", "/api/status/growth")) == (503, "storage_unavailable")
 
 
 async def test_looking_calls_no_model_and_asks_its_server_once(open_server, llm):
@@ -111,7 +142,7 @@ async def test_no_secret_is_told(open_server, llm):
     held = {"authorization": "Bearer key-canary-of-16"}
     llm.queue(failure(401, "The key sk-canary-3141592653 is wrong."))
     await server.ask("POST", "/v1/chat/completions", hello(), **held)
-    for path in ("/api/status", "/api/status/latencies", "/api/clients"):
+    for path in ("/api/status", "/api/status/latencies", "/api/status/growth", "/api/clients"):
         answer = await server.ask("GET", path, **held)
         assert answer.status == 200
         assert b"canary" not in answer.body

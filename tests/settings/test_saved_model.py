@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from mnemoir.core.errors import SettingsError, StorageUnavailable
 from mnemoir.core.network import is_off_limits
 from mnemoir.settings import load_settings
-from mnemoir.settings.saved_model import SavedModel, drop_former_keys, effective, forget, origin_of, read_saved, save
+from mnemoir.settings.saved_model import EMBEDDING_MODEL, LANGUAGE_MODEL, SavedModel, effective, origin_of
 from tests.failing_calls import failing_calls
 from tests.faulty_files import FaultyFiles
 
@@ -24,27 +24,39 @@ def settings(tmp_path, **given):
 
 
 def test_what_is_saved_is_read_again_and_its_key_lies_in_a_file_of_its_own(tmp_path):
-    save(tmp_path, FIRST)
-    assert read_saved(tmp_path) == FIRST
-    assert read_saved(tmp_path).key.get_secret_value() == KEY.get_secret_value()
+    LANGUAGE_MODEL.save(tmp_path, FIRST)
+    assert LANGUAGE_MODEL.read(tmp_path) == FIRST
+    assert LANGUAGE_MODEL.read(tmp_path).key.get_secret_value() == KEY.get_secret_value()
     holders = [path.name for path in (tmp_path / "settings").iterdir() if KEY.get_secret_value() in path.read_text()]
     assert [name.partition("-")[0] for name in holders] == ["key"]
     assert KEY.get_secret_value() not in repr(FIRST)
 
 
 def test_nothing_saved_is_no_model(tmp_path):
-    assert read_saved(tmp_path) is None
-    forget(tmp_path)
-    save(tmp_path, FIRST)
-    forget(tmp_path)
-    assert (read_saved(tmp_path), list((tmp_path / "settings").iterdir())) == (None, [])
+    assert LANGUAGE_MODEL.read(tmp_path) is None
+    LANGUAGE_MODEL.forget(tmp_path)
+    LANGUAGE_MODEL.save(tmp_path, FIRST)
+    LANGUAGE_MODEL.forget(tmp_path)
+    assert (LANGUAGE_MODEL.read(tmp_path), list((tmp_path / "settings").iterdir())) == (None, [])
+
+
+def test_the_embedding_model_lies_beside_it_with_a_key_of_its_own(tmp_path):
+    embedding = SavedModel(provider="openai", url=FIRST.url, model="vectors", key=SecretStr("sk-of-the-vectors"))
+    LANGUAGE_MODEL.save(tmp_path, FIRST)
+    EMBEDDING_MODEL.save(tmp_path, embedding)
+    LANGUAGE_MODEL.save(tmp_path, SECOND)
+    EMBEDDING_MODEL.drop_former_keys(tmp_path)
+    assert (LANGUAGE_MODEL.read(tmp_path), EMBEDDING_MODEL.read(tmp_path)) == (SECOND, embedding)
+    LANGUAGE_MODEL.forget(tmp_path)
+    assert EMBEDDING_MODEL.read(tmp_path).key == embedding.key
+    assert len(list((tmp_path / "settings").iterdir())) == 2
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
 def test_its_files_are_their_owners_alone_whatever_the_umask(tmp_path, umask):
     before = os.umask(umask)
     try:
-        save(tmp_path, FIRST)
+        LANGUAGE_MODEL.save(tmp_path, FIRST)
     finally:
         os.umask(before)
     folder = tmp_path / "settings"
@@ -55,15 +67,15 @@ def test_its_files_are_their_owners_alone_whatever_the_umask(tmp_path, umask):
 @failing_calls
 def test_a_save_that_fails_leaves_one_whole_model(tmp_path, monkeypatch, failing):
     disk = FaultyFiles(monkeypatch)
-    save(tmp_path, FIRST)
+    LANGUAGE_MODEL.save(tmp_path, FIRST)
     disk.arm(0)
-    save(tmp_path, FIRST)
+    LANGUAGE_MODEL.save(tmp_path, FIRST)
     calls = [name for name, _ in disk.seen]
     for attempt in failing(disk, calls, errno.ENOSPC):
-        save(tmp_path, FIRST)
+        LANGUAGE_MODEL.save(tmp_path, FIRST)
         with attempt:
-            save(tmp_path, SECOND)
-        found = read_saved(tmp_path)
+            LANGUAGE_MODEL.save(tmp_path, SECOND)
+        found = LANGUAGE_MODEL.read(tmp_path)
         assert found in (FIRST, SECOND)
         assert found.key == {FIRST.url: FIRST.key, SECOND.url: SECOND.key}[found.url]
         if attempt.told is None:
@@ -72,57 +84,60 @@ def test_a_save_that_fails_leaves_one_whole_model(tmp_path, monkeypatch, failing
 
 
 def test_a_disk_that_refuses_is_named(tmp_path, monkeypatch):
-    save(tmp_path, FIRST)
+    LANGUAGE_MODEL.save(tmp_path, FIRST)
     disk = FaultyFiles(monkeypatch)
     disk.arm(1, errno.EROFS)
     with pytest.raises(StorageUnavailable, match="could not be saved there: Read-only file system"):
-        save(tmp_path, SECOND)
+        LANGUAGE_MODEL.save(tmp_path, SECOND)
     disk.disarm()
-    assert read_saved(tmp_path) == FIRST
+    assert LANGUAGE_MODEL.read(tmp_path) == FIRST
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"provider": "openai-chat"}', b"\xff\xfe", b"null"])
 def test_a_damaged_file_stops_the_start_and_names_itself_and_the_next_step(tmp_path, content):
-    save(tmp_path, FIRST)
+    LANGUAGE_MODEL.save(tmp_path, FIRST)
     path = tmp_path / "settings" / "model.json"
     path.write_bytes(content)
     with pytest.raises(SettingsError, match=r"is damaged.*mnemoir model set") as told:
-        read_saved(tmp_path)
+        LANGUAGE_MODEL.read(tmp_path)
     assert str(path) in told.value.message
-    drop_former_keys(tmp_path)
+    LANGUAGE_MODEL.drop_former_keys(tmp_path)
     assert len(list(path.parent.glob("key-*"))) == 1  # for a copy of the file, which may be put back
-    save(tmp_path, SECOND)
-    assert read_saved(tmp_path) == SECOND
+    LANGUAGE_MODEL.save(tmp_path, SECOND)
+    assert LANGUAGE_MODEL.read(tmp_path) == SECOND
 
 
 def test_what_a_killed_save_leaves_is_removed_at_the_next_start(tmp_path):
-    save(tmp_path, FIRST)
+    LANGUAGE_MODEL.save(tmp_path, FIRST)
     for name in ("key-0123456789abcdef.json", "key-0123456789abcdef.json.tmp"):
         (tmp_path / "settings" / name).write_text(KEY.get_secret_value())
-    drop_former_keys(tmp_path)
-    assert (read_saved(tmp_path), len(list((tmp_path / "settings").iterdir()))) == (FIRST, 2)
+    LANGUAGE_MODEL.drop_former_keys(tmp_path)
+    assert (LANGUAGE_MODEL.read(tmp_path), len(list((tmp_path / "settings").iterdir()))) == (FIRST, 2)
 
 
 def test_an_address_that_no_model_has_is_not_read_from_the_file_either(tmp_path):
-    save(tmp_path, FIRST)
+    LANGUAGE_MODEL.save(tmp_path, FIRST)
     path = tmp_path / "settings" / "model.json"
     path.write_text(path.read_text().replace("127.0.0.1:8080", "169.254.169.254"))
     with pytest.raises(SettingsError, match="is damaged"):
-        read_saved(tmp_path)
+        LANGUAGE_MODEL.read(tmp_path)
 
 
 def test_a_key_stays_with_its_address_also_where_the_file_is_edited(tmp_path):
-    save(tmp_path, FIRST)
+    LANGUAGE_MODEL.save(tmp_path, FIRST)
     path = tmp_path / "settings" / "model.json"
     path.write_text(path.read_text().replace("8080", "9999"))
-    assert (read_saved(tmp_path).url, read_saved(tmp_path).key) == ("http://127.0.0.1:9999/v1", None)
+    assert (LANGUAGE_MODEL.read(tmp_path).url, LANGUAGE_MODEL.read(tmp_path).key) == (
+        "http://127.0.0.1:9999/v1",
+        None,
+    )
 
 
 def test_a_copy_without_the_key_starts_without_it(tmp_path):
-    save(tmp_path, FIRST)
+    LANGUAGE_MODEL.save(tmp_path, FIRST)
     for path in (tmp_path / "settings").glob("key-*"):
         path.unlink()
-    assert (read_saved(tmp_path).model, read_saved(tmp_path).key) == ("qwen3", None)
+    assert (LANGUAGE_MODEL.read(tmp_path).model, LANGUAGE_MODEL.read(tmp_path).key) == ("qwen3", None)
 
 
 # --- precedence

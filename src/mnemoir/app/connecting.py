@@ -6,13 +6,12 @@ returns a key, or what a server said that is no model's answer.
 
 import asyncio
 from dataclasses import replace
-from urllib.parse import urlsplit
 
 import aiohttp
 import structlog
-from pydantic import SecretStr
 
 from mnemoir.app.cached import Cached
+from mnemoir.app.model_address import checked_address, checked_name, key_for, saved_or_none, set_elsewhere
 from mnemoir.app.model_in_use import Chosen, ModelInUse
 from mnemoir.app.model_setup import (
     FixedValue,
@@ -28,19 +27,15 @@ from mnemoir.app.model_trials import asked_once, models_at
 from mnemoir.app.models import choose_model, ollama_models, those_that_chat
 from mnemoir.app.reaching import plain_url
 from mnemoir.core.errors import InvalidRequest, SettingsError
-from mnemoir.core.network import is_off_limits
 from mnemoir.settings import Settings
 from mnemoir.settings.saved_model import (
-    LONGEST_MODEL,
+    LANGUAGE_MODEL,
     SavedModel,
-    checked_url,
+    SavedProvider,
     effective,
     fixed_provider,
-    forget,
     is_in_force,
     origin_of,
-    read_saved,
-    save,
 )
 
 _LOOK_AGAIN_S = 10.0
@@ -51,12 +46,15 @@ _log = structlog.get_logger(__name__)
 
 async def open_model(settings: Settings, session: aiohttp.ClientSession, careful: aiohttp.ClientSession) -> Chosen:
     """The model at the start: the saved one, below what the settings say. Raises SettingsError."""
-    saved = await asyncio.to_thread(read_saved, settings.storage.data_dir)
+    saved = await asyncio.to_thread(LANGUAGE_MODEL.read, settings.storage.data_dir)
     return await _chosen(settings, saved, session, careful)
 
 
 async def _chosen(
-    settings: Settings, saved: SavedModel | None, session: aiohttp.ClientSession, careful: aiohttp.ClientSession
+    settings: Settings,
+    saved: SavedModel[SavedProvider] | None,
+    session: aiohttp.ClientSession,
+    careful: aiohttp.ClientSession,
 ) -> Chosen:
     is_saved = saved is not None and is_in_force(settings, saved)
     used, llm = careful if is_saved else session, effective(settings, saved)
@@ -115,7 +113,7 @@ class ModelConnection:
         async with self._changing:
             saved = await self._checked(wanted)
             chosen = await self._choose(saved)
-            await asyncio.to_thread(save, self._settings.storage.data_dir, saved)
+            await asyncio.to_thread(LANGUAGE_MODEL.save, self._settings.storage.data_dir, saved)
             self._use(chosen)
         return await self.setup()
 
@@ -123,7 +121,7 @@ class ModelConnection:
         """Remove what was saved, and go back to what the settings say. Raises InvalidRequest, StorageUnavailable."""
         async with self._changing:
             chosen = await self._choose(None)
-            await asyncio.to_thread(forget, self._settings.storage.data_dir)
+            await asyncio.to_thread(LANGUAGE_MODEL.forget, self._settings.storage.data_dir)
             self._use(chosen)
         return await self.setup()
 
@@ -143,13 +141,10 @@ class ModelConnection:
     async def _look_for_ollama(self) -> list[str]:
         return those_that_chat(await ollama_models(self._settings.llm.ollama_url, self._session))
 
-    async def _saved(self) -> SavedModel | None:
-        try:
-            return await asyncio.to_thread(read_saved, self._settings.storage.data_dir)
-        except SettingsError:  # damaged since the start; a save puts it right
-            return None
+    async def _saved(self) -> SavedModel[SavedProvider] | None:
+        return await saved_or_none(LANGUAGE_MODEL, self._settings.storage.data_dir)
 
-    async def _choose(self, saved: SavedModel | None) -> Chosen:
+    async def _choose(self, saved: SavedModel[SavedProvider] | None) -> Chosen:
         try:
             return await _chosen(self._settings, saved, self._session, self._careful)
         except SettingsError as exc:
@@ -159,28 +154,16 @@ class ModelConnection:
         self._in_use.use(chosen)
         _log.info("language model changed", model=chosen.model.name, provider=chosen.model.provider)
 
-    async def _checked(self, wanted: WantedModel) -> SavedModel:
+    async def _checked(self, wanted: WantedModel) -> SavedModel[SavedProvider]:
         """`wanted` with the key of its address. Raises InvalidRequest for what is wrong or set elsewhere."""
-        try:
-            url = checked_url(wanted.provider, wanted.url)
-        except ValueError as exc:
-            raise InvalidRequest(f"The address {exc}.", code="address_refused", field="url") from None
-        await _check_name(url)
-        if not wanted.model.strip() or len(wanted.model) > LONGEST_MODEL:
-            raise InvalidRequest("Name the model, in at most 256 characters.", code="missing_model", field="model")
-        checked = SavedModel(provider=wanted.provider, url=url, model=wanted.model.strip())
+        url = await checked_address(wanted.provider, wanted.url)
+        checked = SavedModel(provider=wanted.provider, url=url, model=checked_name(wanted.model))
         self._refuse_fixed(checked, is_new_key=bool(wanted.key))
         if wanted.provider == "ollama":
             return checked
-        return replace(checked, key=await self._key_of(url, wanted.key))
+        return replace(checked, key=key_for(url, wanted.key, await self._saved()))
 
-    async def _key_of(self, url: str, given: str | None) -> SecretStr | None:
-        if given is not None:
-            return _checked_key(given)
-        before = await self._saved()
-        return before.key if before is not None and origin_of(before.url) == origin_of(url) else None
-
-    def _refuse_fixed(self, wanted: SavedModel, *, is_new_key: bool) -> None:
+    def _refuse_fixed(self, wanted: SavedModel[SavedProvider], *, is_new_key: bool) -> None:
         """Raise InvalidRequest where file, environment or command line say otherwise."""
         llm, given = self._settings.llm, self._settings.source.given
         at = "llm.ollama_url" if wanted.provider == "ollama" else "llm.base_url"
@@ -192,11 +175,7 @@ class ModelConnection:
             "llm.api_key": llm.api_key is not None and is_their_key and is_new_key,
         }
         for key in (key for key, is_other in differs.items() if is_other):
-            raise InvalidRequest(
-                f"{key} is set by {given.get(key, 'the settings')}, which comes first. Change it there.",
-                code="set_elsewhere",
-                field=key,
-            )
+            raise set_elsewhere(key, given.get(key, "the settings"))
 
     def _fixed(self) -> list[FixedValue]:
         given, llm = self._settings.source.given, self._settings.llm
@@ -213,7 +192,7 @@ class ModelConnection:
             if key in given and key not in open_ones
         ]
 
-    def _shown(self, saved: SavedModel) -> ModelSaved:
+    def _shown(self, saved: SavedModel[SavedProvider]) -> ModelSaved:
         return ModelSaved(
             provider=saved.provider,
             model=saved.model,
@@ -221,32 +200,3 @@ class ModelConnection:
             has_key=saved.key is not None,
             in_force=is_in_force(self._settings, saved),
         )
-
-
-async def _check_name(url: str) -> None:
-    """Raise InvalidRequest for a name that leads to a link-local address; one without an address passes."""
-    parts = urlsplit(url)
-    try:
-        found = await asyncio.get_running_loop().getaddrinfo(parts.hostname, parts.port or 80)
-    except OSError:
-        return
-    if any(is_off_limits(str(address[0])) for *_, address in found):
-        raise InvalidRequest(
-            f"The address {parts.hostname} leads to a link-local address, where clouds keep the keys of their "
-            "machines. Name another.",
-            code="address_refused",
-            field="url",
-        )
-
-
-def _checked_key(text: str) -> SecretStr | None:
-    key = text.strip()
-    if not key:
-        return None
-    if not key.isascii() or not key.isprintable() or " " in key or len(key) > 4096:
-        raise InvalidRequest(
-            "The key must be printable ASCII without spaces, for it travels in an HTTP header.",
-            code="invalid_key",
-            field="api_key",
-        )
-    return SecretStr(key)

@@ -8,7 +8,7 @@ import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -23,7 +23,7 @@ from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.clock import utc_now
 from mnemoir.core.conversations import naive_utc
 from mnemoir.core.keyed_lock import KeyedLock
-from mnemoir.core.scope import Scope
+from mnemoir.core.scope import DEFAULT_TENANT, Scope
 from mnemoir.ports.memory_kinds import Ageing
 from mnemoir.storage.files.workspace import file_errors
 from mnemoir.storage.locks.file import FileLock
@@ -98,7 +98,9 @@ class Conversations:
 
     def folder_of(self, scope: Scope) -> Path:
         """The folder of the scope's owner; it need not exist yet."""
-        return self._folders.of(self._folders.of(self.root, scope.project), scope.user)
+        # no name of a project holds a slash
+        of_tenant = scope.project if scope.tenant == DEFAULT_TENANT else f"{scope.tenant}/{scope.project}"
+        return self._folders.of(self._folders.of(self.root, of_tenant), scope.user)
 
     def deciding(self, scope: Scope, session_id: str) -> AbstractAsyncContextManager[None]:
         """A lock on one conversation, for adding to it and to what is derived from it, and for forgetting both."""
@@ -172,6 +174,11 @@ class Conversations:
         """
         await self._catalogue.refresh()
         return await self._catalogue.rows.totals()
+
+    async def messages_by_day(self, since: date) -> dict[str, int]:
+        """The messages of all users of each UTC day since `since` that has any; at most the last DAILY_DAYS."""
+        await self._catalogue.refresh()
+        return await self._catalogue.rows.messages_by_day(since)
 
     async def aclose(self) -> None:
         """Finish the work under way, for some seconds at most, and close all files."""

@@ -23,7 +23,8 @@ _PATIENCE_S = 10.0
 class Discussions:
     """The discussions of every user of the served config tree; without a tree they belong to no user.
 
-    `user` is a user name of the tree; None means the first one.
+    `user` is a user name of the tree; None means the first one. With an `owner`, the discussions are those of callers
+    whose keys are bound to that owner.
     """
 
     def __init__(
@@ -40,34 +41,35 @@ class Discussions:
         self._served = served
         self._scope = scope
 
-    async def discussion(self, user: str | None, id: str) -> Discussion:
+    async def discussion(self, user: str | None, id: str, owner: Scope | None = None) -> Discussion:
         """The discussion with that id, stored or not. Raises InvalidRequest for a bad user name or id."""
         if not is_allowed(id):
             raise InvalidRequest(f"{id[:80]!r} is not a valid id of a discussion.", field="id")
-        return await self._places.of(self._tree(user), id)
+        return await self._places.of(self._tree(user), id, owner)
 
-    async def require(self, user: str | None, id: str) -> Discussion:
+    async def require(self, user: str | None, id: str, owner: Scope | None = None) -> Discussion:
         """Like `discussion`, but raises NotFound when nothing is stored of it."""
-        discussion = await self.discussion(user, id)
+        discussion = await self.discussion(user, id, owner)
         if not await self.memory.files.exists(discussion):
             raise nothing_kept(id)
         return discussion
 
-    async def listed(self, user: str | None) -> Sequence[DiscussionListed]:
+    async def listed(self, user: str | None, owner: Scope | None = None) -> Sequence[DiscussionListed]:
         """All discussions of the user, ordered by id; an id in two places is listed as `discussion` finds it."""
         tree = self._tree(user)
         found: dict[str, DiscussionListed] = {}
-        for root in self._places.roots(tree):
-            listed = await self.memory.files.listed(root, None if tree is None else tree.tree.public)
+        for root in self._places.roots(tree, owner):
+            legacy = None if tree is None or owner is not None else tree.tree.public
+            listed = await self.memory.files.listed(root, legacy)
             found |= {one.id: one for one in listed if is_allowed(one.id)}
         return [found[id] for id in sorted(found)]
 
-    async def remove(self, user: str | None, id: str) -> None:
+    async def remove(self, user: str | None, id: str, owner: Scope | None = None) -> None:
         """Remove everything stored of it, and what an interrupted rebuild or import has left.
 
         Raises NotFound, and Conflict while memories are being made from it.
         """
-        discussion = await self.discussion(user, id)
+        discussion = await self.discussion(user, id, owner)
         if not any([await self.memory.files.exists(kept) for kept in (discussion, *asides(discussion))]):
             raise nothing_kept(id)
         async with self.memory.files.making(discussion, patience_s=_PATIENCE_S) as is_ours:
@@ -87,25 +89,27 @@ class Discussions:
                     return True
         return False
 
-    async def remove_everywhere(self, id: str) -> None:
+    async def remove_everywhere(self, id: str, owner: Scope | None = None) -> None:
         """Remove what is stored of a discussion with that id, for every user of the tree. Raises Conflict."""
         if not is_allowed(id):
             return
         for user in self._served.users if self._served else (None,):
             with suppress(NotFound):
-                await self.remove(user, id)
+                await self.remove(user, id, owner)
 
-    async def plan(self, user: str | None, id: str, messages: Sequence[Message] | None) -> Plan:
+    async def plan(
+        self, user: str | None, id: str, messages: Sequence[Message] | None, owner: Scope | None = None
+    ) -> Plan:
         """The model calls that a rebuild would make. Raises as `rebuild` does."""
-        discussion = await self.discussion(user, id)
-        return await self._rebuilding.plan(self._caller(), self._required_tree(user), discussion, messages)
+        discussion = await self.discussion(user, id, owner)
+        return await self._rebuilding.plan(self._caller(owner), self._required_tree(user), discussion, messages)
 
     async def rebuild(
-        self, user: str | None, id: str, messages: Sequence[Message] | None
+        self, user: str | None, id: str, messages: Sequence[Message] | None, owner: Scope | None = None
     ) -> AsyncGenerator[RebuildProgress, None]:
         """Make the memories anew; see `Rebuilding.rebuild`."""
-        discussion = await self.discussion(user, id)
-        rebuild = self._rebuilding.rebuild(self._caller(), self._required_tree(user), discussion, messages)
+        discussion = await self.discussion(user, id, owner)
+        rebuild = self._rebuilding.rebuild(self._caller(owner), self._required_tree(user), discussion, messages)
         async with aclosing(rebuild) as steps:
             async for progress in steps:
                 yield progress
@@ -132,8 +136,8 @@ class Discussions:
             )
         return tree
 
-    def _caller(self) -> Caller:
-        return Caller(scope=self._scope, request_id=new_request_id())
+    def _caller(self, owner: Scope | None) -> Caller:
+        return Caller(scope=owner or self._scope, request_id=new_request_id(), is_bound=owner is not None)
 
 
 def nothing_kept(id: str) -> NotFound:

@@ -10,6 +10,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any
 
 from mnemoir.app.conversations import Conversations
@@ -18,16 +19,17 @@ from mnemoir.app.remembering import queue_of
 from mnemoir.app.user_pool import in_thread
 from mnemoir.conversations.users import Removed, remove_conversation
 from mnemoir.core.errors import NotFound
-from mnemoir.core.scope import Scope
+from mnemoir.core.scope import Scope, acting
 from mnemoir.memory.background import Background
 from mnemoir.ports.jobs import Job
-from mnemoir.ports.memory_kinds import Amounts, MemoryKind
+from mnemoir.ports.memory_kinds import Amounts, ByDay, MemoryKind
 from mnemoir.ports.run_store import RunStore
 
 _PATIENCE_S = 30.0  # for a memory that is being made from it
 _COUNT_TALK_AGAIN_S = 15.0  # every open file is read again
 _NO_QUEUE = ""  # the queue of turns added over the memory API
 _PAGE = 100
+_TOKENS = ("input_tokens", "output_tokens")
 
 
 def job_kind(background: Background, tables: Mapping[str, tuple[str, ...]]) -> MemoryKind:
@@ -58,7 +60,11 @@ def run_kind(runs: RunStore) -> MemoryKind:
     async def counts() -> Amounts:
         return {"runs": await runs.count()}
 
-    return MemoryKind(name="run", forget=forget, counts=counts)
+    async def daily(since: date) -> Mapping[str, ByDay]:
+        tokens = await runs.tokens(since)
+        return {name: {day: each[at] for day, each in tokens.items()} for at, name in enumerate(_TOKENS)}
+
+    return MemoryKind(name="run", forget=forget, counts=counts, daily=daily)
 
 
 def discussion_kind(discussions: Discussions, conversations: Conversations) -> MemoryKind:
@@ -66,6 +72,10 @@ def discussion_kind(discussions: Discussions, conversations: Conversations) -> M
 
     async def forget(scope: Scope) -> Amounts:
         id = scope.conversation
+        if id is not None:
+            await discussions.remove_everywhere(id, scope.owner)
+        if acting.get().principal.is_bound:  # what all others share is not the caller's
+            return {}
         # discussions have no owner but their id; few are stored, so few deletions look at other users
         if id is not None and await discussions.is_kept(id) and not await conversations.others_have(scope, id):
             await discussions.remove_everywhere(id)
@@ -93,12 +103,16 @@ def conversation_kind(
         found = await conversations.counts()
         return found if embeds else {name: found[name] for name in ("conversations", "messages")}
 
+    async def daily(since: date) -> Mapping[str, ByDay]:
+        return {"messages": await conversations.messages_by_day(since)}
+
     return MemoryKind(
         name="conversation",
         tables=tables,
         forget=forget,
         counts=counts,
         counts_last_s=_COUNT_TALK_AGAIN_S,
+        daily=daily,
         prune=conversations.prune,
         ageing=conversations.ageing,
     )

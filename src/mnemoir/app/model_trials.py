@@ -1,9 +1,10 @@
-"""Trying a model: one question, and the list of what its server has.
+"""Trying a model: one question, or one text to embed, and the list of what its server has.
 
 Problems are told in words of our own, and none of the other side's: it may be any server that somebody named.
 """
 
 import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -11,11 +12,12 @@ import aiohttp
 import orjson
 
 from mnemoir.app.model_in_use import Chosen
-from mnemoir.app.model_setup import ModelsOffered, ModelTest
+from mnemoir.app.model_setup import EmbeddingTest, ModelsOffered, ModelTest
 from mnemoir.app.models import choose_model, endpoint_of, ollama_models, those_that_chat
 from mnemoir.app.reaching import plain_url
 from mnemoir.core.errors import InvalidRequest, ProviderError, ProviderInvalidOutput, ProviderTimeout, SettingsError
 from mnemoir.core.messages import ModelRequest, text_message
+from mnemoir.ports.embedding import EmbeddingModel, Passage
 from mnemoir.ports.llm import ChatModel
 from mnemoir.providers.http import most_of
 from mnemoir.providers.llm.border import provider_errors
@@ -27,6 +29,7 @@ _LONGEST_LIST_S = 10.0
 _MOST_BYTES = 4 * 1024 * 1024
 _MOST_LISTED = 1000
 _QUESTION = "Answer with the single word: ready"
+_TEXT = Passage(text="A short text.")
 _ADDRESS = "Check the address; that of OpenAI's protocol mostly ends in /v1."
 
 
@@ -79,10 +82,38 @@ async def asked_once(llm: Llm, session: aiohttp.ClientSession) -> ModelTest:
     return _tested(model, url, perf_counter() - began, None)
 
 
-async def models_at(llm: Llm, session: aiohttp.ClientSession) -> ModelsOffered:
-    """The models that the server of these settings lists."""
+async def embedded_once(model: EmbeddingModel, url: str | None) -> EmbeddingTest:
+    """How embedding one short text goes. `url` is shown; None for a model in this process."""
+    began = perf_counter()
+    dimension, problem = None, None
+    try:
+        async with asyncio.timeout(_LONGEST_TEST_S):
+            [made] = await model.embed([_TEXT])
+        dimension = len(made.vector)
+    except (ProviderError, TimeoutError) as exc:
+        problem = as_problem(exc)
+    except ImportError:
+        problem = Problem(found="it is not installed", to_do="Install it; docs/models.md says how.")
+    return EmbeddingTest(
+        ok=problem is None,
+        model=model.name,
+        url=None if url is None else plain_url(url),
+        dimension=dimension,
+        latency_ms=round((perf_counter() - began) * 1e3, 1),
+        status=None if problem is None else problem.status,
+        problem="" if problem is None else problem.found,
+        to_do="" if problem is None else problem.to_do,
+    )
+
+
+async def models_at(
+    llm: Llm,
+    session: aiohttp.ClientSession,
+    suited: Callable[[Sequence[str]], list[str]] = those_that_chat,
+) -> ModelsOffered:
+    """The models that the server of these settings lists; of an Ollama's, those that are `suited`."""
     if llm.provider == "ollama":
-        found = those_that_chat(await ollama_models(llm.ollama_url, session))
+        found = suited(await ollama_models(llm.ollama_url, session))
         to_do = "Start it there, and pull a model, for example: ollama pull llama3.2"
         return (
             ModelsOffered(models=found[:_MOST_LISTED]) if found else _none("no Ollama with a model is there", to_do)

@@ -110,6 +110,12 @@ def those_that_chat(models: Sequence[str]) -> list[str]:
     return [name for name in models if not any(part in name.lower() for part in _EMBEDDERS)]
 
 
+def embedders_first(models: Sequence[str]) -> list[str]:
+    """All models of an Ollama, first those whose names say that they embed; any may be able to."""
+    chat = set(those_that_chat(models))
+    return sorted(models, key=lambda name: name in chat)
+
+
 def endpoint_of(settings: Llm, model: str | None) -> Endpoint:
     """The endpoint of the language model that the settings name."""
     is_ollama = settings.provider == "ollama" or (settings.provider == "auto" and settings.api_key is None)

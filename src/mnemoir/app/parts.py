@@ -13,22 +13,26 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from mnemoir.app import remembering
+from mnemoir.app.api_keys import ApiKeys
+from mnemoir.app.audit import Audit
 from mnemoir.app.client_embedding import ClientEmbedding
 from mnemoir.app.connecting import ModelConnection, open_model
 from mnemoir.app.conversation_parts import open_conversations, recording_options
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
+from mnemoir.app.embedding_connection import EmbeddingConnection, OpenEmbedding
 from mnemoir.app.endpoints import Endpoints
 from mnemoir.app.health import Checkup
 from mnemoir.app.kinds import Forgetting, conversation_kind, discussion_kind, job_kind, run_kind
 from mnemoir.app.latencies import MemoryTimes, TimedMemory
 from mnemoir.app.message_vectors import MessageVectors, WaitingFolders
 from mnemoir.app.model_in_use import ModelInUse
-from mnemoir.app.models import ModelInquiry, choose_embedding, choose_multilingual
+from mnemoir.app.models import ModelInquiry, choose_multilingual
 from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder
 from mnemoir.app.remembering import Turns
 from mnemoir.app.stock import Stock
+from mnemoir.app.titles import Titles, choose_namer
 from mnemoir.app.tree import CONVERSATIONS, open_tree, outside
 from mnemoir.app.workflow_edits import WorkflowEdits
 from mnemoir.app.workflow_files import WorkflowFiles
@@ -55,7 +59,7 @@ from mnemoir.search.indexing import FactEmbedding, Indexing
 from mnemoir.search.questions import Multilingual
 from mnemoir.search.recall import Recall
 from mnemoir.settings import Settings
-from mnemoir.settings.saved_model import drop_former_keys
+from mnemoir.settings.saved_model import EMBEDDING_MODEL, LANGUAGE_MODEL
 from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProjectSettings, clear_leftovers
 from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.private_folders import close_folders
@@ -87,6 +91,8 @@ class Parts:
     """The parts that HTTP, MCP and the command line use. Call `start` before serving, `aclose` at the end."""
 
     settings: Settings
+    api_keys: ApiKeys
+    audit: Audit
     database: SqliteEngine
     store: MemoryStore
     jobs: JobQueue
@@ -94,6 +100,7 @@ class Parts:
     project_files: ProjectFiles | None  # None where no project is kept in files
     in_use: ModelInUse
     connection: ModelConnection
+    embedding_connection: EmbeddingConnection
     embedding: EmbeddingModel
     client_embedding: ClientEmbedding
     indexing: Indexing
@@ -105,6 +112,7 @@ class Parts:
     trials: Trials | None  # None without a config tree
     conversations: Conversations
     recorder: Recorder
+    titles: Titles
     kinds: list[MemoryKind]
     forgetting: Forgetting
     pruning: Pruning
@@ -133,6 +141,7 @@ class Parts:
             if filling is not None:
                 filling.start()
         self.pruning.start()
+        self.audit.start()
 
     async def aclose(self) -> None:
         """Close all parts, last opened first."""
@@ -165,10 +174,15 @@ async def open_parts(settings: Settings) -> Parts:
         served = open_tree(settings)
         session = await opened.enter_async_context(new_session())
         careful = await opened.enter_async_context(new_session(is_careful=True))
-        drop_former_keys(settings.storage.data_dir)  # of a save that was killed
+        for saved in (LANGUAGE_MODEL, EMBEDDING_MODEL):
+            saved.drop_former_keys(settings.storage.data_dir)  # of a save that was killed
         in_use = own(ModelInUse(await open_model(settings, session, careful)))
-        embedding = own(choose_embedding(settings, session))
+        open_embedding = await asyncio.to_thread(OpenEmbedding, settings, session, careful)
+        embedding_connection = EmbeddingConnection(settings, open_embedding, careful)
+        settings, embedding = open_embedding.settings, own(open_embedding.model)
         database = own(open_database(settings.storage.data_dir / DATABASE_FILE))
+        api_keys = own(ApiKeys(settings))
+        audit = own(Audit(settings, api_keys))
         packs = PackFiles(settings.storage.data_dir / PACKS_FOLDER)
         pending = asyncio.Event()  # set when a memory without a vector was stored or found
         second_pending = asyncio.Event()  # the same for second vectors
@@ -234,9 +248,12 @@ async def open_parts(settings: Settings) -> Parts:
         ]
         beside = outside(settings, served.tree if served else None)
         workflow_files = WorkflowFiles(served, beside)
-        recorder = own(Recorder(conversations, workflows, turns, runs, recording_options(settings)))
+        titles = own(Titles(conversations, choose_namer(settings, in_use, served, trials)))
+        recorder = own(Recorder(conversations, workflows, turns, runs, recording_options(settings), titles))
         return Parts(
             settings=settings,
+            api_keys=api_keys,
+            audit=audit,
             database=database,
             store=store,
             jobs=jobs,
@@ -246,6 +263,7 @@ async def open_parts(settings: Settings) -> Parts:
             connection=own(
                 ModelConnection(settings, in_use, session=session, careful=careful, serves_tree=workflows.serves_tree)
             ),
+            embedding_connection=embedding_connection,
             embedding=embedding,
             client_embedding=ClientEmbedding(embedding, forwarding_of(settings).forward),
             indexing=indexing,
@@ -266,11 +284,16 @@ async def open_parts(settings: Settings) -> Parts:
             ),
             conversations=conversations,
             recorder=recorder,
+            titles=titles,
             kinds=kinds,
             forgetting=Forgetting(conversations=conversations, kinds=kinds),
             pruning=own(Pruning(kinds, conversations.root, settings.memory.auto_prune_days)),
             discussions=discussions,
-            checkup=own(Checkup(settings, in_use, embedding, Endpoints(served, model_servers, session), session)),
+            checkup=own(
+                Checkup(
+                    settings, in_use, embedding, Endpoints(served, model_servers, session), open_embedding.session
+                )
+            ),
             inquiry=own(ModelInquiry(in_use)),
             stock=own(Stock(settings, kinds, conversations.damaged)),
             times=times,
@@ -351,8 +374,8 @@ def _memory_service(settings: Settings, session: aiohttp.ClientSession) -> HttpM
 
 
 def _service_key(settings: Settings) -> str | None:
-    keys = settings.server.api_keys
-    return keys[0].get_secret_value() if keys else None
+    key = settings.memory.management_key
+    return None if key is None else key.get_secret_value()
 
 
 def _chat_memory(

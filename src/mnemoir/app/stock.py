@@ -3,21 +3,23 @@
 import asyncio
 import os
 import shutil
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
+from datetime import date, timedelta
 from pathlib import Path
 
 from mnemoir.app.cached import Cached
 from mnemoir.app.tree import folder_of_conversations
 from mnemoir.core.atomic_file import probe_folder
-from mnemoir.core.clock import now_text
+from mnemoir.core.clock import now_text, utc_now
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.ports.memory_kinds import Amounts, MemoryKind
+from mnemoir.ports.memory_kinds import DAILY_DAYS, Amounts, ByDay, MemoryKind
 from mnemoir.settings import Settings
 
 _MEASURE_AGAIN_S = 300.0  # the folders of a thousand users are many files
 _LOOK_FOR_DAMAGE_AGAIN_S = 5.0
+_COUNT_DAYS_AGAIN_S = 60.0
 _PATIENCE_S = 1.0
 _OF_DATABASE = ("mnemoir.db", "mnemoir.db-wal", "mnemoir.db-shm")
 _OF_RUNS = ("runs.db", "runs.db-wal", "runs.db-shm")
@@ -38,6 +40,20 @@ class Counts:
     embeddable: int | None
     embedded: int | None
     runs: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Day:
+    """What was added on a UTC day, over all users, as far as it is still stored; of runs their tokens.
+
+    None means that the first count has not finished.
+    """
+
+    day: str
+    memories: int | None = None
+    messages: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +93,7 @@ class Stock:
         self._damaged = Cached(find_damaged, for_s=_LOOK_FOR_DAMAGE_AGAIN_S)
         self._kinds = kinds
         self._counted: dict[str, Cached[Amounts]] = {}
+        self._daily: dict[str, Cached[Mapping[str, ByDay]]] = {}
         self._sizes = Cached(self._measure, for_s=_MEASURE_AGAIN_S)
 
     async def counts(self) -> Counts:
@@ -87,6 +104,13 @@ class Stock:
         """The counts of all kinds by name, without those whose first count has not finished."""
         counting = [self._cached(kind).get(patience_s=_PATIENCE_S) for kind in self._kinds if kind.counts is not None]
         return {name: number for found in await asyncio.gather(*counting) for name, number in (found or {}).items()}
+
+    async def growth(self) -> list[Day]:
+        """What was added on each of the last days, oldest first, as of a minute ago. Raises StorageUnavailable."""
+        asked = [self._daily_of(kind).get(patience_s=_PATIENCE_S) for kind in self._kinds if kind.daily is not None]
+        found = {name: by_day for each in await asyncio.gather(*asked) for name, by_day in (each or {}).items()}
+        first = _first_day()
+        return [_day_of(found, (first + timedelta(days=place)).isoformat()) for place in range(DAILY_DAYS)]
 
     async def room(self) -> Room:
         """The size on disk of some minutes ago, and the free space now."""
@@ -118,12 +142,19 @@ class Stock:
         """Stop counting; a running thread finishes its current step."""
         for counted in self._counted.values():
             await counted.aclose()
+        for added in self._daily.values():
+            await added.aclose()
         await self._sizes.aclose()
         await self._damaged.aclose()
 
     def _cached(self, kind: MemoryKind) -> Cached[Amounts]:
         assert kind.counts is not None
         return self._counted.setdefault(kind.name, Cached(kind.counts, for_s=kind.counts_last_s))
+
+    def _daily_of(self, kind: MemoryKind) -> Cached[Mapping[str, ByDay]]:
+        daily = kind.daily
+        assert daily is not None
+        return self._daily.setdefault(kind.name, Cached(lambda: daily(_first_day()), for_s=_COUNT_DAYS_AGAIN_S))
 
     async def _measure(self) -> _Measured:
         shares = await asyncio.to_thread(_shares, self._settings)
@@ -133,6 +164,16 @@ class Stock:
 def counts_of(amounts: Amounts) -> Counts:
     """The amounts that `Counts` names."""
     return Counts(**{member.name: amounts.get(member.name) for member in fields(Counts)})
+
+
+def _first_day() -> date:
+    """The first of the last days, in UTC."""
+    return utc_now().date() - timedelta(days=DAILY_DAYS - 1)
+
+
+def _day_of(found: Mapping[str, ByDay], day: str) -> Day:
+    named = {member.name for member in fields(Day)} & found.keys()
+    return Day(day=day, **{name: found[name].get(day, 0) for name in named})
 
 
 def _shares(settings: Settings) -> list[Share]:

@@ -119,11 +119,14 @@ async def check_model(settings: Settings) -> Finding:
 
 async def check_embedder(settings: Settings) -> Finding:
     """Check that the embedding model can embed a text, and the multilingual one if it is on."""
-    from mnemoir.app.models import choose_embedding, choose_multilingual
+    from mnemoir.app.embedding_connection import OpenEmbedding
+    from mnemoir.app.models import choose_multilingual
 
     try:
-        async with new_session() as session:
-            found = await _embed_once(choose_embedding(settings, session))
+        async with new_session() as session, new_session(is_careful=True) as careful:
+            opened = OpenEmbedding(settings, session, careful)
+            settings = opened.settings
+            found = await _embed_once(opened.model)
     except (ProviderError, SettingsError, ImportError) as exc:  # ImportError: an extra that is not installed
         to_do = "Correct the embedding settings; until then search goes by words alone."
         return Finding(check="embedder", state="fail", found=f"{settings.embedding.provider}: {exc}", to_do=to_do)

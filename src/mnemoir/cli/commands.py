@@ -8,11 +8,14 @@ from typing import Annotated, NoReturn
 import typer
 
 from mnemoir import __version__
+from mnemoir.cli.audit import commands as audit
 from mnemoir.cli.chat.command import chat
 from mnemoir.cli.conversations import commands as conversations
 from mnemoir.cli.discussions import commands as discussions
 from mnemoir.cli.doctor import doctor
+from mnemoir.cli.embedding import commands as embedding
 from mnemoir.cli.groups import group
+from mnemoir.cli.keys import commands as keys
 from mnemoir.cli.mcp import mcp
 from mnemoir.cli.memories import commands as memories
 from mnemoir.cli.models import commands as model
@@ -29,7 +32,10 @@ app = group(
     pretty_exceptions_enable=False,  # pretty tracebacks print local variables, which may hold a key
 )
 app.add_typer(memories, name="memories")
+model.add_typer(embedding, name="embedding")
 app.add_typer(model, name="model")
+app.add_typer(keys, name="keys")
+app.add_typer(audit, name="audit")
 app.add_typer(runs, name="runs")
 app.add_typer(conversations, name="conversations")
 app.add_typer(discussions, name="discussions")

@@ -6,9 +6,11 @@ owns it but cannot be reached, opening it here fails with an error that names th
 
 import asyncio
 import io
+import os
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 from typing import Any, Protocol, TextIO, cast
 
 import aiohttp
@@ -22,6 +24,7 @@ from mnemoir.core.errors import Forbidden, InvalidRequest, MnemoirError, NotFoun
 from mnemoir.providers.http import AsgiAnswer, call_asgi, new_session
 from mnemoir.settings import Settings
 from mnemoir.settings.addresses import is_loopback
+from mnemoir.settings.keys import KEY_VARIABLE
 
 NO_HEADERS: Mapping[str, str] = {}
 _LOOK_S = 5.0  # time limit of the health request
@@ -247,7 +250,7 @@ async def _opened(settings: Settings, *, chats: bool) -> AsyncIterator[ASGIApp]:
     logs.set_up(told, cast(TextIO, _StandardError()))
     parts = await open_parts(settings)
     try:
-        app = create_app(parts, server_options(settings))
+        app = create_app(parts, replace(server_options(settings), is_in_process=True))
         if chats:
             await parts.start()
         yield app
@@ -280,9 +283,10 @@ async def _lines(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, N
 
 
 def _headers_of(settings: Settings, caller: str) -> dict[str, str]:
-    """The headers of all requests, with a key of the settings: the admin key, else the first of the API keys."""
+    """The headers of all requests, with a key: MNEMOIR_API_KEY, else the settings' admin key or first API key."""
     key = settings.server.admin_api_key or next(iter(settings.server.api_keys), None)
-    sent = {"authorization": f"Bearer {key.get_secret_value()}"} if key else {}
+    text = os.environ.get(KEY_VARIABLE, "").strip() or (key.get_secret_value() if key else "")
+    sent = {"authorization": f"Bearer {text}"} if text else {}
     return {"content-type": "application/json", "user-agent": f"mnemoir-{caller}/{__version__}", **sent}
 
 

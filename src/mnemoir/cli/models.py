@@ -12,7 +12,7 @@ from mnemoir.cli.output import note, print_row
 from mnemoir.cli.session import Session, asking
 from mnemoir.core.errors import InvalidRequest
 
-commands = group("Show, test and connect the language model.")
+commands = group("Show, test and connect the language model and the embedding model.")
 asks = asking(commands)
 
 _OPENAI, _OLLAMA = "https://api.openai.com/v1", "http://127.0.0.1:11434"
@@ -44,10 +44,10 @@ def show(session: Session) -> None:
         return
     setup = answer["setup"]
     used, saved = setup["in_use"], setup["saved"]
-    print_row("in use", f"{used['model']} ({used['provider']})", *_place(used))
+    print_row("in use", f"{used['model']} ({used['provider']})", *place_of(used))
     if saved:
         aside = "" if saved["in_force"] else "not in force: llm.provider is set elsewhere"
-        print_row("saved ", f"{saved['model']} ({saved['provider']})", *_place(saved), *filter(None, [aside]))
+        print_row("saved ", f"{saved['model']} ({saved['provider']})", *place_of(saved), *filter(None, [aside]))
     for fixed in setup["fixed"]:
         print_row("fixed ", fixed["key"], *filter(None, [fixed["value"]]), f"by {fixed['set_by']}")
     if answer["locked"]:
@@ -63,7 +63,7 @@ def list_models(
     key_from: KeyFrom = None,
 ) -> None:
     """Print the models that a server has."""
-    body = _server(server, address) | _key(key, key_from)
+    body = server_of(server, address) | key_of(key, key_from)
     answer = session.ask("POST", "/api/model/list", body=body)
     if session.printed_as_json(answer):
         return
@@ -86,7 +86,7 @@ def ask_once(
     """Ask one question of a model, by default of the one in use; exit 1 without an answer."""
     body: dict[str, Any] = {}
     if server is not None:
-        body = _server(server, address) | {"model": _named(server, model)} | _key(key, key_from)
+        body = server_of(server, address) | {"model": model_of(server, model)} | key_of(key, key_from)
     tested = session.ask("POST", "/api/model/test", body=body)
     if not session.printed_as_json(tested):
         place = f"{tested['model']}{f' at {url}' if (url := tested['url']) else ''}"
@@ -108,11 +108,11 @@ def set_model(
     key_from: KeyFrom = None,
 ) -> None:
     """Save a model; it is in use at once, also by a running server."""
-    body = _server(server, address) | {"model": _named(server, model)} | _key(key, key_from)
+    body = server_of(server, address) | {"model": model_of(server, model)} | key_of(key, key_from)
     answer = session.ask("PUT", "/api/model", body=body)
     if not session.printed_as_json(answer):
         used = answer["setup"]["in_use"]
-        print_row("in use", f"{used['model']} ({used['provider']})", *_place(used))
+        print_row("in use", f"{used['model']} ({used['provider']})", *place_of(used))
 
 
 @asks()
@@ -121,10 +121,11 @@ def forget(session: Session) -> None:
     answer = session.ask("DELETE", "/api/model")
     if not session.printed_as_json(answer):
         used = answer["setup"]["in_use"]
-        print_row("in use", f"{used['model']} ({used['provider']})", *_place(used))
+        print_row("in use", f"{used['model']} ({used['provider']})", *place_of(used))
 
 
-def _server(name: str, address: str | None) -> dict[str, Any]:
+def server_of(name: str, address: str | None) -> dict[str, Any]:
+    """Protocol and address of a server, as members of the body. Raises InvalidRequest."""
     if name not in _SERVERS:
         raise InvalidRequest(f"{name!r} is no server of models. Name one of {_NAMES}.")
     provider, usual = _SERVERS[name]
@@ -134,15 +135,18 @@ def _server(name: str, address: str | None) -> dict[str, Any]:
     return {"provider": provider, "url": url}
 
 
-def _named(server: str, model: str | None) -> str:
+def model_of(
+    server: str, model: str | None, *, of_openai: str = "gpt-5-mini", lists: str = "mnemoir model list"
+) -> str:
+    """The model's name; without one, `of_openai` at OpenAI. Raises InvalidRequest that names the list command."""
     if model is None and server == "openai":
-        return "gpt-5-mini"
+        return of_openai
     if model is None:
-        raise InvalidRequest(f"Name the model behind {server}; `mnemoir model list {server}` prints those it has.")
+        raise InvalidRequest(f"Name the model behind {server}; `{lists} {server}` prints those it has.")
     return model
 
 
-def _key(is_asked_for: bool, variable: str | None) -> dict[str, str]:
+def key_of(is_asked_for: bool, variable: str | None) -> dict[str, str]:
     """The key as a member of the body, {} to keep the stored one."""
     if variable is not None:
         if not os.environ.get(variable):
@@ -155,5 +159,6 @@ def _key(is_asked_for: bool, variable: str | None) -> dict[str, str]:
     return {"api_key": str(key).strip()}
 
 
-def _place(model: Mapping[str, Any]) -> list[str]:
+def place_of(model: Mapping[str, Any]) -> list[str]:
+    """Address and key of a model, as the ends of a row; [] for one in the server's own process."""
     return [] if model["url"] is None else [model["url"], "with a key" if model["has_key"] else "without a key"]

@@ -22,14 +22,15 @@ def list_runs(
     status: Annotated[
         str | None, typer.Option(help="Only those that are running, finished, failed or cancelled.")
     ] = None,
+    words: Annotated[str | None, typer.Option(help="Only those whose question has all of these words.")] = None,
 ) -> None:
     """Print the last runs, newest first."""
-    query = {"limit": limit, "before": before, "status": status}
+    query = {"limit": limit, "before": before, "status": status, "q": words}
     answer = session.ask("GET", "/api/runs", query=query)
     if session.printed_as_json(answer):
         return
     for run in answer["results"]:
-        named = [run[name] for name in ("workflow", "category", "error") if run[name]]
+        named = [run[name] for name in ("workflow", "category", "question", "error") if run[name]]
         print_row(run["id"], run["started_at"], f"{run['status']:<9}", f"{_ms(run['duration_ms']):>10}", *named)
     if answer["next"]:
         note(f"Older runs follow with --before {answer['next']}.")
@@ -50,7 +51,13 @@ def show(
 
 def _lines_of_run(run: Mapping[str, Any]) -> Iterator[list[str]]:
     yield [run["id"], run["started_at"], run["status"], _ms(run["duration_ms"])]
-    told = {"user": run["user"], "model": run["model"], "category": run["category"], "error": run["error"]}
+    told = {
+        "question": run["question"],
+        "user": run["user"],
+        "model": run["model"],
+        "category": run["category"],
+        "error": run["error"],
+    }
     yield from ([f"{name:<9}", text] for name, text in told.items() if text)
     spans = {"first": run["first_token_ms"], "answered": run["answered_ms"]}
     yield from ([f"{name:<9}", _ms(span)] for name, span in spans.items() if span is not None)

@@ -2,6 +2,7 @@
 
 import gc
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -116,6 +117,7 @@ async def _serve(settings: "Settings", *, as_json: bool) -> None:
     if not settings.server.debug_process:
         close_to_others()
     options = server_options(settings)
+    options = replace(options, has_stored_keys=_has_keys(settings))
     check_exposure(options)
     with bind(options.host, options.port) as listener:
         parts = await open_parts(settings)
@@ -131,6 +133,17 @@ async def _serve(settings: "Settings", *, as_json: bool) -> None:
             await serve_app(app, options, listener=listener)
         finally:
             await parts.aclose()
+
+
+def _has_keys(settings: "Settings") -> bool:
+    """Whether keys were made for the data directory; makes nothing there."""
+    from mnemoir.app.api_keys import ApiKeys
+
+    keys = ApiKeys(settings)
+    try:
+        return keys.are_required(is_local=False)
+    finally:
+        keys.close()
 
 
 def _tell_problems(settings: "Settings") -> None:

@@ -4,7 +4,7 @@ Stored times stay text, exactly as received, so that an unusual date of an impor
 """
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 Clock = Callable[[], datetime]
 
@@ -35,6 +35,11 @@ def from_text(text: object) -> datetime | None:
         return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+
+
+def midnight(day: date) -> float:
+    """The beginning of a UTC day, in seconds after 1970."""
+    return datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
 
 
 def from_epoch(seconds: float) -> datetime | None:

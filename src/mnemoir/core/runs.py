@@ -20,6 +20,7 @@ WrittenKind = Literal["turn", "chunk_summary", "chunk_records", "rolling_summary
 # a side task of an app, a temporary chat, memory not switched on, a workflow without a memory node
 MemorySkip = Literal["task", "temporary", "raw", "off", "workflow"]
 
+MOST_QUESTION_CHARACTERS = 120
 MOST_TRACED_CHARACTERS = 64 * 1024  # of one prompt or output: more would make traces a second copy of the chat log
 
 
@@ -135,9 +136,11 @@ class RunTrace:
     """The trace of one request. `workflows` are the top-level ones: a categoriser, then the chosen workflow.
 
     `category` is the decision of prompt routing, None without routing. `answered_ms` is the time at which the client
-    had its whole answer; nodes behind the responder run on after it. `asked` are the newest messages the client sent;
-    `dropped` names members of its request that were not sent to the model. `memory_skipped` is the reason why memory
-    was not used, None when it was. `message_uids` are the uids of question and answer in a stored conversation.
+    had its whole answer; nodes behind the responder run on after it. `question` is the beginning of the user's last
+    message in one line, of at most MOST_QUESTION_CHARACTERS, "" without one. `asked` are the newest messages the
+    client sent; `dropped` names members of its request that were not sent to the model. `memory_skipped` is the
+    reason why memory was not used, None when it was. `message_uids` are the uids of question and answer in a stored
+    conversation.
     Traces of temporary chats are shown without texts.
     """
 
@@ -156,6 +159,7 @@ class RunTrace:
     memory_skipped: MemorySkip | None = None
     is_temporary: bool = False
     message_uids: Sequence[str] = field(default_factory=list)
+    question: str = ""
     asked: Sequence[TracedMessage] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
     workflows: list[WorkflowTrace] = field(default_factory=list)
@@ -177,7 +181,7 @@ def without_texts(run: RunTrace) -> RunTrace:
     if not run.is_temporary:
         return run
     workflows = [_without_texts(workflow) for workflow in run.workflows]
-    return replace(run, asked=[], error=_NOT_KEPT if run.error else None, workflows=workflows)
+    return replace(run, question="", asked=[], error=_NOT_KEPT if run.error else None, workflows=workflows)
 
 
 def _without_texts(workflow: WorkflowTrace) -> WorkflowTrace:

@@ -1,14 +1,21 @@
 """Scopes: the owner of data, as a value that every store method requires."""
 
 import re
+from collections.abc import Collection
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
 
 from mnemoir.core.errors import InvalidRequest
 
 PROJECT_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}", re.ASCII)
 ENTITY_CHARACTERS = 256
 DEFAULT_TENANT = "default"
+NOWHERE = "-"  # the tenant that no data has: no name of a tenant begins like this
+
+Role = Literal["read", "write", "admin", "operator"]
+ROLES: tuple[Role, ...] = get_args(Role)
+_RANKS = {"operator": 0, "read": 1, "write": 2, "admin": 3}  # of what a role may do with a tenant's contents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,22 +48,55 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
-    """The authenticated caller of a request, as determined by the guard of the server.
+    """The authenticated caller of a request, as determined by the guard of the server; by default one who may do all.
 
-    It is a holder of one of the server's keys, or any caller on a server without keys. Both may do everything within
-    the tenant.
+    `key` is the id of its key, "" for a caller without one on a server that requires none. `projects` and `user` are
+    what the key is bound to; None means all of the tenant. A role includes those before it but for `operator`, which
+    sees counts, health, keys and tenants of the whole server and no contents.
     """
 
     tenant: str = DEFAULT_TENANT
-    has_key: bool = False
+    key: str = ""
+    roles: Collection[Role] = ("admin", "operator")
+    projects: tuple[str, ...] | None = None
+    user: str | None = None
+
+    def may(self, role: Role) -> bool:
+        """Whether the principal has a role that includes this one."""
+        if role == "operator":
+            return "operator" in self.roles
+        return max((_RANKS[own] for own in self.roles), default=0) >= _RANKS[role]
+
+    def reaches(self, project: str, user: str) -> bool:
+        """Whether the key is for this user of its tenant."""
+        return (self.projects is None or project in self.projects) and self.user in (None, user)
+
+    def stands_for(self, other: "Principal") -> bool:
+        """Whether it is bound to nothing that the other one is not."""
+        is_as_free = self.user in (None, other.user) and self.projects in (None, other.projects)
+        return self.tenant == other.tenant and is_as_free
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the key is for a part of the data: a tenant that is not the default one, some projects, a user."""
+        return self.tenant != DEFAULT_TENANT or self.projects is not None or self.user is not None
+
+    @property
+    def sees_server(self) -> bool:
+        """Whether it may see what is counted over the whole server: an operator, or an admin bound to nothing."""
+        return self.may("operator") or (not self.is_bound and self.may("admin"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:
-    """The caller of an operation and the id of its request; `request_id` is "" for background work."""
+    """The caller of an operation and the id of its request; `request_id` is "" for background work.
+
+    `is_reading`: the request changes nothing, so what it names elsewhere is answered as empty, not as unknown.
+    """
 
     principal: Principal = field(default_factory=Principal)
     request_id: str = ""
+    is_reading: bool = False
 
 
 # the act of the current request, inherited by its tasks and threads, and available in every transaction
@@ -64,7 +104,10 @@ acting: ContextVar[Act] = ContextVar("acting", default=Act())  # noqa: B039  # i
 
 
 def project_name(raw: str) -> str:
-    """`raw`, if it is a valid project name. Raises InvalidRequest (`invalid_project`) otherwise."""
+    """`raw`, if it is a valid project name. Raises InvalidRequest (`invalid_project`) otherwise.
+
+    Names of tenants follow the same rule.
+    """
     if not PROJECT_NAME.fullmatch(raw) or raw in (".", ".."):
         raise InvalidRequest(
             f"Project name {raw[:64]!r} is not allowed. Use 1 to 128 letters, digits, '.', '_' or '-', "

@@ -68,6 +68,16 @@ def holds(words: str) -> Callable[[str], bool]:
     return is_in
 
 
+def beginning(text: str, most: int) -> str:
+    """The first words of `text` in one line, at most `most` characters; where more follows, an ellipsis ends them."""
+    words = " ".join(text[: most * 10].split())
+    if len(words) <= most:
+        return words
+    cut = words[: most - 1]
+    whole = cut if words[most - 1] == " " else cut.rpartition(" ")[0]
+    return f"{(whole or cut).rstrip(' ,;:.–—-')}…"
+
+
 def content_hash(text: str) -> bytes:
     """A hash of 16 bytes, equal for texts with the same normal form."""
     return digest(normalise(text))

@@ -6,7 +6,7 @@ one more entry of that list.
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Protocol
 
 from mnemoir.core.ids import PlanId
@@ -15,6 +15,9 @@ from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Project
 
 Amounts = Mapping[str, int]  # numbers of objects by name
+ByDay = Mapping[str, int]  # numbers of objects by UTC day, such as 2026-03-04; a day without any may be missing
+
+DAILY_DAYS = 30  # how far `daily` looks back, today included
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +70,7 @@ class MemoryKind:
     tables: Mapping[str, Sequence[str]] = field(default_factory=dict)  # columns with words of users, by table
     counts: Callable[[], Awaitable[Amounts]] | None = None  # totals over all users
     counts_last_s: float = 5.0
+    daily: Callable[[date], Awaitable[Mapping[str, ByDay]]] | None = None  # what was added since a day, by name
     prune: Callable[[int], Awaitable[int]] | None = None  # deletes objects not used for so many days; their number
     ageing: Callable[[int], Awaitable[Ageing]] | None = None  # what `prune` would look at
     exchange: Exchange | None = None

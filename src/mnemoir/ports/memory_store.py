@@ -1,8 +1,8 @@
 """Stores of memories. Methods take the scope and read or change nothing outside it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal, Protocol
 
 from mnemoir.core.ids import ChangeId, MemoryId
@@ -278,6 +278,12 @@ class MemoryStore(VectorBacklog, Committer, Protocol):
 
     async def counts(self) -> StoreCounts:
         """Totals over all tenants, for the operator of the server; for files, as of their last indexing."""
+
+    async def added(self, since: date) -> Mapping[str, int]:
+        """How many of the current memories were added on each UTC day since `since`, over all tenants.
+
+        For files, as of their last indexing. Days without any are left out.
+        """
 
     async def check(self) -> None:
         """Make one small read. Raises StorageUnavailable when it fails."""

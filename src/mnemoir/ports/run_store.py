@@ -1,7 +1,8 @@
 """The store of run traces, and a feed of runs and nodes as they happen."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Literal, Protocol
 
 from mnemoir.core.runs import NodeTrace, RunStatus, RunTrace
@@ -12,13 +13,15 @@ from mnemoir.core.scope import Scope
 class RunSummary:
     """A run in a list.
 
-    `user` is the user of the config tree; `project` and `user_id` belong to the memories; `conversation` is the
+    `question` is the beginning of the user's last message, "" when its text is not kept. `user` is the user of the
+    config tree; `project` and `user_id` belong to the memories; `conversation` is the
     stored conversation of the answer. `nodes`, `memories` and the token counts add up all workflows of the run.
     """
 
     id: str
     started_at: str
     status: RunStatus
+    question: str
     user: str
     project: str
     user_id: str
@@ -50,21 +53,31 @@ class NodeMoved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFilter:
-    """The filter of a list of runs; None filters nothing.
+    """The filter of a list of runs; None filters nothing. `tenant`, `projects` and `user_id` narrow whose they are.
 
-    `workflow` is a name, ignoring case; `user` is a user of the config tree or a user id; `error` is a part of the
-    message, ignoring the case of ASCII letters; `since` is a time as in `core.clock`. `workflow` and `error` match
-    only runs that have ended.
+    All of `words` stand in the question, ignoring case and width. `workflow` is a name, ignoring case; `user` is a
+    user of the config tree or a user id; `error` is a part of the message, ignoring the case of ASCII letters;
+    `since` is a time as in `core.clock`. `workflow` and `error` match only runs that have ended.
     """
 
+    words: str | None = None
     status: RunStatus | None = None
     workflow: str | None = None
     conversation: str | None = None
     user: str | None = None
     error: str | None = None
     since: str | None = None
+    tenant: str | None = None
+    projects: tuple[str, ...] | None = None
+    user_id: str | None = None
 
 
+def every_scope(scope: Scope) -> bool:
+    """True: the choice of a subscriber to all runs."""
+    return True
+
+
+MOST_FOLLOWERS = 64  # subscribers at once
 ALL_RUNS = RunFilter()
 
 
@@ -95,14 +108,25 @@ class RunStore(RunWatcher, Protocol):
     async def count(self) -> int:
         """The number of stored runs."""
 
-    def follow(self, *, nodes: bool = False) -> AsyncGenerator[RunSummary | NodeMoved, None]:
-        """Subscribe to runs as they begin and end, and with `nodes` to their nodes. A slow subscriber misses some."""
+    def follow(
+        self, *, nodes: bool = False, of: Callable[[Scope], bool] = every_scope
+    ) -> AsyncGenerator[RunSummary | NodeMoved, None]:
+        """Subscribe to runs as they begin and end, and with `nodes` to their nodes. A slow subscriber misses some.
+
+        `of` chooses them by their scopes.
+        """
+
+    async def tokens(self, since: date) -> Mapping[str, tuple[int, int]]:
+        """The tokens of all runs that began on each UTC day since `since`: (input, output), also of removed runs.
+
+        Days without any are left out. They are kept for DAILY_DAYS.
+        """
 
     async def forget(self, scope: Scope) -> None:
         """Delete all runs of the scope's user, or of its project when the user is "".
 
         With a conversation in the scope, delete the runs that answered in it, and the runs that were shown memories,
-        as these may come from it.
+        as these may come from it; without one, their tokens by day too.
         """
 
     async def aclose(self) -> None:

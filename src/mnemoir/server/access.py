@@ -10,8 +10,9 @@ or from another port of this machine. So a keyless server refuses every origin b
 requests that the browser marks as another page's unless a person followed a link, and, on a loopback address, host
 names that are not this machine's.
 
-The guard stores the principal in the ASGI scope. No other module of the server chooses a tenant or builds the data
-scope of a request from its principal and the names in it.
+The guard stores the principal in the ASGI scope and as the act of the request. No other module of the server chooses
+a tenant or builds the data scope of a request from its principal and the names in it. A name that lies outside what
+the key is bound to is answered like one that nobody has: what reads looks where nothing is, what changes is refused.
 """
 
 import hmac
@@ -26,19 +27,24 @@ from urllib.parse import urlsplit
 from starlette.responses import Response
 from starlette.types import Message, Scope, Send
 
-from mnemoir.core.errors import Forbidden, InvalidRequest, Unauthorized
-from mnemoir.core.scope import Act, Principal, acting, entity_name, project_name
+from mnemoir.app.api_keys import ApiKeys
+from mnemoir.core.api_keys import LONGEST_KEY
+from mnemoir.core.errors import Forbidden, InvalidRequest, NotFound, StorageUnavailable, Unauthorized
+from mnemoir.core.scope import NOWHERE, Act, Principal, Role, acting, entity_name, project_name
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.ports.memory_store import Project
+from mnemoir.server.crowd import refuse_crowd
 from mnemoir.server.errors import failure
 from mnemoir.server.options import ServerOptions
 from mnemoir.server.request import header, query, visit_of
+from mnemoir.server.rights import refusal_of, right_for
 from mnemoir.settings.addresses import is_loopback
 from mnemoir.wire.session import asks_to_store, session_name
 
 OPEN_PATHS = frozenset({"/health", "/api/health", "/docs", "/docs/try.js", "/openapi.json", "/", "/api/version"})
 PROJECT_HEADERS = (b"x-mnemoir-project", b"x-etienne-project")  # the second is that of Etienne's page
 _SCHEMES = ("bearer ", "token ")
+_NEEDS_KEY = "A valid API key is needed: send it as `Authorization: Bearer <key>`, `X-API-Key` or `api-key`."
 _TOKENS = re.compile(r"[A-Za-z0-9\-_, ]{1,2000}", re.ASCII)
 _METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 _SHOWN = (
@@ -47,7 +53,7 @@ _SHOWN = (
     b"X-Workflow-Run-Id, X-Mnemoir-After, Retry-After"
 )
 ANYBODY = Principal()
-KEY_HOLDER = Principal(has_key=True)
+NOBODY = Principal(roles=())
 _PRINCIPAL = "mnemoir.principal"
 # Open WebUI's ids of temporary chats: the id of the page's connection; earlier releases wrote "local:"
 _TEMPORARY_CHATS = ("temporary:", "local:")
@@ -56,20 +62,27 @@ _TEMPORARY_CHATS = ("temporary:", "local:")
 class Guard:
     """Refuses requests, answers preflights, and sends browsers the origins that may read an answer.
 
-    Only the hashes of the keys are kept.
+    Only the hashes of the keys of the settings are kept; they are admins of the default tenant.
     """
 
-    def __init__(self, options: ServerOptions) -> None:
-        self._hashes = [_hash(key) for key in options.api_keys]
+    def __init__(self, options: ServerOptions, keys: ApiKeys) -> None:
+        self._keys = keys
+        self._is_local = options.is_local
+        self._trusts_caller = options.is_in_process
+        self._settings_keys = [
+            (_hash(key), _principal_of_setting(number, is_admin_key=key == options.admin_api_key))
+            for number, key in enumerate(options.api_keys, 1)
+        ]
         # on other addresses the operator has chosen to accept every request, under any host name
-        self._checks_host = not options.api_keys and options.is_local
+        self._checks_host = options.is_local
         self._hosts = {host.lower() for host in options.allowed_hosts}
         self._origins = {origin.lower().rstrip("/") for origin in options.cors_origins}
 
     def answer_browser(self, scope: Scope, send: Send) -> tuple[Response | None, Send]:
         """The answer to a foreign page or a preflight, None for all other requests; and the `send` for any answer."""
         host = header(scope, b"host")
-        if self._checks_host and host is not None and not self._is_ours(host):
+        needs_key = self.needs_key
+        if self._checks_host and not needs_key and host is not None and not self._is_ours(host):
             refusal = Forbidden(
                 "This Host is not allowed: a server without keys answers to localhost only. "
                 "Call 127.0.0.1, or add the name to server.allowed_hosts."
@@ -77,37 +90,70 @@ class Guard:
             return failure(scope, refusal), send
         origin = header(scope, b"origin")
         if origin is not None:
-            return self._answer_origin(origin, scope, send)
-        if not self._hashes and _is_foreign(scope):
+            return self._answer_origin(origin, scope, send, needs_key=needs_key)
+        if not needs_key and _is_foreign(scope):
             return failure(scope, Forbidden("Another site's page asked for this. Open it in a tab of its own.")), send
         return None, send
 
-    def refuse_key(self, scope: Scope) -> Response | None:
-        """The refusal of a request without a required key; None for one that may pass, which is then admitted."""
-        if not self._hashes or scope["path"] in OPEN_PATHS:
-            admit(scope, ANYBODY)
-            return None
-        if self._knows(presented_key(scope)):
-            admit(scope, KEY_HOLDER)
-            return None
-        return failure(
-            scope,
-            Unauthorized(
-                "A valid API key is needed: send it as `Authorization: Bearer <key>`, `X-API-Key` or `api-key`."
-            ),
-        )
+    @property
+    def needs_key(self) -> bool:
+        """True when requests need a key: the settings name some, or some were made for this data directory."""
+        if self._trusts_caller:
+            return False
+        return bool(self._settings_keys) or self._keys.are_required(is_local=self._is_local)
 
-    def _knows(self, key: str | None) -> bool:
-        hashed = _hash(key or "")
+    def has_several_keys(self) -> bool:
+        """True when callers are told apart by more than one key."""
+        return self.needs_key and len(self._settings_keys) + self._keys.count > 1
+
+    def refuse(self, scope: Scope) -> Response | None:
+        """The refusal of a request without a required key or right; None for one that may pass, then admitted."""
+        try:
+            return self._refuse(scope)
+        except StorageUnavailable as exc:
+            return failure(scope, StorageUnavailable(exc.message, code="auth_unavailable"))
+
+    def _refuse(self, scope: Scope) -> Response | None:
+        right = right_for(scope["method"], scope["path"])
+        if scope["path"] in OPEN_PATHS:
+            admit(scope, NOBODY if self.needs_key else ANYBODY, is_reading=True)
+            return None
+        if not self.needs_key:
+            admit(scope, ANYBODY, is_reading=right == "read")
+            return None
+        sent = set(_presented_keys(scope))
+        if len(sent) > 1:
+            several = "The request has several keys that differ. Send one."
+            return failure(scope, InvalidRequest(several, code="several_keys"))
+        principal = self._principal(sent.pop() if sent else "")
+        if principal is None:
+            acting.set(Act(principal=NOBODY, request_id=visit_of(scope).request_id))
+            return failure(scope, Unauthorized(_NEEDS_KEY))
+        admit(scope, principal, is_reading=right == "read")
+        refused = refusal_of(principal, right)
+        if refused is not None:
+            return failure(scope, refused)
+        crowded = refuse_crowd(scope, principal.key, is_shared=self.has_several_keys())
+        if crowded is not None:
+            return crowded
+        return None
+
+    def _principal(self, key: str) -> Principal | None:
+        if len(key) > LONGEST_KEY:
+            return None
+        hashed = _hash(key)
         # no early end: the time taken must not show which key was nearly right
-        return sum(hmac.compare_digest(hashed, known) for known in self._hashes) > 0
+        known = [principal for other, principal in self._settings_keys if hmac.compare_digest(hashed, other)]
+        return known[-1] if known else self._keys.principal(key)
 
-    def _answer_origin(self, origin: str, scope: Scope, send: Send) -> tuple[Response | None, Send]:
+    def _answer_origin(
+        self, origin: str, scope: Scope, send: Send, *, needs_key: bool
+    ) -> tuple[Response | None, Send]:
         allowed = self._allows(origin) or self._is_own(origin, header(scope, b"host"))
         preflight = scope["method"] == "OPTIONS" and header(scope, b"access-control-request-method") is not None
         if allowed:
             return (_preflight(scope) if preflight else None), _readable_by(origin, send)
-        if preflight or not self._hashes:
+        if preflight or not needs_key:
             refusal = Forbidden("This Origin is not allowed. Add it to server.cors_origins if it is yours.")
             return failure(scope, refusal), send
         return None, send
@@ -128,10 +174,19 @@ class Guard:
 
 def presented_key(scope: Scope) -> str | None:
     """The key sent with a request, from `Authorization: Bearer|Token`, `X-API-Key` or `api-key`; None without one."""
+    return next(_presented_keys(scope), None)
+
+
+def _presented_keys(scope: Scope) -> Iterator[str]:
     authorization = header(scope, b"authorization") or ""
     if authorization.lower().startswith(_SCHEMES):
-        return authorization.partition(" ")[2].strip() or None
-    return header(scope, b"x-api-key") or header(scope, b"api-key") or None
+        yield from filter(None, [authorization.partition(" ")[2].strip()])
+    yield from filter(None, [header(scope, b"x-api-key"), header(scope, b"api-key")])
+
+
+def _principal_of_setting(number: int, *, is_admin_key: bool) -> Principal:
+    roles: tuple[Role, ...] = ("admin", "operator") if is_admin_key else ("admin",)
+    return Principal(key=f"settings:{number}", roles=roles)
 
 
 def _hash(key: str) -> bytes:
@@ -197,10 +252,10 @@ def _readable_by(origin: str, send: Send) -> Send:
     return telling
 
 
-def admit(scope: Scope, principal: Principal) -> None:
+def admit(scope: Scope, principal: Principal, *, is_reading: bool = False) -> None:
     """Let a request pass the guard and store its principal, under whose rights all later code runs."""
     scope[_PRINCIPAL] = principal
-    acting.set(Act(principal=principal, request_id=visit_of(scope).request_id))
+    acting.set(Act(principal=principal, request_id=visit_of(scope).request_id, is_reading=is_reading))
 
 
 def principal_of(scope: Scope) -> Principal:
@@ -212,13 +267,21 @@ def principal_of(scope: Scope) -> Principal:
 
 
 def project_of(scope: Scope, options: ServerOptions) -> Project:
-    """The project: query `project`, else a header of `PROJECT_HEADERS`, else the default. Raises InvalidRequest."""
-    named = query(scope, "project")
+    """The project: query `project`, else a header of `PROJECT_HEADERS`, else the default, else the key's first one.
+
+    Raises InvalidRequest, and NotFound for a change of a project that the key is not for.
+    """
+    principal, named = principal_of(scope), query(scope, "project")
     if named is None:
         sent = (header(scope, name) for name in PROJECT_HEADERS)
         named = next((name for name in sent if name is not None), None)
-    project = options.default_project if named is None else project_name(named)
-    return Project(tenant=principal_of(scope).tenant, project=project)
+    own = principal.projects
+    if named is None:
+        named = options.default_project if not own or options.default_project in own else own[0]
+    project = project_name(named)
+    if own is not None and project not in own:
+        return Project(tenant=_elsewhere(f"There is no project {project!r} here."), project=project)
+    return Project(tenant=principal.tenant, project=project)
 
 
 def project_in(scope: Owner) -> Project:
@@ -229,33 +292,69 @@ def project_in(scope: Owner) -> Project:
 def owner(project: Project, user: object, field: str = "user_id", /, **narrowing: str | None) -> Owner:
     """The scope of one user of the project, narrowed by `agent_id`, `app_id` and `run_id`.
 
-    Raises InvalidRequest naming `field` for a name that cannot be one.
+    Raises InvalidRequest naming `field` for a name that cannot be one, and NotFound for a change of what belongs to a
+    user that the key is not for.
     """
+    name, bound = entity_name(user, field), bound_user()
+    tenant = project.tenant
+    if bound not in (None, name) and tenant != NOWHERE:
+        tenant = _elsewhere(f"There is no user {name[:80]!r} here.")
     return Owner(
-        tenant=project.tenant,
+        tenant=tenant,
         project=project.project,
-        user=entity_name(user, field),
+        user=name,
         agent=narrowing.get("agent_id"),
         app=narrowing.get("app_id"),
         conversation=narrowing.get("run_id"),
     )
 
 
+def bound_user() -> str | None:
+    """The user that the key of this request is for; None for all."""
+    return acting.get().principal.user
+
+
+def default_user(options: ServerOptions) -> str:
+    """The user of a request that names none."""
+    return bound_user() or options.default_user
+
+
 def named_user(user: str | None, doing: str) -> str:
-    """`user`, when given; an error otherwise, since a missing filter never means the memories of all users."""
+    """`user`, when given, or the key's; an error otherwise, as a missing filter never means everybody's memories."""
     if user is None or not user.strip():
+        if (bound := bound_user()) is not None:
+            return bound
         raise InvalidRequest(
             f"user_id is missing: say whose memories to {doing}.", code="missing_user_id", field="user_id"
         )
     return user
 
 
-def chat_owner(scope: Scope, body: Mapping[str, Any], named: str | None, options: ServerOptions) -> Owner:
-    """The scope of a chat: its user from the body, the header `X-User-Id` or the settings, and its conversation.
+def only_user(user: str | None) -> str | None:
+    """The user whose things alone an id may name: the named one, or the key's; None for anybody's.
 
-    `named` is the user in the body. A temporary chat belongs to no conversation.
+    Raises NotFound for a name that the key is not for.
     """
-    given = (name for name in (named, header(scope, b"x-user-id")) if name is not None and name.strip())
+    named, bound = None if user is None else user.strip(), bound_user()
+    if bound is not None and named not in (None, bound):
+        raise NotFound("There is nothing with that id here.")
+    return bound or named
+
+
+def _elsewhere(message: str) -> str:
+    """The tenant to look in for what the key is not for. Raises NotFound for a change."""
+    if acting.get().is_reading:
+        return NOWHERE
+    raise NotFound(message)
+
+
+def chat_owner(scope: Scope, body: Mapping[str, Any], named: str | None, options: ServerOptions) -> Owner:
+    """The scope of a chat, with its conversation.
+
+    Its user is the key's, else from the body, the header `X-User-Id` or the settings; `named` is that in the body. A
+    temporary chat belongs to no conversation.
+    """
+    given = (name for name in (bound_user(), named, header(scope, b"x-user-id")) if name is not None and name.strip())
     conversation = None if is_temporary(scope, body) else session_id(scope, body, options)
     user = next(given, options.default_user)
     return owner(project_of(scope, options), user, "user", run_id=conversation)

@@ -14,9 +14,11 @@ from starlette.types import ASGIApp, Scope
 from mnemoir import __version__
 from mnemoir.app.parts import Parts
 from mnemoir.core.errors import MnemoirError, NotFound
+from mnemoir.ports.run_store import MOST_FOLLOWERS
 from mnemoir.server import (
     conversations,
     discussions,
+    keys,
     memories,
     model,
     reference,
@@ -39,12 +41,13 @@ from mnemoir.server.protocols import dialects, embeddings, model_lists
 from mnemoir.server.protocols.embeddings import EmbeddingRoute
 from mnemoir.server.rest import Site, problems_of
 from mnemoir.server.routing import Routing, not_this_method
+from mnemoir.server.shares import Shares
 from mnemoir.server.ui import Ui
 from mnemoir.server.under_way import Places, UnderWay
 
 _described: dict[str, dict[str, Any]] = {}  # by root path: all servers of a process have the same routes
 _ROUTERS = (
-    *(*status.ROUTERS, *model.ROUTERS, *reference.ROUTERS, *memories.ROUTERS, *runs.ROUTERS),
+    *(*status.ROUTERS, *keys.ROUTERS, *model.ROUTERS, *reference.ROUTERS, *memories.ROUTERS, *runs.ROUTERS),
     *(workflow_files.router, workflow_trials.router),
     *(*discussions.ROUTERS, *conversations.ROUTERS),
 )
@@ -54,11 +57,14 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     """The whole server over running parts. The caller, which opened the parts, starts and closes them."""
     parts.background.handle(later.KIND, later.add_later(parts.facts, parts.times.write))
     metrics = Metrics() if options.metrics else None
+    guard = Guard(options, parts.api_keys)
     site = Site(
         parts=parts,
         options=options,
+        guard=guard,
         metrics=metrics,
-        places=Places(options.most_active_chats, metrics),
+        places=Places(Shares(options.most_active_chats, guard.has_several_keys), metrics),
+        feeds=Shares(MOST_FOLLOWERS, guard.has_several_keys),
         under_way=UnderWay(options.max_body_bytes),
         live_answers=LiveAnswers(options.resume_s),
         clients=Clients(),
@@ -70,8 +76,9 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     deletes = dict.fromkeys(("/api/chat", "/api/generate"), site.under_way)
     rest = _rest(site, posts)
     routing = Routing(
-        guard=Guard(options),
-        ui=Ui(options),
+        guard=guard,
+        audit=parts.audit,
+        ui=Ui(options, guard),
         posts=posts,
         deletes=deletes,
         rest=ToolsSeen(rest, site.clients),

@@ -22,7 +22,7 @@ from mnemoir.app.recording import Recorded
 from mnemoir.core.errors import Cancelled, MnemoirError
 from mnemoir.core.events import Event, Gathering, MembersDropped, MemoriesRecalled, MemorySkipped, Reply, Usage
 from mnemoir.core.messages import ChatRequest
-from mnemoir.server.access import chat_owner, is_temporary, presented_key
+from mnemoir.server.access import chat_owner, is_temporary, presented_key, principal_of
 from mnemoir.server.errors import broken, failure, outward, stopping
 from mnemoir.server.live_answers import LiveAnswer
 from mnemoir.server.request import header, query, read_json, visit_of
@@ -35,6 +35,7 @@ from mnemoir.workflows.run import Answerer, Caller
 
 _TASK = TASK_HEADER.lower().encode()
 _RESUME = b"x-mnemoir-resume"
+_TITLE = b"x-mnemoir-title"
 _EVENTS = b"text/event-stream"
 _log = structlog.get_logger(__name__)
 _NO_BUFFERING = ((b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no"))
@@ -141,15 +142,22 @@ class ChatRoute:
         self._site.clients.note(scope, model=answerer.name, memory=caller.memory)
         answer = self._stream if chat.stream else self._whole
         key = header(scope, b"x-idempotency-key")
-        with self._site.under_way.alone(caller.scope, key), self._site.places:
+        with self._site.under_way.alone(caller.scope, key), self._site.places.taking(principal_of(scope).key):
             may_go_on = self._may_go_on(scope, chat)
             async with Departure(None if may_go_on else receive) as departure:
-                self._site.under_way.begins(answer_id, departure)
+                self._site.under_way.begins(answer_id, principal_of(scope), departure)
                 try:
                     holding = self._site.live_answers.holding
                     with holding(answer_id, caller, departure) if may_go_on else nullcontext() as live:
                         recorder = self._site.parts.recorder
-                        recorded = await recorder.begin(chat, caller, shown=shown, store=store, parent_id=parent_id)
+                        recorded = await recorder.begin(
+                            chat,
+                            caller,
+                            shown=shown,
+                            store=store,
+                            parent_id=parent_id,
+                            titled=header(scope, _TITLE) == "1",
+                        )
                         turn = _Turn(
                             recorded=recorded,
                             dialect=self._dialect.answering(chat),
@@ -172,7 +180,7 @@ class ChatRoute:
         workflows, began_ns = self._site.parts.workflows, perf_counter_ns()
         model = workflows.answerer(chat).name
         self._site.clients.note(scope, model=model, memory=False)
-        with self._site.places:
+        with self._site.places.taking(principal_of(scope).key):
             async with Departure(receive) as departure:
                 reply, dropped = await workflows.load(chat)
                 answer_id = self._dialect.id_prefix + visit_of(scope).request_id
@@ -277,9 +285,17 @@ class ChatRoute:
             is_temporary=is_temporary(scope, body),
             is_raw=chat.request.raw,
             answerer=answerer,
-            # a server without keys accepts any key; apps then send a placeholder, which must go to no model's server
-            credential=presented_key(scope) if options.api_keys else None,
+            is_bound=principal_of(scope).is_bound,
+            credential=self._credential(scope),
         )
+
+    def _credential(self, scope: Scope) -> str | None:
+        """The key for another memory server, if the caller's may go there.
+
+        A server without keys accepts any key; apps then send a placeholder, which must go nowhere.
+        """
+        may_go = self._site.parts.settings.memory.forward_credentials and self._site.guard.needs_key
+        return presented_key(scope) if may_go else None
 
     def _write(self, dialect: Dialect, reply: Reply, model: str, reply_id: str, began_ns: int) -> bytes:
         took = {"took_ns": perf_counter_ns() - began_ns} if dialect.tells_durations else {}

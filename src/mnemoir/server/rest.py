@@ -22,13 +22,14 @@ from mnemoir.core.clock import from_epoch, from_text
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.scope import entity_name
 from mnemoir.ports.memory_store import Project
-from mnemoir.server.access import project_of
+from mnemoir.server.access import Guard, bound_user, project_of
 from mnemoir.server.clients import Clients
 from mnemoir.server.entry import Metrics
 from mnemoir.server.errors import Invalid, Misfit
 from mnemoir.server.live_answers import LiveAnswers
 from mnemoir.server.options import ServerOptions
 from mnemoir.server.request import parse_json, read_body
+from mnemoir.server.shares import Shares
 from mnemoir.server.under_way import Places, UnderWay
 
 Json = dict[str, Any]
@@ -48,8 +49,10 @@ class Site:
 
     parts: Parts
     options: ServerOptions
+    guard: Guard
     metrics: Metrics | None
     places: Places
+    feeds: Shares
     under_way: UnderWay
     live_answers: LiveAnswers
     clients: Clients
@@ -147,7 +150,13 @@ class LargeBodyOf(BodyOf[Model]):
 
 
 def checked(model: type[Model], raw: object, *place: str | int) -> Model:
-    """`raw` validated as `model`; raises Invalid with every problem, each located below `place`."""
+    """`raw` validated as `model`; raises Invalid with every problem, each located below `place`.
+
+    A missing `user_id` is that of the caller's key, if it is bound to a user.
+    """
+    bound = bound_user()
+    if bound is not None and isinstance(raw, dict) and "user_id" in model.model_fields and raw.get("user_id") is None:
+        raw = {**raw, "user_id": bound}
     try:
         return model.model_validate(raw)
     except ValidationError as exc:

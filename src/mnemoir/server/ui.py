@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.types import Scope
 
 from mnemoir import __version__
+from mnemoir.server.access import Guard
 from mnemoir.server.options import ServerOptions
 from mnemoir.server.request import ASSETS, header, note_route
 
@@ -43,14 +44,14 @@ _SECURITY = {
 class Ui:
     """Serves the files of the UI. Names are looked up among the built files."""
 
-    def __init__(self, options: ServerOptions, static: Path = STATIC) -> None:
+    def __init__(self, options: ServerOptions, guard: Guard, static: Path = STATIC) -> None:
         self._root = options.root_path
         self._about = {
             "version": __version__,
             "project": options.default_project,
             "user": options.default_user,
-            "needs_key": bool(options.api_keys),
         }
+        self._guard = guard
         self._static = static
         self._built: Mapping[str, _Asset] | None = None
         self._reading = asyncio.Lock()
@@ -60,7 +61,8 @@ class Ui:
         path = scope["path"]
         if path == ABOUT:
             note_route(scope, path)
-            return JSONResponse(self._about, headers={"cache-control": "no-store"})
+            about = self._about | {"needs_key": self._guard.needs_key}
+            return JSONResponse(about, headers={"cache-control": "no-store"})
         if path == "/ui" or path.startswith("/ui/"):
             note_route(scope, "/ui")
             return RedirectResponse(f"{self._root}/")

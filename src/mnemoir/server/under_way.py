@@ -16,9 +16,12 @@ from starlette.types import Receive, Scope, Send
 
 from mnemoir.core.errors import Conflict, InvalidRequest, MnemoirError, NotFound, Overloaded
 from mnemoir.core.events import Event
+from mnemoir.core.scope import Principal
+from mnemoir.server.access import principal_of
 from mnemoir.server.entry import Metrics
 from mnemoir.server.errors import failure
 from mnemoir.server.request import read_json
+from mnemoir.server.shares import Shares
 
 Headers = list[tuple[bytes, bytes]]
 _LONGEST_KEY = 128
@@ -136,23 +139,33 @@ class Outflow:
 
 
 class Places:
-    """The limit on chats under way: a chat takes a place or is refused at once, since a queue only hides overload."""
+    """The limit on chats under way: a chat takes a place or is refused at once, since a queue only hides overload.
 
-    def __init__(self, most: int, metrics: Metrics | None) -> None:
-        self._most = most
+    Of several keys, none takes the places that are left to the others.
+    """
+
+    def __init__(self, shares: Shares, metrics: Metrics | None) -> None:
+        self._shares = shares
         self._metrics = metrics
-        self.taken = 0
 
-    def __enter__(self) -> None:
-        if self.taken >= self._most:
-            raise Overloaded(f"All {self._most} places for chats are taken. Try again in a moment.")
-        self._count(1)
+    @property
+    def taken(self) -> int:
+        """The number of chats under way."""
+        return self._shares.taken
 
-    def __exit__(self, *exc: object) -> None:
-        self._count(-1)
+    @contextmanager
+    def taking(self, key: str) -> Iterator[None]:
+        """Hold a place for a chat of this key while the body runs. Raises Overloaded."""
+        if self.taken >= self._shares.most:
+            raise Overloaded(f"All {self._shares.most} places for chats are taken. Try again in a moment.")
+        if not self._shares.has_room(key):
+            raise Overloaded("This key has taken its share of the places for chats. Try again in a moment.")
+        with self._shares.holding(key):
+            self._tell()
+            yield
+        self._tell()
 
-    def _count(self, change: int) -> None:
-        self.taken += change
+    def _tell(self) -> None:
         if self._metrics is not None:
             self._metrics.active_chats(self.taken)
 
@@ -162,7 +175,7 @@ class UnderWay:
 
     def __init__(self, max_body_bytes: int) -> None:
         self._max_body_bytes = max_body_bytes
-        self._answers: dict[str, Departure] = {}
+        self._answers: dict[str, tuple[Principal, Departure]] = {}
         self._keys: set[Hashable] = set()
 
     @contextmanager
@@ -182,9 +195,9 @@ class UnderWay:
         finally:
             self._keys.discard(claim)
 
-    def begins(self, answer_id: str, departure: Departure) -> None:
-        """Register an answer, which may now be ended by its id."""
-        self._answers[answer_id] = departure
+    def begins(self, answer_id: str, principal: Principal, departure: Departure) -> None:
+        """Register an answer, which may now be ended by its id, by whoever may call with the same rights."""
+        self._answers[answer_id] = principal, departure
 
     def ends(self, answer_id: str) -> None:
         """Remove an answer that has ended."""
@@ -193,17 +206,18 @@ class UnderWay:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             answer_id = _asked(await read_json(scope, receive, self._max_body_bytes))
-            self._end(answer_id)
+            self._end(answer_id, principal_of(scope))
         except MnemoirError as exc:
             await failure(scope, exc)(scope, receive, send)
             return
         body = orjson.dumps({"status": "cancelled", "request_id": answer_id})
         await Response(body, media_type="application/json")(scope, receive, send)
 
-    def _end(self, answer_id: str) -> None:
-        departure = self._answers.pop(answer_id, None)
-        if departure is None:
+    def _end(self, answer_id: str, caller: Principal) -> None:
+        principal, departure = self._answers.get(answer_id, (None, None))
+        if departure is None or principal is None or not caller.stands_for(principal):
             raise NotFound(f"No answer of the id {answer_id[:64]!r} is under way.")
+        del self._answers[answer_id]
         departure.ask()
 
 

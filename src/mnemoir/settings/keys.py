@@ -17,7 +17,8 @@ from pydantic.fields import FieldInfo
 from mnemoir.settings.tree import Settings
 
 PREFIX = "MNEMOIR_"
-_OF_CLIENTS = "MNEMOIR_URL"  # where programs find a server, no setting of one
+KEY_VARIABLE = "MNEMOIR_API_KEY"  # the key of the command line
+_OF_CLIENTS = ("MNEMOIR_URL", KEY_VARIABLE)  # where programs find a server, and their key there: no settings of one
 
 PLAIN = {
     "HOST": "server.host",
@@ -116,7 +117,7 @@ def read_environment(environ: Mapping[str, str]) -> tuple[dict[str, tuple[str, s
             given[key] = (environ[variable], variable)
     for variable, value in environ.items():
         name = variable.upper()
-        if not name.startswith(PREFIX) or name == _OF_CLIENTS or not value.strip():
+        if not name.startswith(PREFIX) or name in _OF_CLIENTS or not value.strip():
             continue
         if name in NAMES:
             given[NAMES[name]] = (value, variable)

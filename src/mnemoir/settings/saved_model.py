@@ -1,16 +1,18 @@
-"""The language model that the web UI or `mnemoir model` saved: below file, environment and command line.
+"""The models that the web UI or `mnemoir model` saved: below file, environment and command line.
 
-Two files below `settings` in the data directory, both mode 0600: `model.json` with protocol, address and name, and a
-file with the key alone, which `model.json` names. Each save writes the key under a new name first, so replacing
-`model.json` is the one step that puts both in force; the former key's file is removed behind it.
+Two files for each below `settings` in the data directory, both mode 0600: `model.json` (`embedding.json` for the
+embedding model) with protocol, address and name, and a file with the key alone, which the first one names. Each save
+writes the key under a new name first, so replacing `model.json` is the one step that puts both in force; the former
+key's file is removed behind it.
 
 A key belongs to scheme, host and port: with another address, the key is not sent.
 """
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Generic, Literal, TypeVar, get_args
 from urllib.parse import urlsplit
 
 import orjson
@@ -25,8 +27,8 @@ from mnemoir.settings.tree import Key, Llm, Settings
 
 FOLDER = "settings"
 SavedProvider = Literal["openai-responses", "openai-chat", "ollama"]
-_FILE = "model.json"
-_KEY_FILES = "key-*"  # with what a killed writer leaves
+SavedEmbedder = Literal["openai", "ollama"]
+P = TypeVar("P", bound=str)
 _MOST_BYTES = 64 * 1024
 _PORTS = {"http": 80, "https": 443}
 LONGEST_MODEL = 256
@@ -34,10 +36,10 @@ _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SavedModel:
-    """A language model: protocol, address and name. `key` is for `url` alone."""
+class SavedModel(Generic[P]):
+    """A model: protocol, address and name. `key` is for `url` alone."""
 
-    provider: SavedProvider
+    provider: P
     url: str
     model: str
     key: SecretStr | None = field(default=None, repr=False)
@@ -45,10 +47,10 @@ class SavedModel:
 
 class _InFile(BaseModel):
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
-    provider: SavedProvider
+    provider: str
     url: str
     model: Annotated[str, Field(min_length=1, max_length=LONGEST_MODEL)]
-    key_file: Annotated[str, Field(pattern=r"^key-[0-9a-f]{16}[.]json$")] | None = None
+    key_file: Annotated[str, Field(pattern=r"^(embedding-)?key-[0-9a-f]{16}[.]json$")] | None = None
 
 
 class _KeyInFile(BaseModel):
@@ -57,7 +59,7 @@ class _KeyInFile(BaseModel):
     key: Key
 
 
-def checked_url(provider: SavedProvider, raw: str) -> str:
+def checked_url(provider: str, raw: str) -> str:
     """The normalised address of a model's server. Raises ValueError with the reason for a refusal."""
     url = ollama_address(raw) if provider == "ollama" else http_url(raw)
     if is_off_limits(urlsplit(url).hostname or ""):
@@ -73,7 +75,7 @@ def origin_of(url: str) -> str:
     return f"{parts.scheme}://{shown}:{parts.port or _PORTS.get(parts.scheme, 0)}"
 
 
-def effective(settings: Settings, saved: SavedModel | None) -> Llm:
+def effective(settings: Settings, saved: SavedModel[SavedProvider] | None) -> Llm:
     """The language model's settings with what was saved, where neither file, environment nor command line says more.
 
     A protocol given there, other than `auto`, makes a saved model of another protocol have no effect. A key given
@@ -94,7 +96,7 @@ def effective(settings: Settings, saved: SavedModel | None) -> Llm:
     return llm.model_copy(update=changes)
 
 
-def is_in_force(settings: Settings, saved: SavedModel) -> bool:
+def is_in_force(settings: Settings, saved: SavedModel[SavedProvider]) -> bool:
     """False when file, environment or command line name another protocol."""
     return fixed_provider(settings) in (None, saved.provider)
 
@@ -105,68 +107,107 @@ def fixed_provider(settings: Settings) -> str | None:
     return provider if "llm.provider" in settings.source.given and provider != "auto" else None
 
 
-def read_saved(data_dir: Path) -> SavedModel | None:
-    """What was saved last; None when nothing was. Raises SettingsError for a file that is damaged or unreadable."""
-    path = data_dir / FOLDER / _FILE
-    raw = _read(path)
-    if raw is None:
-        return None
-    try:
-        found = _InFile.model_validate(orjson.loads(raw))
-        url = checked_url(found.provider, found.url)
-    except (ValueError, ValidationError):
-        raise _damaged(path) from None
-    key = None if found.key_file is None else _read_key(data_dir / FOLDER / found.key_file, url)
-    return SavedModel(provider=found.provider, url=url, model=found.model, key=key)
+class ModelFile(Generic[P]):
+    """The place of one saved model: `name` begins its files, `what` names the model in messages."""
+
+    def __init__(self, name: str, key_prefix: str, what: str, providers: Sequence[P], *, to_do: str) -> None:
+        self._name = f"{name}.json"
+        self._key_prefix = key_prefix
+        self._what = what
+        self._providers = providers
+        self._to_do = to_do
+
+    def read(self, data_dir: Path) -> SavedModel[P] | None:
+        """What was saved last; None when nothing was. Raises SettingsError for a damaged or unreadable file."""
+        path = data_dir / FOLDER / self._name
+        raw = _read(path)
+        if raw is None:
+            return None
+        try:
+            found = _InFile.model_validate(orjson.loads(raw))
+            [provider] = [known for known in self._providers if known == found.provider]
+            url = checked_url(provider, found.url)
+        except (ValueError, ValidationError):
+            raise self._damaged(path) from None
+        key = None if found.key_file is None else self._read_key(data_dir / FOLDER / found.key_file, url)
+        return SavedModel(provider=provider, url=url, model=found.model, key=key)
+
+    def save(self, data_dir: Path, saved: SavedModel[P]) -> None:
+        """Replace what was saved, durably. Raises StorageUnavailable; what was saved before stays then."""
+        from mnemoir.storage.sqlite.data_file import prepare_folder  # local: reading settings needs no database
+
+        folder = data_dir / FOLDER
+        try:
+            prepare_folder(folder)
+            key_file = None
+            if saved.key is not None:
+                key_file = f"{self._key_prefix}{secrets.token_hex(8)}.json"
+                _write(folder / key_file, {"origin": origin_of(saved.url), "key": saved.key.get_secret_value()})
+            told = {"provider": saved.provider, "url": saved.url, "model": saved.model, "key_file": key_file}
+            _write(folder / self._name, told)
+        except OSError as exc:
+            self.drop_former_keys(data_dir)
+            raise self._not_saved(folder, exc) from exc
+        self.drop_former_keys(data_dir)
+
+    def forget(self, data_dir: Path) -> None:
+        """Remove what was saved, with its key. Raises StorageUnavailable."""
+        folder = data_dir / FOLDER
+        try:
+            if folder.is_dir():
+                (folder / self._name).unlink(missing_ok=True)
+                sync_folder(folder)
+        except OSError as exc:
+            raise self._not_saved(folder, exc) from exc
+        self.drop_former_keys(data_dir)
+
+    def drop_former_keys(self, data_dir: Path) -> None:
+        """Remove the files of keys that are not in use any more; one that cannot be removed is tried again next time.
+
+        Beside a damaged file of the model all stay, for a copy of it may be put back.
+        """
+        folder = data_dir / FOLDER
+        try:
+            raw = _read(folder / self._name)
+            in_use = None if raw is None else _InFile.model_validate(orjson.loads(raw)).key_file
+            files = folder.glob(f"{self._key_prefix}*")  # with what a killed writer leaves
+            former = [path for path in files if path.name != in_use]
+            for path in former:
+                path.unlink(missing_ok=True)
+            if former:
+                sync_folder(folder)
+        except (OSError, ValueError, SettingsError) as exc:
+            _log.warning(
+                "former keys of models could not be looked through", folder=str(folder), kind=type(exc).__name__
+            )
+
+    def _read_key(self, path: Path, url: str) -> SecretStr | None:
+        """The key in the file, if it is for this address. Without the file no key, as in a copy without secrets."""
+        raw = _read(path)
+        if raw is None:
+            return None
+        try:
+            found = _KeyInFile.model_validate(orjson.loads(raw))
+        except (ValueError, ValidationError):
+            raise self._damaged(path) from None
+        return found.key if found.origin == origin_of(url) else None
+
+    def _damaged(self, path: Path) -> SettingsError:
+        return SettingsError(
+            f"{path}: is damaged, so the {self._what} saved in it is unknown. Restore a copy of it, or remove it "
+            f"and connect the model again: on the page Connect, or with `{self._to_do}`."
+        )
+
+    def _not_saved(self, folder: Path, exc: OSError) -> StorageUnavailable:
+        return StorageUnavailable(f"{folder}: the {self._what} could not be saved there: {exc.strerror or exc}.")
 
 
-def save(data_dir: Path, saved: SavedModel) -> None:
-    """Replace what was saved, durably. Raises StorageUnavailable; what was saved before stays then."""
-    from mnemoir.storage.sqlite.data_file import prepare_folder  # local: who only reads settings needs no database
-
-    folder = data_dir / FOLDER
-    try:
-        prepare_folder(folder)
-        key_file = None
-        if saved.key is not None:
-            key_file = f"key-{secrets.token_hex(8)}.json"
-            _write(folder / key_file, {"origin": origin_of(saved.url), "key": saved.key.get_secret_value()})
-        told = {"provider": saved.provider, "url": saved.url, "model": saved.model, "key_file": key_file}
-        _write(folder / _FILE, told)
-    except OSError as exc:
-        drop_former_keys(data_dir)
-        raise _not_saved(folder, exc) from exc
-    drop_former_keys(data_dir)
-
-
-def forget(data_dir: Path) -> None:
-    """Remove what was saved, with its key. Raises StorageUnavailable."""
-    folder = data_dir / FOLDER
-    try:
-        if folder.is_dir():
-            (folder / _FILE).unlink(missing_ok=True)
-            sync_folder(folder)
-    except OSError as exc:
-        raise _not_saved(folder, exc) from exc
-    drop_former_keys(data_dir)
-
-
-def drop_former_keys(data_dir: Path) -> None:
-    """Remove the files of keys that are not in use any more; one that cannot be removed is tried again next time.
-
-    Beside a damaged `model.json` all stay, for a copy of it may be put back.
-    """
-    folder = data_dir / FOLDER
-    try:
-        raw = _read(folder / _FILE)
-        in_use = None if raw is None else _InFile.model_validate(orjson.loads(raw)).key_file
-        former = [path for path in folder.glob(_KEY_FILES) if path.name != in_use]
-        for path in former:
-            path.unlink(missing_ok=True)
-        if former:
-            sync_folder(folder)
-    except (OSError, ValueError, SettingsError) as exc:
-        _log.warning("former keys of models could not be looked through", folder=str(folder), kind=type(exc).__name__)
+LANGUAGE_MODEL: ModelFile[SavedProvider] = ModelFile(
+    "model", "key-", "language model", get_args(SavedProvider), to_do="mnemoir model set"
+)
+EMBEDDING_MODEL: ModelFile[SavedEmbedder] = ModelFile(
+    "embedding", "embedding-key-", "embedding model", get_args(SavedEmbedder), to_do="mnemoir model embedding set"
+)
 
 
 def _write(path: Path, value: object) -> None:
@@ -182,26 +223,3 @@ def _read(path: Path) -> bytes | None:
         return None
     except OSError as exc:
         raise SettingsError(f"{path}: cannot be read: {exc.strerror}. Make it readable for the server.") from exc
-
-
-def _read_key(path: Path, url: str) -> SecretStr | None:
-    """The key in the file, if it is for this address. A missing file means no key, as in a copy without secrets."""
-    raw = _read(path)
-    if raw is None:
-        return None
-    try:
-        found = _KeyInFile.model_validate(orjson.loads(raw))
-    except (ValueError, ValidationError):
-        raise _damaged(path) from None
-    return found.key if found.origin == origin_of(url) else None
-
-
-def _damaged(path: Path) -> SettingsError:
-    return SettingsError(
-        f"{path}: is damaged, so the language model saved in it is unknown. Put a copy in its place, or remove it "
-        "and connect the model again: on the page Connect, or with `mnemoir model set`."
-    )
-
-
-def _not_saved(folder: Path, exc: OSError) -> StorageUnavailable:
-    return StorageUnavailable(f"{folder}: the language model could not be saved there: {exc.strerror or exc}.")

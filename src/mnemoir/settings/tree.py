@@ -124,6 +124,8 @@ class Server(Section):
     request_deadline_s: Seconds = 30
     heartbeat_s: Seconds = 15
     resume_s: Seconds = 60
+    generated_titles: bool = True
+    title_endpoint: str | None = None
     metrics: bool = False
     docs: bool = True
     allow_unauthenticated: bool = False
@@ -134,6 +136,20 @@ class Server(Section):
         """The server's URL for a client on this machine."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}{self.root_path}"
+
+
+class Security(Section):
+    """Secrets of the server itself. Without a `pepper`, one is made with the first key, in the data directory."""
+
+    pepper: Key | None = None
+
+
+class Audit(Section):
+    """The log of what is done with keys, settings and all of somebody's data; it needs keys."""
+
+    enabled: bool = True
+    keep_days: int = Field(default=400, ge=1, le=36_500)
+    anchor: AbsolutePath | None = None
 
 
 class Storage(Section):
@@ -167,6 +183,8 @@ class Memory(MemoryConfig):
     vector_store: Vectors = Vectors()
     default_project: Annotated[str, AfterValidator(_project)] = "default"
     management_url: Url = "http://localhost:6060/api/memories"
+    management_key: Key | None = None
+    forward_credentials: bool = False
     decay_days: Annotated[
         Annotated[float, Field(le=1_000_000, allow_inf_nan=False)] | None, BeforeValidator(_days)
     ] = None
@@ -276,6 +294,8 @@ class Settings(Section):
     """The whole tree; `source` holds its origin and the warnings to show at the start."""
 
     server: Server = Server()
+    security: Security = Security()
+    audit: Audit = Audit()
     storage: Storage = Field(default_factory=Storage)
     memory: Memory = Memory()
     llm: Llm = Llm()

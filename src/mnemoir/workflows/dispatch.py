@@ -9,7 +9,8 @@ import structlog
 from mnemoir.core.errors import InvalidRequest, MnemoirError, NotSupported, SettingsError
 from mnemoir.core.events import Emit, Event, Finished, MemorySkipped, Reply
 from mnemoir.core.messages import ChatRequest
-from mnemoir.core.runs import RunTrace
+from mnemoir.core.runs import MOST_QUESTION_CHARACTERS, RunTrace
+from mnemoir.core.text import beginning
 from mnemoir.ports.run_store import RunWatcher
 from mnemoir.wire.app_prompts import asks_for_tools
 from mnemoir.wire.forwarding import plain
@@ -139,6 +140,7 @@ class Workflows:
         ):
             await emit([Finished(reason="tool_calls")])
             return
+        turn.trace.question = beginning(turn.user_text, MOST_QUESTION_CHARACTERS)
         self._runs.begun(turn.trace)
         try:
             await self._engine.place(turn)

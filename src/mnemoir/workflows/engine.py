@@ -70,7 +70,9 @@ class Engine:
     async def place(self, turn: Turn) -> None:
         """Set the turn's discussion with the paths of its files. Raises StorageUnavailable."""
         if turn.discussion_id is not None:
-            turn.discussion = await self._services.discussion_places.of(turn.user, turn.discussion_id)
+            turn.discussion = await self._services.discussion_places.of(
+                turn.user, turn.discussion_id, turn.caller.apart
+            )
 
     async def answer(self, turn: Turn, workflow: WorkflowDefinition) -> None:
         """Answer the client by a workflow, except for the Finished, which is stored in `turn.finished`.

@@ -58,6 +58,7 @@ class Caller:
     `client_task` names a task of the app itself (a title, tags, follow-up questions); it is None for a person's turn.
     For a task no memory is recalled and nothing is stored; the same holds for a raw request (`ModelRequest.raw`),
     whose prompt is sent to the model unchanged. A temporary chat may recall memories, but nothing of it is stored.
+    With `is_bound` the key is for a part of the data, and discussions and locks are the owner's own.
     `credential` is the request's key, which is sent on to the memory service. `answerer` is given if it was looked up
     before, so that a request reads the user's files only once. `recorded` is the turn of the stored conversation,
     None for a conversation that is not stored. `run_id` is the id of the run and its trace.
@@ -69,6 +70,7 @@ class Caller:
     client_task: str | None = None
     is_temporary: bool = False
     is_raw: bool = False
+    is_bound: bool = False
     credential: str | None = field(default=None, repr=False)
     answerer: Answerer | None = None
     recorded: RecordedTurn | None = None
@@ -78,6 +80,11 @@ class Caller:
     def recorded_scope(self) -> Scope:
         """The scope with the id of the stored conversation, also when the client sent none."""
         return replace(self.scope, conversation=self.recorded.conversation_id) if self.recorded else self.scope
+
+    @property
+    def apart(self) -> Scope | None:
+        """The owner whose discussions and locks are apart from all others; None for those that all share."""
+        return self.scope.owner if self.is_bound else None
 
     @property
     def memory_skipped(self) -> MemorySkip | None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import apsw
@@ -79,6 +79,16 @@ HELD = {
 async def test_an_older_database_holds_the_same_after_its_migration(older):
     assert await everything(older) == HELD
     assert await everything(older) == HELD
+
+
+async def test_the_current_memories_of_an_older_database_are_counted_by_day(older):
+    database = open_database(older)
+    added = await SqlMemoryStore(database, lambda: RECORDED_AT).added(date(2020, 1, 1))
+    held = apsw.Connection(str(older))
+    days = "SELECT substr(created_at, 1, 10), count(*) FROM memories WHERE valid_to IS NULL GROUP BY 1"
+    assert added == dict(held.execute(days)) != {}
+    held.close()
+    await database.aclose()
 
 
 async def test_a_migration_killed_at_any_statement_is_finished_by_the_next_start(older):

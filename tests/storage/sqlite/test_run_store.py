@@ -4,6 +4,7 @@ import asyncio
 import re
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import date
 
 import apsw
 import pytest
@@ -12,6 +13,7 @@ from structlog.testing import capture_logs
 from mnemoir.core.errors import NotFound, Overloaded, StorageUnavailable
 from mnemoir.core.runs import NodeTrace, RecalledMemory, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
+from mnemoir.ports.memory_kinds import DAILY_DAYS
 from mnemoir.ports.run_store import RunFilter
 from mnemoir.storage.sql.engine import queries
 from mnemoir.storage.sql.run_rows import MOST_BYTES
@@ -116,6 +118,17 @@ async def test_lists_are_narrowed_by_status(store):
     assert [run.error for run in await store.latest(limit=9, only=RunFilter(status="failed"))] == [
         "The model is down."
     ]
+
+
+async def test_lists_are_narrowed_by_words_of_the_question(store):
+    happen(store, a_run("r1", question="Wie heißt der ÄRZTLICHE Notdienst?"), a_run("r2", question="Is it late?"))
+    store.begun(a_run("going", question="Which doctor is on call, and is it far?"))
+    happen(store, a_run("silent"))
+    assert await ids(store, words="ärztliche notd") == ["r1"]
+    assert await ids(store, words="it is") == ["going", "r2"]
+    assert await ids(store, words="it is", status="finished") == ["r2"]
+    assert await ids(store, words="it is", limit=1, before="going") == ["r2"]
+    assert await ids(store, words="%") == []
 
 
 async def test_only_so_many_are_kept(path):
@@ -315,6 +328,56 @@ async def test_what_is_forgotten_is_nowhere_in_the_folder_while_the_store_is_ope
     assert await ids(store) == [f"r{n}" for n in range(28, -1, -2)]
 
 
+async def test_questions_of_a_forgotten_conversation_are_nowhere_in_the_folder(store, path):
+    other, tea = replace(MIRA, conversation="other"), replace(MIRA, conversation="tea")
+    happen(store, a_run("r1", scope=tea, question="quince marmalade"), a_run("r2", scope=other, question="plum jam"))
+    await ids(store)
+    await store.forget(tea)
+    stored = b"".join(file.read_bytes() for file in path.parent.iterdir())
+    assert (b"quince" in stored, b"plum" in stored) == (False, True)
+
+
+async def test_the_question_of_a_temporary_chat_is_not_kept(store):
+    run = a_run("r1", question="quince marmalade", is_temporary=True)
+    store.begun(run)
+    assert [(await store.get("r1")).question, *[run.question for run in await store.latest(limit=9)]] == ["", ""]
+    end(store, run)
+    assert [(await store.get("r1")).question, *[run.question for run in await store.latest(limit=9)]] == ["", ""]
+
+
+def spends(store, run_id, day, scope=MIRA, tokens=(10, 2)):
+    """A run of some tokens on a day."""
+    run = a_run(run_id, scope=scope, started_at=f"{day}T23:59:59.999Z")
+    store.begun(run)
+    node = a_node("Hi", input_tokens=tokens[0], output_tokens=tokens[1])
+    end(store, run, workflows=[WorkflowTrace(name="Chat", nodes=[node, node])])
+
+
+async def test_tokens_are_counted_by_day_and_outlive_their_runs(path):
+    clock = SetClock()
+    async with opened(path, most_runs=1, keep_days=1, clock=clock) as store:
+        for run_id, day, scope in (("r1", "2026-01-20", MIRA), ("r2", "2026-01-21", JON), ("r3", "2026-01-21", MIRA)):
+            spends(store, run_id, day, scope)
+        happen(store, a_run("nothing", started_at="2026-01-19T00:00:00.000Z"))
+        store.begun(a_run("going", started_at="2026-01-21T00:00:00.000Z"))
+        assert await store.tokens(date(2026, 1, 1)) == {"2026-01-20": (20, 4), "2026-01-21": (40, 8)}
+        assert await store.tokens(date(2026, 1, 21)) == {"2026-01-21": (40, 8)}
+    clock.move(days=DAILY_DAYS - 1)
+    async with opened(path, keep_days=1, clock=clock) as store:
+        assert (await store.count(), await store.tokens(date(2026, 1, 1))) == (0, {"2026-01-21": (40, 8)})
+
+
+async def test_the_tokens_of_a_forgotten_user_go_and_those_of_a_forgotten_conversation_stay(store):
+    for scope in (MIRA, JON, replace(JON, project="other")):
+        spends(store, f"{scope.project} {scope.user}", "2026-01-21", scope)
+    await store.forget(replace(MIRA, conversation="tea"))
+    assert await store.tokens(date(2026, 1, 1)) == {"2026-01-21": (60, 12)}
+    await store.forget(MIRA)
+    assert await store.tokens(date(2026, 1, 1)) == {"2026-01-21": (40, 8)}
+    await store.forget(Scope(project="demo", user=""))
+    assert await store.tokens(date(2026, 1, 1)) == {"2026-01-21": (20, 4)}
+
+
 async def test_a_run_forgotten_under_way_stays_forgotten(store):
     run = a_run("r1")
     store.begun(run)
@@ -428,6 +491,7 @@ async def test_without_traces_whoever_looks_is_told_how_to_have_them():
     runs = NoRuns()
     happen(runs, a_run("r1"))
     await runs.forget(MIRA)
+    assert await runs.tokens(date(2026, 1, 1)) == {}
     for look in (lambda: runs.get("r1"), lambda: runs.latest(limit=1)):
         with pytest.raises(NotFound, match=r"Set runs\.enabled to true"):
             await look()

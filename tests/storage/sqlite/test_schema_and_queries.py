@@ -26,7 +26,7 @@ def migrated() -> apsw.Connection:
 
 # queries that read a table or an index from end to end by their nature
 WHOLE_TABLE = {"integrity.misplaced", "memories.any_memory", "search.backlog", "search.terms_backlog"}
-WHOLE_TABLE |= {"memories.counts_of_all", "jobs.tally_jobs"}
+WHOLE_TABLE |= {"memories.counts_of_all", "memories.added", "jobs.tally_jobs"}
 TABLES = {"memories", "m", "entries", "e", "codes", "c", "history", "h", "scopes", "s"}
 
 OF_ALL_SCOPES = WHOLE_TABLE | {
@@ -114,6 +114,11 @@ def test_every_query_is_used():
 def test_the_users_of_an_agent_or_an_app_come_from_its_index(migrated, name):
     first, *_ = plan_of(migrated, queries("memories")[f"users_of_{name}"])
     assert first == f"SEARCH m USING INDEX memories_by_{name} ({name}=?)"
+
+
+def test_the_memories_of_days_are_counted_from_an_index_alone(migrated):
+    _, second, *_ = plan_of(migrated, queries("memories")["added"])
+    assert second == "SEARCH m USING COVERING INDEX memories_by_creation (scope_id=? AND said_at>?)"
 
 
 def test_pages_come_in_order_from_the_index(migrated):

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 from mnemoir.core.clock import from_text
 from mnemoir.core.ids import new_memory_id
@@ -14,7 +14,7 @@ from mnemoir.memory.facts.matters import has_one_value
 from mnemoir.memory.facts.plans import Plans
 from mnemoir.memory.facts.timeline import behind_newer
 from mnemoir.ports.embedding import Passage
-from mnemoir.ports.memory_kinds import Amounts, MemoryKind, Rehearsed
+from mnemoir.ports.memory_kinds import Amounts, ByDay, MemoryKind, Rehearsed
 from mnemoir.ports.memory_store import Committer, ListCursor, ListFilter, MemoryStore, Project, Visible
 from mnemoir.search.indexing import Indexing, fact_passage
 
@@ -45,11 +45,15 @@ def fact_kind(
     async def counts() -> Amounts:
         return asdict(await store.counts())
 
+    async def daily(since: date) -> Mapping[str, ByDay]:
+        return {"memories": await store.added(since)}
+
     return MemoryKind(
         name=FACT,
         tables=tables,
         forget=forget,
         counts=counts,
+        daily=daily,
         exchange=FactExchange(store, indexing, facts.plans),
     )
 

@@ -7,7 +7,6 @@ exist. A lookup creates no folder.
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Annotated
 
 from fastapi import Depends, Query, Request
@@ -16,7 +15,7 @@ from mnemoir.app.kinds import not_found
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.errors import InvalidRequest, MnemoirError, StorageUnavailable
 from mnemoir.core.scope import Scope as Owner
-from mnemoir.server.access import owner
+from mnemoir.server.access import default_user, owner, project_in
 from mnemoir.server.rest import ProjectHere, Site, SiteHere
 from mnemoir.server.routing import register_names
 
@@ -30,7 +29,7 @@ UserQuery = Annotated[str | None, Query(alias="user_id", description="whose conv
 async def _owner(request: Request, site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Owner:
     if len(request.query_params.getlist("user_id")) > 1:
         raise InvalidRequest("user_id is there more than once. Send one.", code="validation_error", field="user_id")
-    return owner(project, site.options.default_user if user is None else user)
+    return owner(project, default_user(site.options) if user is None else user)
 
 
 OwnerHere = Annotated[Owner, Depends(_owner)]
@@ -42,7 +41,7 @@ def owner_in_body(request: Request, scope: Owner, user: str | None) -> Owner:
         return scope
     if "user_id" in request.query_params:
         raise InvalidRequest("user_id in the body is another one than in the query.", field="user_id")
-    return replace(scope, user=user)
+    return owner(project_in(scope), user)
 
 
 @asynccontextmanager

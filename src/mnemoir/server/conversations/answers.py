@@ -18,6 +18,7 @@ from mnemoir.core.conversations import (
     StoredMessage,
     calls_of,
 )
+from mnemoir.core.text import beginning
 from mnemoir.ports.log import Log
 from mnemoir.server.rest import JsonObject
 
@@ -27,7 +28,10 @@ _READ_AT_ONCE = 50  # conversations, because each message may have megabytes
 
 
 class ConversationAnswer(JsonObject):
-    """A conversation. `head` is the last message of its thread; windows begin after the message `context_after`."""
+    """A conversation. `head` is the last message of its thread; windows begin after the message `context_after`.
+
+    `title_pending` is there, and true, while a title is being made.
+    """
 
     id: str
     title: str | None
@@ -41,6 +45,7 @@ class ConversationAnswer(JsonObject):
     context_after: int | None
     message_count: int
     preview: str
+    title_pending: NotRequired[bool]
 
 
 class TextPartAnswer(JsonObject):
@@ -218,14 +223,9 @@ def sent_json(message: Message) -> SentMessage:
 
 
 def _preview(first: Sequence[Message]) -> str:
-    """The first words of the user; where more was said, whole words and an ellipsis."""
+    """The first words of the user."""
     said = next((message.text for message in first if message.role == "user" and message.text.strip()), "")
-    words = " ".join(said[: _PREVIEW * 10].split())
-    if len(words) <= _PREVIEW:
-        return words
-    cut = words[: _PREVIEW - 1]
-    whole = cut if words[_PREVIEW - 1] == " " else cut.rpartition(" ")[0]
-    return f"{(whole or cut).rstrip(' ,;:.–—-')}…"
+    return beginning(said, _PREVIEW)
 
 
 def _content_json(content: Content) -> ContentAnswer:

@@ -8,9 +8,10 @@ disconnects cancels it.
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from fastapi import Depends, Path, Query
+from fastapi import Depends, Path, Query, Request
 from pydantic import BeforeValidator
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -18,9 +19,11 @@ from starlette.types import Receive, Scope, Send
 from mnemoir.app.discussions import nothing_kept
 from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import InvalidRequest, MnemoirError, NotFound
+from mnemoir.core.scope import Scope as Owner
 from mnemoir.memory.discussions.reading import RecordSearch, find_records
 from mnemoir.memory.discussions.transfer import copy_of, put_copy
 from mnemoir.memory.discussions.writing import Kind, forget_chunk
+from mnemoir.server.access import default_user, owner, principal_of
 from mnemoir.server.discussions.answers import (
     DiscussionImported,
     DiscussionMemories,
@@ -42,6 +45,7 @@ from mnemoir.server.rest import (
     Answer,
     Cursor,
     LargeBodyOf,
+    ProjectHere,
     Question,
     Routes,
     Site,
@@ -62,6 +66,26 @@ _LONGEST_NUMBER = 19  # digits that fit in a row's id
 _LATEST = 3  # chunk summaries in an overview
 
 User = Annotated[str | None, Query(description="user of the config tree; else the first one")]
+OwnUser = Annotated[str | None, Query(alias="user_id", description="whose, for a key that is bound to a part of all")]
+
+
+@dataclass(frozen=True, slots=True)
+class _Whose:
+    """Whose discussions: of a user of the config tree, and for a bound key those of the owner alone."""
+
+    user: str | None
+    owner: Owner | None
+
+
+async def _whose(
+    request: Request, site: SiteHere, project: ProjectHere, user: User = None, own_user: OwnUser = None
+) -> _Whose:
+    if not principal_of(request.scope).is_bound:
+        return _Whose(user, None)
+    return _Whose(user, owner(project, default_user(site.options) if own_user is None else own_user))
+
+
+WhoseHere = Annotated[_Whose, Depends(_whose)]
 Limit = Annotated[int, BeforeValidator(whole_number(100, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")]
 Words = Annotated[Question, Query(alias="q", description="phrases, with semicolons between them")]
 FoundLimit = Annotated[
@@ -104,9 +128,9 @@ def _line(told: RebuildProgress | RebuildStep) -> bytes:
 
 @router.get("", summary="Discussions of which something is remembered, by id")
 async def list_discussions(
-    site: SiteHere, user: User = None, limit: Limit = 100, after: Cursor = None
+    site: SiteHere, whose: WhoseHere, limit: Limit = 100, after: Cursor = None
 ) -> Answer[DiscussionPage]:
-    listed = await site.parts.discussions.listed(user)
+    listed = await site.parts.discussions.listed(whose.user, whose.owner)
     found = [one for one in listed if after is None or one.id > after]
     page = found[:limit]
     following = page[-1].id if len(found) > limit else None
@@ -116,15 +140,15 @@ async def list_discussions(
 @router.get("/{id}/memories", summary="Chunk summaries as they follow each other, or records, newest first")
 async def memories(
     site: SiteHere,
+    whose: WhoseHere,
     id: str,
-    user: User = None,
     kind: Kind = "summaries",
     limit: Limit = 100,
     after: Cursor = None,
     stale: Annotated[bool, Query(description="also summaries of text that is no longer there")] = False,
     sources: Annotated[bool, Query(description="with the words of each chunk")] = False,
 ) -> Answer[DiscussionMemories]:
-    discussion = await site.parts.discussions.require(user, id)
+    discussion = await site.parts.discussions.require(whose.user, id, whose.owner)
     if kind == "records" and stale:
         raise InvalidRequest("Records of text that is no longer there are not given out.", field="stale")
     if kind == "records":
@@ -139,33 +163,33 @@ async def memories(
 )
 async def forget(
     site: SiteHere,
+    whose: WhoseHere,
     id: str,
     key: Annotated[str, Path(description="`id` of a chunk summary, or `chunk` of a record")],
-    user: User = None,
     kind: Kind = "summaries",
 ) -> Response:
-    discussion = await site.parts.discussions.require(user, id)
+    discussion = await site.parts.discussions.require(whose.user, id, whose.owner)
     if not await forget_chunk(site.parts.discussions.memory, discussion, key, kind=kind):
         raise NotFound(f"No chunk {key[:80]!r} is remembered of discussion {id[:80]!r}.", code="chunk_not_found")
     return Response(status_code=204)
 
 
 @router.get("/{id}/summary", summary="The rolling summary, null where there is none yet")
-async def rolling_summary(site: SiteHere, id: str, user: User = None) -> Answer[RollingSummaryHeld]:
-    discussion = await site.parts.discussions.require(user, id)
+async def rolling_summary(site: SiteHere, whose: WhoseHere, id: str) -> Answer[RollingSummaryHeld]:
+    discussion = await site.parts.discussions.require(whose.user, id, whose.owner)
     return Answer({"summary": rolling_json(await site.parts.discussions.memory.summaries.load(discussion))})
 
 
 @router.get("/{id}/search", summary="Records that hold any of some phrases, best first")
 async def search(
     site: SiteHere,
+    whose: WhoseHere,
     id: str,
     query: Words,
-    user: User = None,
     limit: FoundLimit = 5,
     mode: Literal["keyword", "hybrid"] = "keyword",
 ) -> Answer[FoundRecords]:
-    discussion = await site.parts.discussions.require(user, id)
+    discussion = await site.parts.discussions.require(whose.user, id, whose.owner)
     found = await find_records(
         site.parts.discussions.memory, discussion, query, limit=limit, how=RecordSearch(mode=mode)
     )
@@ -173,8 +197,8 @@ async def search(
 
 
 @router.get("/{id}/export", summary="All that is remembered of a discussion, as one JSON object")
-async def export(site: SiteHere, id: str, user: User = None) -> Response:
-    discussion = await site.parts.discussions.require(user, id)
+async def export(site: SiteHere, whose: WhoseHere, id: str) -> Response:
+    discussion = await site.parts.discussions.require(whose.user, id, whose.owner)
     copy = await copy_of(site.parts.discussions.memory, discussion)
     return await asyncio.to_thread(lambda: Answer(copy_json(id, copy)))
 
@@ -182,12 +206,12 @@ async def export(site: SiteHere, id: str, user: User = None) -> Response:
 @router.post("/{id}/import", summary="Store an export as this discussion, the whole of it or nothing")
 async def import_discussion(
     site: SiteHere,
+    whose: WhoseHere,
     id: str,
     body: Annotated[DiscussionBody, Depends(LargeBodyOf(DiscussionBody))],
-    user: User = None,
     replace: Annotated[bool, Query(description="even where something is remembered of it")] = False,
 ) -> Answer[DiscussionImported]:
-    discussion = await site.parts.discussions.discussion(user, id)
+    discussion = await site.parts.discussions.discussion(whose.user, id, whose.owner)
     copy = await asyncio.to_thread(body.copy_of_it)
     await put_copy(site.parts.discussions.memory, discussion, copy, replace=replace)
     summaries, records = len(copy.summaries), sum(len(chunk.records) for chunk in copy.chunks)
@@ -202,22 +226,24 @@ async def import_discussion(
 )
 async def rebuild(
     site: SiteHere,
+    whose: WhoseHere,
     id: str,
     body: Annotated[RebuildBody, Depends(LargeBodyOf(RebuildBody, required=False))],
-    user: User = None,
     dry_run: Annotated[bool, Query(description="only tell what a model would be asked about")] = False,
 ) -> Response:
     discussions = site.parts.discussions
     if dry_run:
-        plan = await discussions.plan(user, id, body.conversation())
+        plan = await discussions.plan(whose.user, id, body.conversation(), whose.owner)
         return Answer[RebuildPlan]({"chunks": plan.chunks, "messages": plan.messages, "tokens": plan.tokens})
-    return RebuildAnswer(discussions.rebuild(user, id, body.conversation()), site.options.heartbeat_s)
+    return RebuildAnswer(
+        discussions.rebuild(whose.user, id, body.conversation(), whose.owner), site.options.heartbeat_s
+    )
 
 
 @router.get("/{id}", summary="What is remembered of a discussion, in short")
-async def overview(site: SiteHere, id: str, user: User = None) -> Answer[DiscussionOverview]:
+async def overview(site: SiteHere, whose: WhoseHere, id: str) -> Answer[DiscussionOverview]:
     discussions = site.parts.discussions
-    discussion = await discussions.discussion(user, id)
+    discussion = await discussions.discussion(whose.user, id, whose.owner)
     told = await discussions.memory.files.entry(discussion)
     if told is None:
         raise nothing_kept(id)
@@ -226,8 +252,8 @@ async def overview(site: SiteHere, id: str, user: User = None) -> Answer[Discuss
 
 
 @router.delete("/{id}", summary="Forget a discussion", status_code=204)
-async def delete(site: SiteHere, id: str, user: User = None) -> Response:
-    await site.parts.discussions.remove(user, id)
+async def delete(site: SiteHere, whose: WhoseHere, id: str) -> Response:
+    await site.parts.discussions.remove(whose.user, id, whose.owner)
     return Response(status_code=204)
 
 

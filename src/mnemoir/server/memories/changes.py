@@ -7,7 +7,7 @@ from pydantic import BeforeValidator
 
 from mnemoir.core.ids import ChangeId, PlanId
 from mnemoir.core.memories import LoggedChange
-from mnemoir.server.access import named_user, owner
+from mnemoir.server.access import named_user, only_user, owner
 from mnemoir.server.cursors import read_cursor, write_cursor
 from mnemoir.server.memories.answers import AppliedChange, Event, applied_json
 from mnemoir.server.memories.lists import UserQuery
@@ -79,14 +79,14 @@ async def changes(
 
 @router.post("/changes/{change_id}/undo", summary="Undo one change; an undo can be undone too")
 async def undo(site: SiteHere, project: ProjectHere, change_id: str, user: UserQuery = None) -> Answer[UndoAnswer]:
-    undone = await site.parts.facts.undoing.undo(project, ChangeId(change_id), None if user is None else user.strip())
+    undone = await site.parts.facts.undoing.undo(project, ChangeId(change_id), only_user(user))
     site.count("undo")
     return Answer({"id": undone.id, "results": [applied_json(change) for change in undone.applied]})
 
 
 @router.post("/plans/{plan_id}/apply", summary="Make the changes that a dry run planned, unchanged or not at all")
 async def apply(site: SiteHere, project: ProjectHere, plan_id: str, user: UserQuery = None) -> Answer[AppliedPlan]:
-    applied = await site.parts.facts.plans.apply(project, PlanId(plan_id), None if user is None else user.strip())
+    applied = await site.parts.facts.plans.apply(project, PlanId(plan_id), only_user(user))
     site.count("apply")
     return Answer({"results": [applied_json(change) for change in applied]})
 

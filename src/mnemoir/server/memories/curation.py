@@ -7,7 +7,7 @@ from fastapi import Depends
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import UNCHANGED
 from mnemoir.memory.facts import Edit
-from mnemoir.server.access import named_user, owner
+from mnemoir.server.access import named_user, only_user, owner
 from mnemoir.server.memories.answers import AppliedChange, MemoryRecord, applied_json, memory_json
 from mnemoir.server.memories.bodies import EditBody, MergeBody, RestoreBody
 from mnemoir.server.memories.lists import UserQuery
@@ -74,7 +74,7 @@ async def restore(
     body: Annotated[RestoreBody, Depends(BodyOf(RestoreBody))],
     user: UserQuery = None,
 ) -> Answer[MemoryRecord]:
-    memory = await site.parts.facts.curation.restore(project, MemoryId(memory_id), _user(user), body.to)
+    memory = await site.parts.facts.curation.restore(project, MemoryId(memory_id), only_user(user), body.to)
     site.count("restore")
     return Answer(memory_json(memory))
 
@@ -89,10 +89,6 @@ async def edit(
 ) -> Answer[MemoryRecord]:
     metadata = body.metadata if "metadata" in body.model_fields_set else UNCHANGED
     wanted = Edit(text=body.memory, metadata=metadata, as_of=body.updated_at)
-    memory = await site.parts.facts.curation.edit(project, MemoryId(memory_id), wanted, _user(user))
+    memory = await site.parts.facts.curation.edit(project, MemoryId(memory_id), wanted, only_user(user))
     site.count("edit")
     return Answer(memory_json(memory))
-
-
-def _user(user: str | None) -> str | None:
-    return None if user is None else user.strip()

@@ -17,7 +17,7 @@ from mnemoir.core.memories import HistoryEntry, Kind, Memory, SourceTurn
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.memory.facts import unknown_memory
 from mnemoir.ports.memory_store import ListCursor, ListFilter, Project
-from mnemoir.server.access import named_user, owner
+from mnemoir.server.access import named_user, only_user, owner
 from mnemoir.server.conversations.access import opened
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.memories.answers import (
@@ -147,7 +147,7 @@ async def details(
 ) -> Answer[MemoryDetails] | Answer[MemoryPage]:
     if not request.scope["raw_path"].endswith(b"/details"):  # the slash was encoded: it is part of a user's name
         return await page_of(site, project, f"{memory_id}/details", limit=100, offset=0, at=None)
-    scope = await _owner_of(site, project, MemoryId(memory_id), user)
+    scope = await _owner_of(site, project, MemoryId(memory_id), only_user(user))
     memory, visible = await _found(site, scope, MemoryId(memory_id)), await site.parts.facts.visible(scope)
     entries = await site.parts.facts.history(project, MemoryId(memory_id), scope.user)
     deleted = memory is None or memory.valid_to is not None

@@ -6,7 +6,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Annotated, Literal, NotRequired
 
-from fastapi import Depends
+from fastapi import Depends, Request
 
 from mnemoir.core.clock import from_epoch, to_text
 from mnemoir.core.errors import NotFound
@@ -15,6 +15,7 @@ from mnemoir.memory.facts import default_extraction_prompt
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import OwnerSummary, Project
 from mnemoir.ports.project_settings import Reviewed
+from mnemoir.server.access import bound_user, principal_of
 from mnemoir.server.memories.answers import AppliedChange, Proposed, Success
 from mnemoir.server.memories.bodies import PromptBody, SettingsBody
 from mnemoir.server.memories.later import KIND
@@ -85,8 +86,11 @@ class JobEvent(JsonObject):
 
 
 @router.get("/api/projects", summary="Projects with their users, for choosing among them")
-async def projects(site: SiteHere, project: ProjectHere) -> Answer[Projects]:
-    owned = await site.parts.store.owners(project.tenant)
+async def projects(request: Request, site: SiteHere) -> Answer[Projects]:
+    principal = principal_of(request.scope)
+    owned = [
+        one for one in await site.parts.store.owners(principal.tenant) if principal.reaches(one.project, one.user)
+    ]
     return Answer(
         {"results": [_with_users(name, list(users)) for name, users in groupby(owned, key=attrgetter("project"))]}
     )
@@ -186,4 +190,5 @@ def _time(seconds: float | None) -> str | None:
 def _belongs(job: Job, project: Project) -> bool:
     """True for a job of this project. A finished job keeps only its result with the scope, older ones the project."""
     known = job.payload.get("scope") or (job.result or {}).get("scope") or job.result or {}
-    return (known.get("tenant"), known.get("project")) == (project.tenant, project.project)
+    is_here = (known.get("tenant"), known.get("project")) == (project.tenant, project.project)
+    return is_here and bound_user() in (None, known.get("user"))

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator
 
 from mnemoir.core.ids import ProposalId
 from mnemoir.core.proposals import Proposal
-from mnemoir.server.access import named_user, owner
+from mnemoir.server.access import named_user, only_user, owner
 from mnemoir.server.cursors import read_cursor, write_cursor
 from mnemoir.server.memories.answers import AppliedChange, Proposed, Success, applied_json, proposed_json
 from mnemoir.server.memories.bodies import ProposalBody, ProposalsBody
@@ -128,7 +128,7 @@ async def refuse_many(
 async def approve(
     site: SiteHere, project: ProjectHere, proposal_id: str, user: UserQuery = None
 ) -> Answer[ApprovedProposal]:
-    approved = await site.parts.facts.review.approve(project, ProposalId(proposal_id), _user(user))
+    approved = await site.parts.facts.review.approve(project, ProposalId(proposal_id), only_user(user))
     site.count("approve")
     return Answer({"id": approved.id, "results": [applied_json(one) for one in approved.applied]})
 
@@ -137,7 +137,7 @@ async def approve(
 async def refuse(
     site: SiteHere, project: ProjectHere, proposal_id: str, user: UserQuery = None
 ) -> Answer[RefusedProposal]:
-    await site.parts.facts.review.refuse(project, ProposalId(proposal_id), _user(user))
+    await site.parts.facts.review.refuse(project, ProposalId(proposal_id), only_user(user))
     site.count("refuse")
     return Answer({"success": True, "id": proposal_id})
 
@@ -150,7 +150,7 @@ async def edit(
     body: Annotated[ProposalBody, Depends(BodyOf(ProposalBody))],
     user: UserQuery = None,
 ) -> Answer[ProposalRecord]:
-    edited = await site.parts.facts.review.edit(project, ProposalId(proposal_id), body.memory, _user(user))
+    edited = await site.parts.facts.review.edit(project, ProposalId(proposal_id), body.memory, only_user(user))
     return Answer(proposal_json(edited))
 
 
@@ -187,7 +187,3 @@ def exported_json(proposal: Proposal) -> dict[str, Any]:
 
 def _ids(body: ProposalsBody) -> Sequence[ProposalId] | None:
     return None if body.ids is None else [ProposalId(each) for each in body.ids]
-
-
-def _user(user: str | None) -> str | None:
-    return None if user is None else user.strip()

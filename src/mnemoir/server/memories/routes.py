@@ -17,7 +17,7 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.memory.facts import TokenLimits, unknown_memory
 from mnemoir.ports.memory_store import Project, Receipt
-from mnemoir.server.access import named_user, owner, project_in
+from mnemoir.server.access import named_user, only_user, owner, project_in
 from mnemoir.server.entry import log_fault
 from mnemoir.server.errors import MethodNotAllowed, broken, status_of
 from mnemoir.server.memories.answers import (
@@ -113,7 +113,7 @@ async def history(
 ) -> Answer[HistoryAnswer] | Answer[MemoryPage]:
     if not request.scope["raw_path"].endswith(_HISTORY):  # the slash was encoded: it belongs to a user's name
         return await page_of(site, project, f"{memory_id}/history", limit=100, offset=0, at=None)
-    entries = await site.parts.facts.history(project, MemoryId(memory_id), user)
+    entries = await site.parts.facts.history(project, MemoryId(memory_id), only_user(user))
     if not entries:
         raise unknown_memory(MemoryId(memory_id))
     return Answer[HistoryAnswer]({"results": history_json(entries)})
@@ -136,7 +136,7 @@ async def list_memories(
 
 @router.delete("/{memory_id:path}", summary="Delete one memory, which can be restored")
 async def delete(site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None) -> Answer[Deleted]:
-    deleted = await site.parts.facts.delete(project, MemoryId(memory_id), None if user is None else user.strip())
+    deleted = await site.parts.facts.delete(project, MemoryId(memory_id), only_user(user))
     site.count("delete")
     return Answer({"success": True, "message": "Memory deleted successfully", "id": deleted})
 

@@ -22,7 +22,7 @@ from mnemoir.memory.facts.kind import FACT, ToldMemory
 from mnemoir.memory.facts.proposal_kind import PROPOSAL
 from mnemoir.ports.memory_kinds import Exchange
 from mnemoir.ports.memory_store import Project
-from mnemoir.server.access import owner
+from mnemoir.server.access import bound_user, owner
 from mnemoir.server.errors import Invalid
 from mnemoir.server.memories.answers import (
     AppliedChange,
@@ -81,11 +81,11 @@ class ExportedMemory(MemoryRecord):
     },
 )
 async def export(site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Response:
-    exchanges = _exchanges(site)
+    exchanges, named = _exchanges(site), user or bound_user()
     owners = [  # looked up before the answer begins, so that a failure gets an error status
         (kind, scope)
         for kind, exchange in exchanges.items()
-        for scope in (await exchange.users(project) if user is None else [owner(project, user)])
+        for scope in (await exchange.users(project) if named is None else [owner(project, named)])
     ]
     return StreamingResponse(_lines(exchanges, owners), media_type="application/x-ndjson")
 
@@ -109,9 +109,10 @@ async def import_lines(
         lines[kind, user].append(record)
     if dry_run:
         return Answer(await _planned(exchanges, project, lines))
+    owners = {user: owner(project, user) for _, user in lines}  # before the first is added
     added = skipped = 0
     for (kind, user), records in lines.items():
-        stored = await exchanges[kind].add(owner(project, user), records)
+        stored = await exchanges[kind].add(owners[user], records)
         added, skipped = added + stored, skipped + len(records) - stored
     return Answer({"success": True, "message": f"Imported {added} memories", "imported": added, "skipped": skipped})
 

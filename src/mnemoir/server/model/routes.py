@@ -13,17 +13,17 @@ from mnemoir.settings.saved_model import LONGEST_MODEL, SavedProvider
 
 router = Routes(prefix="/api/model", tags=["model"])
 
-_NOT_KEPT = {"cache-control": "no-store"}
-_LONGEST_URL = 2000
-_LONGEST_KEY = 4096
+NOT_KEPT = {"cache-control": "no-store"}
+LONGEST_URL = 2000
+LONGEST_KEY = 4096
 
 
 class ServerBody(Body):
     """The server of a model. A missing `api_key` stands for the key that is stored for this address, "" for none."""
 
     provider: SavedProvider
-    url: Annotated[str, Field(max_length=_LONGEST_URL)]
-    api_key: Annotated[SecretStr, Field(max_length=_LONGEST_KEY, strict=False)] | None = None
+    url: Annotated[str, Field(max_length=LONGEST_URL)]
+    api_key: Annotated[SecretStr, Field(max_length=LONGEST_KEY, strict=False)] | None = None
 
     def wanted(self, model: str = "") -> WantedModel:
         """As the app takes it."""
@@ -41,8 +41,8 @@ class TriedBody(Body):
     """A model and its server; without a `provider`, the model in use."""
 
     provider: SavedProvider | None = None
-    url: Annotated[str, Field(max_length=_LONGEST_URL)] | None = None
-    api_key: Annotated[SecretStr, Field(max_length=_LONGEST_KEY, strict=False)] | None = None
+    url: Annotated[str, Field(max_length=LONGEST_URL)] | None = None
+    api_key: Annotated[SecretStr, Field(max_length=LONGEST_KEY, strict=False)] | None = None
     model: Annotated[str, Field(min_length=1, max_length=LONGEST_MODEL)] | None = None
 
     def wanted(self) -> WantedModel | None:
@@ -66,7 +66,7 @@ async def _may_change(request: Request, site: SiteHere) -> None:
     check_change(request.scope, site.options)
 
 
-_GUARDED = [Depends(_may_change)]
+GUARDED = [Depends(_may_change)]
 
 
 @router.get("", summary="The language model in use, what was saved, and what is set elsewhere")
@@ -74,7 +74,7 @@ async def overview(request: Request, site: SiteHere) -> Answer[ModelOverview]:
     return await _overview(request, site)
 
 
-@router.put("", summary="Save a model and use it from the next call on", dependencies=_GUARDED)
+@router.put("", summary="Save a model and use it from the next call on", dependencies=GUARDED)
 async def save(
     request: Request, site: SiteHere, body: Annotated[ModelBody, Depends(BodyOf(ModelBody))]
 ) -> Answer[ModelOverview]:
@@ -82,29 +82,29 @@ async def save(
     return await _overview(request, site)
 
 
-@router.delete("", summary="Forget what was saved, with its key", dependencies=_GUARDED)
+@router.delete("", summary="Forget what was saved, with its key", dependencies=GUARDED)
 async def forget(request: Request, site: SiteHere) -> Answer[ModelOverview]:
     await site.parts.connection.forget()
     return await _overview(request, site)
 
 
-@router.post("/test", summary="Ask one question, of this model or of the one in use", dependencies=_GUARDED)
+@router.post("/test", summary="Ask one question, of this model or of the one in use", dependencies=GUARDED)
 async def test(
     site: SiteHere, body: Annotated[TriedBody, Depends(BodyOf(TriedBody, required=False))]
 ) -> Answer[ModelTest]:
-    return Answer(await site.parts.connection.test(body.wanted()), headers=_NOT_KEPT)
+    return Answer(await site.parts.connection.test(body.wanted()), headers=NOT_KEPT)
 
 
-@router.post("/list", summary="The models that this server has", dependencies=_GUARDED)
+@router.post("/list", summary="The models that this server has", dependencies=GUARDED)
 async def offered(site: SiteHere, body: Annotated[ServerBody, Depends(BodyOf(ServerBody))]) -> Answer[ModelsOffered]:
-    return Answer(await site.parts.connection.offered(body.wanted()), headers=_NOT_KEPT)
+    return Answer(await site.parts.connection.offered(body.wanted()), headers=NOT_KEPT)
 
 
 @router.get("/found", summary="An Ollama that was started later, where no model is connected")
 async def found(site: SiteHere) -> Answer[OllamaFound]:
-    return Answer(await site.parts.connection.found(), headers=_NOT_KEPT)
+    return Answer(await site.parts.connection.found(), headers=NOT_KEPT)
 
 
 async def _overview(request: Request, site: SiteHere) -> Answer[ModelOverview]:
     setup = await site.parts.connection.setup()
-    return Answer({"setup": setup, "locked": why_locked(request.scope, site.options)}, headers=_NOT_KEPT)
+    return Answer({"setup": setup, "locked": why_locked(request.scope, site.options)}, headers=NOT_KEPT)

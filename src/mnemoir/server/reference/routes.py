@@ -22,7 +22,7 @@ router = Routes(tags=["operations"])
 @router.get("/docs", include_in_schema=False)
 async def docs(request: Request, site: SiteHere) -> Response:
     _check_docs(site)
-    root, needs_key = site.options.root_path, bool(site.options.api_keys)
+    root, needs_key = site.options.root_path, site.guard.needs_key
     headers = {"content-security-policy": CONTENT_SECURITY}
     return Response(
         page(request.app.openapi(), root=root, needs_key=needs_key), headers=headers, media_type="text/html"

@@ -4,7 +4,8 @@ A trace holds what people said, so it is guarded by the same keys as memories.
 """
 
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import AbstractContextManager, aclosing
+from functools import partial
 from typing import Annotated
 
 import orjson
@@ -14,9 +15,12 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from mnemoir.core.clock import from_text, to_text
-from mnemoir.core.errors import InvalidRequest, NotFound
+from mnemoir.core.errors import InvalidRequest, NotFound, Overloaded
 from mnemoir.core.runs import RunStatus, RunTrace
+from mnemoir.core.scope import Principal
+from mnemoir.core.scope import Scope as Owner
 from mnemoir.ports.run_store import NodeMoved, RunFilter, RunSummary
+from mnemoir.server.access import principal_of
 from mnemoir.server.request import visit_of
 from mnemoir.server.rest import Answer, Cursor, Json, JsonObject, Routes, Site, SiteHere, whole_number
 from mnemoir.server.runs.commands import RunCommand, node_command, run_command
@@ -26,6 +30,7 @@ from mnemoir.server.under_way import Departure, Headers, Outflow
 router = Routes(prefix="/api/runs", tags=["runs"])
 
 _MOST_LISTED = 200
+_LONGEST_WORDS = 1000
 _SILENCE = b":\n\n"  # a comment, which no reader takes for an event
 
 _EVENTS: dict[int | str, Json] = {
@@ -34,6 +39,12 @@ _EVENTS: dict[int | str, Json] = {
 
 ListLimit = Annotated[
     int, BeforeValidator(whole_number(50, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")
+]
+
+
+Words = Annotated[
+    str | None,
+    Query(max_length=_LONGEST_WORDS, description="all of these words stand in the question, in whatever case"),
 ]
 
 
@@ -46,9 +57,11 @@ class RunPage(JsonObject):
 
 @router.get("", summary="The last runs of workflows, newest first")
 async def list_runs(
+    request: Request,
     site: SiteHere,
     limit: ListLimit = 50,
     before: Cursor = None,
+    q: Words = None,
     status: RunStatus | None = None,
     workflow: Annotated[str | None, Query(description="Its name, in whatever case")] = None,
     conversation: str | None = None,
@@ -56,7 +69,14 @@ async def list_runs(
     error: Annotated[str | None, Query(description="A part of its error")] = None,
     since: Annotated[str | None, Query(description="ISO 8601; runs that began then or later")] = None,
 ) -> Answer[RunPage]:
+    principal = principal_of(request.scope)
+    if before is not None and await _reached(request, site, before) is None:
+        return Answer({"results": [], "next": None})
     only = RunFilter(
+        tenant=principal.tenant,
+        projects=principal.projects,
+        user_id=principal.user,
+        words=q if q and q.strip() else None,
         status=status,
         workflow=workflow or None,
         conversation=conversation or None,
@@ -72,23 +92,28 @@ async def list_runs(
 
 @router.get("/live", summary="Runs as they begin and end, as server-sent events", responses=_EVENTS)
 async def live(
+    request: Request,
     site: SiteHere,
     nodes: Annotated[
         bool, Query(description="Tell of their nodes too, as events of the name `node`: begun, speaking, ended")
     ] = False,
 ) -> Response:
-    return _Feed(site.parts.runs.follow(nodes=nodes), site.options.heartbeat_s)
+    principal = principal_of(request.scope)
+    if not site.feeds.has_room(principal.key):
+        raise Overloaded("This key follows runs by as many streams as it may. Close one.", code="rate_limited")
+    runs = site.parts.runs.follow(nodes=nodes, of=partial(_reaches, principal))
+    return _Feed(runs, site.feeds.holding(principal.key), site.options.heartbeat_s)
 
 
 @router.get("/{run_id:path}/summary", summary="One run in a line")
-async def show_summary(site: SiteHere, run_id: str) -> Answer[RunShort]:
-    return Answer(summary_of(await _run(site, run_id)))
+async def show_summary(request: Request, site: SiteHere, run_id: str) -> Answer[RunShort]:
+    return Answer(summary_of(await _run(request, site, run_id)))
 
 
 @router.get("/{run_id:path}/memories", summary="What it read from memory and wrote to it, also behind its answer")
-async def show_memories(site: SiteHere, run_id: str) -> Answer[RunMemories]:
+async def show_memories(request: Request, site: SiteHere, run_id: str) -> Answer[RunMemories]:
     return Answer(
-        await memories_of(await _run(site, run_id), site.parts.jobs, site.parts.store, site.parts.proposals)
+        await memories_of(await _run(request, site, run_id), site.parts.jobs, site.parts.store, site.parts.proposals)
     )
 
 
@@ -99,23 +124,33 @@ async def show_command(
     run_id: str,
     node: Annotated[int | None, Query(description="Its place among all nodes, from 0; else the client's")] = None,
 ) -> Answer[RunCommand]:
-    run = await _run(site, run_id)
+    run = await _run(request, site, run_id)
     if node is not None:
         return Answer(node_command(run, node))
     origin = str(request.base_url).rstrip("/")
-    return Answer(run_command(run, origin, needs_key=bool(site.options.api_keys)))
+    return Answer(run_command(run, origin, needs_key=site.guard.needs_key))
 
 
 @router.get("/{run_id:path}", summary="One run, node by node")
-async def show(site: SiteHere, run_id: str) -> Answer[RunTrace]:
-    return Answer(await _run(site, run_id))
+async def show(request: Request, site: SiteHere, run_id: str) -> Answer[RunTrace]:
+    return Answer(await _run(request, site, run_id))
 
 
-async def _run(site: Site, run_id: str) -> RunTrace:
-    run = await site.parts.runs.get(run_id)
+async def _run(request: Request, site: Site, run_id: str) -> RunTrace:
+    run = await _reached(request, site, run_id)
     if run is None:
         raise NotFound(f"There is no run {run_id[:128]!r} here, or no longer.", code="run_not_found")
     return run
+
+
+async def _reached(request: Request, site: Site, run_id: str) -> RunTrace | None:
+    """The run of that id, if the caller's key is for it."""
+    run = await site.parts.runs.get(run_id)
+    return run if run is not None and _reaches(principal_of(request.scope), run.scope) else None
+
+
+def _reaches(principal: Principal, scope: Owner) -> bool:
+    return principal.tenant == scope.tenant and principal.reaches(scope.project, scope.user)
 
 
 def _instant(text: str) -> str:
@@ -132,24 +167,31 @@ def _instant(text: str) -> str:
 class _Feed(Response):
     """A stream of each run that begins or ends, and each node if requested, until the client disconnects."""
 
-    def __init__(self, runs: AsyncGenerator[RunSummary | NodeMoved, None], heartbeat_s: float) -> None:
+    def __init__(
+        self,
+        runs: AsyncGenerator[RunSummary | NodeMoved, None],
+        place: AbstractContextManager[None],
+        heartbeat_s: float,
+    ) -> None:
         super().__init__(media_type="text/event-stream", headers={"cache-control": "no-cache"})
         self._runs = runs
+        self._place = place
         self._heartbeat_s = heartbeat_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        def head() -> Headers:
-            own = [(name, value) for name, value in self.raw_headers if name != b"content-length"]
-            return [*own, (b"x-accel-buffering", b"no")]
-
-        async with (
-            Departure(receive) as departure,
-            aclosing(self._runs) as runs,
-            Outflow(send, head=head, heartbeat=lambda: _SILENCE, every_s=self._heartbeat_s) as out,
-        ):
-            await out.write(_SILENCE)  # sends the head too: the client knows that it is connected
-            async for told in runs:
-                name = b"event: node\n" if isinstance(told, NodeMoved) else b""
-                await out.write(b"%bdata: %b\n\n" % (name, orjson.dumps(told)))
-            await out.write(b"", more=False)
+        with self._place:
+            async with (
+                Departure(receive) as departure,
+                aclosing(self._runs) as runs,
+                Outflow(send, head=self._head, heartbeat=lambda: _SILENCE, every_s=self._heartbeat_s) as out,
+            ):
+                await out.write(_SILENCE)  # sends the head too: the client knows that it is connected
+                async for told in runs:
+                    name = b"event: node\n" if isinstance(told, NodeMoved) else b""
+                    await out.write(b"%bdata: %b\n\n" % (name, orjson.dumps(told)))
+                await out.write(b"", more=False)
         visit_of(scope).left = departure.happened
+
+    def _head(self) -> Headers:
+        own = [(name, value) for name, value in self.raw_headers if name != b"content-length"]
+        return [*own, (b"x-accel-buffering", b"no")]

@@ -8,6 +8,7 @@ from fastapi import Query
 
 from mnemoir.app.latencies import MINUTES, Latencies
 from mnemoir.app.status import Status, status_of
+from mnemoir.app.stock import Day
 from mnemoir.core.clock import to_text, utc_now
 from mnemoir.server.clients import ClientSeen
 from mnemoir.server.rest import Answer, Routes, SiteHere
@@ -37,6 +38,13 @@ class LatencySeries:
     step_minutes: int
     recall: list[LatencyStep]
     write: list[LatencyStep]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """The last 30 UTC days, oldest first; the last one is today."""
+
+    days: list[Day]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +80,11 @@ async def latencies(
         ),
         headers=_NOT_KEPT,
     )
+
+
+@router.get("/status/growth", summary="What was added on each of the last 30 days")
+async def growth(site: SiteHere) -> Answer[Growth]:
+    return Answer(Growth(days=await site.parts.stock.growth()), headers=_NOT_KEPT)
 
 
 @router.get("/clients", summary="Which kinds of clients have called, and when last")

@@ -1,11 +1,14 @@
 """The totals of a user's file of conversations, read without opening the conversation store."""
 
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 
 import apsw
 
+from mnemoir.core.clock import utc_now
 from mnemoir.core.text import digest
+from mnemoir.ports.memory_kinds import DAILY_DAYS
 from mnemoir.storage.sql.catalogue import Contents
 from mnemoir.storage.sql.conversations.vector_notes import SPACES
 from mnemoir.storage.sql.engine import queries
@@ -33,9 +36,13 @@ def contents_of(file: Path, model: str | None) -> Contents | None:
             ((messages, embeddable, embedded),) = connection.execute(
                 _QUERIES["progress"], {"model": model, "spaces": SPACES}
             )
+            since = utc_now().date() - timedelta(days=DAILY_DAYS - 1)
+            by_day = dict(connection.execute(_QUERIES["by_day"], {"since": since.isoformat()}))
         finally:
             connection.close()
-    return Contents(stamp=stamp, used_at=used_at, messages=messages, embeddable=embeddable, embedded=embedded)
+    return Contents(
+        stamp=stamp, used_at=used_at, by_day=by_day, messages=messages, embeddable=embeddable, embedded=embedded
+    )
 
 
 def stamp_of(file: Path, model: str | None) -> str | None:

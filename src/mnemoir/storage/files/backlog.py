@@ -5,8 +5,9 @@ vector. A damaged file is skipped: it must not delay the others.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import structlog
@@ -62,6 +63,11 @@ class Backlog:
         await self._sync()
         return await self._db.read(None, index_table.counts)
 
+    async def added(self, since: date) -> Mapping[str, int]:
+        """The memories added on each day, over all users."""
+        await self._sync()
+        return await self._db.read(None, lambda sql: index_table.added(sql, since))
+
     async def put(self, model: str, filled: Filled) -> int:
         """Store vectors whose texts are unchanged; the number stored. Must not be cancelled (`Unbroken`)."""
         of_project: defaultdict[Project, list[tuple[Unembedded, IndexEntry]]] = defaultdict(list)
@@ -78,8 +84,8 @@ class Backlog:
 
             def put(sql: Sql) -> None:
                 number = index_table.enter(sql, name)
-                texts = [(_key(unembedded), unembedded.text, entry) for unembedded, entry in kept]
-                (index_table.put_second if self._second else index_table.put)(sql, number, texts)
+                entries = [(contents.by_key[_key(one)].memory, entry) for one, entry in kept]
+                (index_table.put_second if self._second else index_table.put)(sql, number, entries)
 
             if kept:
                 await self._db.write(None, put)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from mnemoir.core.clock import Clock, to_text
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Applied, IndexEntry, Provenance
+from mnemoir.core.memories import Applied, IndexEntry, Memory, Provenance
 from mnemoir.core.proposals import NO_STEP, QueueStep
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Receipt
@@ -182,15 +182,15 @@ def _written(project: OpenProject, standing: ScopeOfFile, effects: Sequence[Effe
 
 
 def _index(sql: Sql, number: int, effects: Sequence[Effect]) -> None:
-    entries: dict[Key, tuple[str, IndexEntry] | None] = {}
+    entries: dict[Key, tuple[Memory, IndexEntry] | None] = {}
     for effect in effects:
         memory = effect.memory
         if effect.entry is not None:
-            entries[key_of(memory)] = (memory.text, effect.entry)
+            entries[key_of(memory)] = (memory, effect.entry)
         elif effect.event == "DELETE":
             entries[key_of(memory)] = None
     drop(sql, number, [key for key, entry in entries.items() if entry is None])
-    put(sql, number, [(key, *entry) for key, entry in entries.items() if entry is not None])
+    put(sql, number, [entry for entry in entries.values() if entry is not None])
 
 
 @contextmanager

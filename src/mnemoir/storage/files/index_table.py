@@ -6,15 +6,18 @@ another text the words are indexed at once and the vector is left to the backlog
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import date
 
 import orjson
 
 from mnemoir.core.atomic_file import Stamp
+from mnemoir.core.clock import midnight
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.ports.memory_store import Project, StoreCounts
 from mnemoir.search.terms import TERMS_VERSION, terms_and_forms_of
 from mnemoir.storage.files.contents import Contents, EntryOf
 from mnemoir.storage.files.rows import Key, Row, key_of, text_hash
+from mnemoir.storage.planning import seconds_of
 from mnemoir.storage.sql.engine import Sql, queries
 
 _QUERIES = queries("project_files")
@@ -82,15 +85,16 @@ def token_codes(sql: Sql, project: Project, rows: Iterable[Row]) -> dict[int, by
     return found
 
 
-def put(sql: Sql, number: int, entries: Iterable[tuple[Key, str, IndexEntry]]) -> None:
-    """Write the entries of memories with these texts."""
+def put(sql: Sql, number: int, entries: Iterable[tuple[Memory, IndexEntry]]) -> None:
+    """Write the entries of memories."""
     sql.many(
         _QUERIES["put_entry"],
         [
             {
                 "project": number,
-                **_names(key),
-                "text_hash": text_hash(text),
+                **_names(key_of(memory)),
+                "text_hash": text_hash(memory.text),
+                "said_at": seconds_of(memory.created_at),
                 "terms": entry.terms,
                 "terms_by": TERMS_VERSION,
                 "model": entry.model,
@@ -99,24 +103,24 @@ def put(sql: Sql, number: int, entries: Iterable[tuple[Key, str, IndexEntry]]) -
                 "token_codes": entry.token_codes,
                 "second_model": entry.second_model,
             }
-            for key, text, entry in entries
+            for memory, entry in entries
         ],
     )
 
 
-def put_second(sql: Sql, number: int, entries: Iterable[tuple[Key, str, IndexEntry]]) -> None:
+def put_second(sql: Sql, number: int, entries: Iterable[tuple[Memory, IndexEntry]]) -> None:
     """Write the vectors of entries of the multilingual model as second ones."""
     sql.many(
         _QUERIES["put_second_vector"],
         [
             {
                 "project": number,
-                **_names(key),
-                "text_hash": text_hash(text),
+                **_names(key_of(memory)),
+                "text_hash": text_hash(memory.text),
                 "model": entry.model,
                 "vector": entry.vector,
             }
-            for key, text, entry in entries
+            for memory, entry in entries
         ],
     )
 
@@ -139,12 +143,16 @@ def move_stamp(sql: Sql, number: int, before: Stamp | None, after: Stamp | None)
 def sync(sql: Sql, project: Project, contents: Contents) -> None:
     """Sync the entries with the file: delete those of missing memories, write those of new or edited ones."""
     number = enter(sql, project)
-    hashes = sql.rows(_QUERIES["entry_hashes"], project=number)
-    indexed: dict[Key, bytes] = {(user, memory_id): hashed for user, memory_id, hashed in hashes}
+    entries = sql.rows(_QUERIES["entry_hashes"], project=number)
+    hashes: dict[Key, bytes] = {(user, memory_id): hashed for user, memory_id, hashed, _ in entries}
+    times: dict[Key, float | None] = {(user, memory_id): said_at for user, memory_id, _, said_at in entries}
     rows = contents.by_key
-    drop(sql, number, [key for key in indexed if key not in rows])
-    changed = [row for key, row in rows.items() if indexed.get(key) != row.text_hash]
-    put(sql, number, [(row.key, row.memory.text, row.search.entry) for row in changed])
+    drop(sql, number, [key for key in hashes if key not in rows])
+    changed = [row for key, row in rows.items() if hashes.get(key) != row.text_hash]
+    put(sql, number, [(row.memory, row.search.entry) for row in changed])
+    said = {key: seconds_of(rows[key].memory.created_at) for key in times.keys() & rows.keys()}
+    moved = [{**_names(key), "said_at": said_at} for key, said_at in said.items() if said_at != times[key]]
+    sql.many(_QUERIES["set_time"], [{"project": number, **each} for each in moved])
     want_second_vectors(sql, number, project)
     sql.run(_QUERIES["set_stamp"], project=number, stamp=stamp_text(contents.stamp))
 
@@ -180,6 +188,11 @@ def counts(sql: Sql) -> StoreCounts:
     """The totals of indexed memories over all projects."""
     projects, users, memories = sql.row(_QUERIES["counts"])
     return StoreCounts(projects=projects, users=users, memories=memories)
+
+
+def added(sql: Sql, since: date) -> dict[str, int]:
+    """The indexed memories added on each day, over all projects."""
+    return dict(sql.rows(_QUERIES["added"], since=midnight(since)))
 
 
 def _names(key: Key) -> dict[str, str]:

@@ -10,8 +10,9 @@ the request fails, and may be repeated.
 A superseded memory is not kept: the file holds only what is current.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -293,6 +294,10 @@ class FileMemoryStore:
     async def counts(self) -> StoreCounts:
         """The totals over all users."""
         return await self._backlog.counts()
+
+    async def added(self, since: date) -> Mapping[str, int]:
+        """The memories added on each day, over all users."""
+        return await self._backlog.added(since)
 
     async def check(self) -> None:
         """List the workspace and read one small table."""

@@ -5,6 +5,7 @@ With it a query over all users need not open a file for each of them.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 
 from mnemoir.core.text import digest
 from mnemoir.storage.sql.engine import Engine, Sql, Value, queries
@@ -16,12 +17,13 @@ _QUERIES = queries("catalogue")
 class Contents:
     """The contents of one file: the last activity of each conversation by the digest of its id, and message counts.
 
-    Of the `messages`, `embeddable` have text, and `embedded` of those have a vector. `stamp` is the file's from
-    before it was read: while it is unchanged, so are the contents.
+    Of the `messages`, `embeddable` have text, and `embedded` of those have a vector; `by_day` counts those of each of
+    the last days. `stamp` is the file's from before it was read: while it is unchanged, so are the contents.
     """
 
     stamp: str
     used_at: Mapping[bytes, str] = field(default_factory=dict)
+    by_day: Mapping[str, int] = field(default_factory=dict)
     messages: int = 0
     embeddable: int = 0
     embedded: int = 0
@@ -73,12 +75,17 @@ class Catalogue:
         names = ("conversations", "messages", "embeddable", "embedded")
         return await self._db.read(None, lambda sql: dict(zip(names, sql.row(_QUERIES["total"]), strict=True)))
 
+    async def messages_by_day(self, since: date) -> dict[str, int]:
+        """The messages of each UTC day since `since` that has any."""
+        values = {"since": since.isoformat()}
+        return await self._db.read(None, lambda sql: dict(sql.rows(_QUERIES["messages_by_day"], **values)))
+
     async def _places(self, query: str, **values: str | bytes) -> list[str]:
         return await self._db.read(None, lambda sql: [place for (place,) in sql.rows(_QUERIES[query], **values)])
 
 
 def _put(sql: Sql, place: str, contents: Contents) -> None:
-    """Write a file's contents; only changed conversations, as there may be thousands."""
+    """Write a file's contents; only changed conversations and days, as there may be thousands."""
     sql.run(
         _QUERIES["put_file"],
         place=place,
@@ -93,3 +100,7 @@ def _put(sql: Sql, place: str, contents: Contents) -> None:
     put: list[dict[str, Value]] = [{"place": place, "digest": digest, "used_at": at} for digest, at in changed]
     sql.many(_QUERIES["put_conversation"], put)
     sql.many(_QUERIES["drop_conversation"], [{"place": place, "digest": digest} for digest in gone])
+    days = dict(sql.rows(_QUERIES["days"], place=place))
+    moved = contents.by_day.items() - days.items()
+    sql.many(_QUERIES["put_day"], [{"place": place, "day": day, "messages": many} for day, many in moved])
+    sql.many(_QUERIES["drop_day"], [{"place": place, "day": day} for day in days.keys() - contents.by_day.keys()])

@@ -1,10 +1,11 @@
 """Memories in the database: each method is one write or one read of the engine."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from typing import Any, TypeVar
 
-from mnemoir.core.clock import Clock, utc_now
+from mnemoir.core.clock import Clock, midnight, utc_now
 from mnemoir.core.ids import ChangeId, MemoryId
 from mnemoir.core.memories import (
     Applied,
@@ -229,6 +230,10 @@ class SqlMemoryStore(SqlBacklog):
         """The totals over all users."""
         ((projects, users, memories),) = await self._rows("counts_of_all", {})
         return StoreCounts(projects=projects, users=users, memories=memories)
+
+    async def added(self, since: date) -> Mapping[str, int]:
+        """The memories added on each day."""
+        return dict(await self._rows("added", {"since": midnight(since)}))
 
     async def check(self) -> None:
         """Do one small read; raises StorageUnavailable when that fails."""

@@ -1,17 +1,18 @@
 """The live feed of runs: each follower has a queue of unread events, of limited length."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from typing import Literal
 
 from mnemoir.core.errors import Overloaded
 from mnemoir.core.runs import NodeTrace, RunTrace
-from mnemoir.ports.run_store import NodeMoved, RunSummary
+from mnemoir.core.scope import Scope
+from mnemoir.ports.run_store import MOST_FOLLOWERS, NodeMoved, RunSummary
 
 Told = RunSummary | NodeMoved
 _Unread = asyncio.Queue[Told | None]
+_Chosen = Callable[[Scope], bool]
 
-_MOST_FOLLOWERS = 64
 _MOST_UNREAD = 256
 
 
@@ -19,24 +20,25 @@ class RunFeed:
     """The followers of runs. Callers check for followers first, so that no event is built without any."""
 
     def __init__(self) -> None:
-        self.followers: set[_Unread] = set()
-        self.node_followers: set[_Unread] = set()  # those among them that also get nodes
+        self.followers: dict[_Unread, _Chosen] = {}
+        self.node_followers: dict[_Unread, _Chosen] = {}  # those among them that also get nodes
 
-    def follow(self, *, nodes: bool) -> AsyncGenerator[Told, None]:
+    def follow(self, *, nodes: bool, of: Callable[[Scope], bool]) -> AsyncGenerator[Told, None]:
         """The events from now on, until the feed is closed. Raises Overloaded when too many follow already."""
-        if len(self.followers) >= _MOST_FOLLOWERS:
-            raise Overloaded(f"All {_MOST_FOLLOWERS} places to follow runs are taken. Try again later.")
-        return self._follow(nodes=nodes)
+        if len(self.followers) >= MOST_FOLLOWERS:
+            raise Overloaded(f"All {MOST_FOLLOWERS} places to follow runs are taken. Try again later.")
+        return self._follow(of, nodes=nodes)
 
-    def tell(self, summary: RunSummary) -> None:
-        """Send the begin or end of a run to all followers."""
-        for follower in self.followers:
-            _put(follower, summary)
+    def tell(self, summary: RunSummary, scope: Scope) -> None:
+        """Send the begin or end of a run of this scope to its followers."""
+        for follower, is_chosen in self.followers.items():
+            if is_chosen(scope):
+                _put(follower, summary)
 
     def tell_node(self, run: RunTrace, node: NodeTrace) -> None:
         """Send the begin, output or end of a node. A slow follower misses nodes before runs."""
-        for follower in self.node_followers:
-            if not follower.full():
+        for follower, is_chosen in self.node_followers.items():
+            if not follower.full() and is_chosen(run.scope):
                 follower.put_nowait(_moved(run, node))
 
     def close(self) -> None:
@@ -44,17 +46,17 @@ class RunFeed:
         for follower in self.followers:
             _put(follower, None)
 
-    async def _follow(self, *, nodes: bool) -> AsyncGenerator[Told, None]:
+    async def _follow(self, of: _Chosen, *, nodes: bool) -> AsyncGenerator[Told, None]:
         unread: _Unread = asyncio.Queue(_MOST_UNREAD)
-        self.followers.add(unread)
+        self.followers[unread] = of
         if nodes:
-            self.node_followers.add(unread)
+            self.node_followers[unread] = of
         try:
             while (told := await unread.get()) is not None:
                 yield told
         finally:
-            self.followers.discard(unread)
-            self.node_followers.discard(unread)
+            self.followers.pop(unread, None)
+            self.node_followers.pop(unread, None)
 
 
 def _put(follower: _Unread, told: Told | None) -> None:

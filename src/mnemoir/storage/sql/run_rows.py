@@ -50,6 +50,7 @@ def _figures(run: RunTrace) -> dict[str, Any]:
         "id": run.id,
         "started_at": run.started_at,
         "status": run.status,
+        "question": run.question,
         "user": run.user,
         "project": run.scope.project,
         "user_id": run.scope.user,
@@ -85,6 +86,12 @@ def row_of(run: RunTrace) -> dict[str, Any]:
             columns[name] = _plain(value)
     columns["tenant"], columns["trace"] = run.scope.tenant, trace_text(run)
     return columns
+
+
+def tokens_in(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of a run's tokens, from the columns of the run."""
+    names = ("tenant", "project", "user_id", "input_tokens", "output_tokens")
+    return {"day": row["started_at"][:10], **{name: row[name] for name in names}}
 
 
 def owner_of(scope: Scope) -> dict[str, str]:

@@ -5,10 +5,10 @@ the reads. So a slow disk loses traces, the oldest waiting first, and never dela
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import TypeVar
 
 import orjson
@@ -18,10 +18,13 @@ from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import NotFound, StorageUnavailable
 from mnemoir.core.runs import NodeTrace, RunTrace, without_texts
 from mnemoir.core.scope import Scope
-from mnemoir.ports.run_store import ALL_RUNS, RunFilter, RunStore, RunSummary
+from mnemoir.core.text import holds
+from mnemoir.ports.memory_kinds import DAILY_DAYS
+from mnemoir.ports.run_store import ALL_RUNS, RunFilter, RunStore, RunSummary, every_scope
 from mnemoir.storage.sql.engine import FileEngine, Sql, queries
+from mnemoir.storage.sql.rows import as_json
 from mnemoir.storage.sql.run_feed import RunFeed, Told
-from mnemoir.storage.sql.run_rows import owner_of, row_of, run_of, summary_in, summary_of, trace_text
+from mnemoir.storage.sql.run_rows import owner_of, row_of, run_of, summary_in, summary_of, tokens_in, trace_text
 
 T = TypeVar("T")
 _log = structlog.get_logger(__name__)
@@ -98,11 +101,14 @@ class SqlRunStore:
         self, *, limit: int, before: str | None = None, only: RunFilter = ALL_RUNS
     ) -> Sequence[RunSummary]:
         """Runs, newest first; none before an id that is deleted, as older runs are deleted too."""
-        asked = {**asdict(only), "before": before}
+        projects = None if only.projects is None else as_json(only.projects)
+        asked = {**asdict(only), "projects": projects, "before": before}
+        words = asked.pop("words")
         values = {name: None if value is None else _bindable(value) for name, value in asked.items()}
 
         def look(sql: Sql) -> list[RunSummary]:
-            return [*map(summary_in, sql.rows(_QUERIES["latest_runs"], **values, limit=limit))]
+            numbers = None if words is None else orjson.dumps(_asking(sql, words)).decode()
+            return [*map(summary_in, sql.rows(_QUERIES["latest_runs"], **values, numbers=numbers, limit=limit))]
 
         found = await self._read(look)
         return [summary_of(self._under_way[run.id][1]) if run.id in self._under_way else run for run in found]
@@ -111,9 +117,14 @@ class SqlRunStore:
         """The number of stored runs."""
         return await self._read(lambda sql: int(sql.row(_QUERIES["count_runs"])[0]))
 
-    def follow(self, *, nodes: bool = False) -> AsyncGenerator[Told, None]:
+    async def tokens(self, since: date) -> Mapping[str, tuple[int, int]]:
+        """The tokens of each day with any."""
+        rows = await self._read(lambda sql: sql.rows(_QUERIES["tokens"], since=since.isoformat()))
+        return {day: (sent, received) for day, sent, received in rows}
+
+    def follow(self, *, nodes: bool = False, of: Callable[[Scope], bool] = every_scope) -> AsyncGenerator[Told, None]:
         """Runs as they begin and end, until the store is closed. Raises Overloaded when too many follow already."""
-        return self._feed.follow(nodes=nodes)
+        return self._feed.follow(nodes=nodes, of=of)
 
     async def forget(self, scope: Scope) -> None:
         """Delete every run of the scope's user, or of its project when the user is ""; also waiting ones.
@@ -124,6 +135,8 @@ class SqlRunStore:
         def remove(sql: Sql) -> None:
             values = {**owner_of(scope), "conversation": scope.conversation and _bindable(scope.conversation)}
             sql.run(_QUERIES["forget_runs"], **values)
+            if scope.conversation is None:
+                sql.run(_QUERIES["forget_tokens"], **owner_of(scope))
 
         def work() -> None:
             self._file.write(remove)
@@ -157,7 +170,7 @@ class SqlRunStore:
         self._waiting[run.id] = (number, run)
         self._something_waits.set()
         if self._feed.followers:
-            self._feed.tell(summary_of(run))
+            self._feed.tell(summary_of(run), run.scope)
 
     async def _write_on(self) -> None:
         while True:
@@ -195,6 +208,8 @@ class SqlRunStore:
                 continue
             sql.run(_QUERIES["put_run"], **row, number=number, written_at=written_at)
             self._undropped_bytes += len(row["trace"])
+            if run.status != "running" and (row["input_tokens"] or row["output_tokens"]):
+                sql.run(_QUERIES["add_tokens"], **tokens_in(row))
         if under_way is not None:
             _end_lost(sql, under_way)
         self._undropped += len(batch)
@@ -209,8 +224,9 @@ class SqlRunStore:
         return int(sql.row(_QUERIES["newest_number"])[0])
 
     def _drop(self, sql: Sql) -> None:
-        before = (self._clock() - self._kept).timestamp()
-        sql.run(_QUERIES["drop_old_runs"], before=before)
+        now = self._clock()
+        sql.run(_QUERIES["drop_old_runs"], before=(now - self._kept).timestamp())
+        sql.run(_QUERIES["drop_old_tokens"], since=(now.date() - timedelta(days=DAILY_DAYS - 1)).isoformat())
         sql.run(_QUERIES["drop_first_runs"], most=self._most_runs)
         sql.run(_QUERIES["drop_runs_over_size"], most_bytes=self._most_bytes)
         self._undropped = self._undropped_bytes = 0
@@ -259,7 +275,11 @@ class NoRuns:
         """Always 0."""
         return 0
 
-    def follow(self, *, nodes: bool = False) -> AsyncGenerator[Told, None]:
+    async def tokens(self, since: date) -> Mapping[str, tuple[int, int]]:
+        """Always empty."""
+        return {}
+
+    def follow(self, *, nodes: bool = False, of: Callable[[Scope], bool] = every_scope) -> AsyncGenerator[Told, None]:
         """Raises NotFound."""
         raise NotFound(_OFF, code="runs_off")
 
@@ -272,6 +292,12 @@ class NoRuns:
 
 def _end_lost(sql: Sql, under_way: Sequence[str]) -> None:
     sql.run(_QUERIES["end_lost_runs"], error=_LOST, under_way=orjson.dumps(list(under_way)).decode())
+
+
+def _asking(sql: Sql, words: str) -> list[int]:
+    """The numbers of the runs whose question has all of these words."""
+    is_in = holds(words)
+    return [number for number, question in sql.each(_QUERIES["questions"]) if is_in(question)]
 
 
 def _belongs(run: RunTrace, asked: Scope) -> bool:

@@ -24,7 +24,7 @@ FACT_TABLES: Tables = {
 }
 PROPOSAL_TABLES: Tables = {"proposals": ("text", "previous_text", "state")}
 JOB_TABLES: Tables = {"jobs": ("payload", "result", "error")}
-CONVERSATION_TABLES: Tables = {"catalogue": (), "catalogued_conversations": ()}
+CONVERSATION_TABLES: Tables = {"catalogue": (), "catalogued_conversations": (), "catalogued_days": ()}
 OTHER_TABLES = ("scopes", "file_projects", "project_settings", "migrations")
 CELLS = frozenset(
     column

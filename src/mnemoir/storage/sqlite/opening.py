@@ -1,12 +1,15 @@
-"""Opening of the files of run traces, workflow locks and vectors: each has its own durability and rule for damage.
+"""Opening of the files of run traces, keys, workflow locks and vectors; each has its own rule for damage.
 
 A commit of a trace is not synced, so a loss of power may lose the last traces, never the file. A damaged file of
 traces is replaced by a new one with a log entry: traces are kept for a week for inspection, and must not stop a
-server. A file of vectors is set aside, or its damage is raised. Files of locks are read by other programs too, and
+server. A damaged file of keys is left as it is, and stops the start: a server without it would let everybody in, or
+nobody. A file of vectors is set aside, or its damage is raised. Files of locks are read by other programs too, and
 left as they are.
 """
 
 import os
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -22,11 +25,12 @@ from mnemoir.storage.sqlite.shared_file import IN_MEMORY, Identity, SharedFile, 
 from mnemoir.storage.sqlite.transactions import transaction
 
 _log = structlog.get_logger(__name__)
-_PRAGMAS = {
+_PRAGMAS: Mapping[str, str | int] = {
     "synchronous": "NORMAL",
     "secure_delete": 1,  # traces contain messages of users
     "journal_size_limit": 8 * 2**20,
 }
+_KEY_PRAGMAS: Mapping[str, str | int] = {"synchronous": "FULL", "secure_delete": 1}
 _NEW_LOCK_FILE = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _VECTOR_BUSY_MS = 10_000
 _NEW_VECTOR_FILE = os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -38,11 +42,19 @@ def open_run_file(path: Path) -> SharedFile:
 
     Raises StorageUnavailable when the disk fails, and for the database of another program or of a newer Mnemoir.
     """
-    return SharedFile(path, _run_connection, mend=_begin_runs_anew)
+    return SharedFile(path, partial(_connection, "runs", _PRAGMAS), mend=_begin_runs_anew)
 
 
-def _run_connection(path: Path) -> apsw.Connection:
-    steps = known_steps("runs")
+def open_access_file(path: Path) -> SharedFile:
+    """Open the file of tenants and keys, created if missing, and migrate it to this program's schema.
+
+    Raises StorageUnavailable, also for a damaged file.
+    """
+    return SharedFile(path, partial(_connection, "access", _KEY_PRAGMAS))
+
+
+def _connection(kind: str, pragmas: Mapping[str, str | int], path: Path) -> apsw.Connection:
+    steps = known_steps(kind)
     if not path.exists():
         create(path, steps)
     make_private(path)
@@ -50,7 +62,7 @@ def _run_connection(path: Path) -> apsw.Connection:
     try:
         connection.set_busy_timeout(BUSY_MS)
         connection.pragma("journal_mode", "wal")
-        for name, value in _PRAGMAS.items():
+        for name, value in pragmas.items():
             connection.pragma(name, value)
         refuse_other_schemas(path, connection, steps)
         migrate(connection, steps)

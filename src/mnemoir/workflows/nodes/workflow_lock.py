@@ -11,7 +11,7 @@ from pydantic import Field
 
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.workflows.config.model import Line
-from mnemoir.workflows.discussion_files import own_directory
+from mnemoir.workflows.discussion_files import own_directory, owner_name
 from mnemoir.workflows.node import NodeProperties, ValueNode
 from mnemoir.workflows.step import Step, WorkflowEnded
 
@@ -49,7 +49,9 @@ class WorkflowLock(ValueNode[WorkflowLockProperties]):
     async def _take(self, step: Step, folder: Path, lock: str) -> bool:
         user = step.run.turn.user
         database = folder / f"WilmerDb.{'default' if user is None else user.name}.sqlite"
-        taken = await self.services.locks.acquire(database, lock, run=step.run.id)
+        owner = step.run.turn.caller.apart
+        name = lock if owner is None else f"{lock} {owner_name(owner)}"
+        taken = await self.services.locks.acquire(database, name, run=step.run.id)
         if taken:
             step.run.lock_database = database
         return taken

@@ -67,7 +67,13 @@ export function Chat({ conversation, sought }: ChatProps) {
         <ArtifactsBar />
       </div>
       <Said conversation={conversation} sought={sought} talk={talk} thread={thread} />
-      <Composer talk={talk} attached={attached} parentId={parentId} isBusy={isBusy(turn)} />
+      <Composer
+        conversation={conversation}
+        talk={talk}
+        attached={attached}
+        parentId={parentId}
+        isBusy={isBusy(turn)}
+      />
     </section>
   );
 }

@@ -6,6 +6,11 @@ import { renderAt } from '@/shared/testing/render';
 import { server } from '@/shared/testing/server';
 import { ChatPage } from './ChatPage';
 
+async function choose(model: string) {
+  await userEvent.click(await screen.findByRole('button', { name: /^Model or workflow/ }));
+  await userEvent.click(await screen.findByRole('option', { name: new RegExp(`^${model}`) }));
+}
+
 test('a message is sent behind the newest one and its answer is shown', async () => {
   const { bodies, put } = conversation(() => streamed(piece('Green '), piece('tea.'), 'data: [DONE]\n\n'));
   put('user', 'Hello');
@@ -28,6 +33,23 @@ test('a message is sent behind the newest one and its answer is shown', async ()
   ]);
 });
 
+test('a title is asked for with what begins a conversation, and with nothing later', async () => {
+  conversation(() => streamed(piece('Green tea.'), 'data: [DONE]\n\n'));
+  const asked: (string | null)[] = [];
+  server.use(
+    http.post('*/v1/chat/completions', ({ request }) => {
+      asked.push(request.headers.get('X-Mnemoir-Title')); // and goes on to what answers
+    }),
+  );
+  renderAt('/', <ChatPage />);
+  for (const answers of [1, 2]) {
+    await userEvent.type(await screen.findByRole('textbox', { name: 'Message' }), 'Which tea?{Enter}');
+    await waitFor(() => expect(screen.getAllByRole('article', { name: 'Answer' })).toHaveLength(answers));
+    await screen.findByRole('button', { name: 'Send' });
+  }
+  expect(asked).toEqual(['1', null]);
+});
+
 test('the first message begins a conversation with an id of its own', async () => {
   const { bodies } = conversation(() => streamed(piece('Green tea.'), 'data: [DONE]\n\n'));
   const { router } = renderAt('/', <ChatPage />);
@@ -42,7 +64,7 @@ test('what is tried first goes into the composer, and memory and model into the 
   localStorage.setItem('memoryEnabled', 'true');
   const { bodies } = conversation(() => streamed(piece('Green tea.'), 'data: [DONE]\n\n'));
   renderAt('/', <ChatPage />);
-  await userEvent.selectOptions(await screen.findByRole('combobox', { name: 'Model or workflow' }), 'large');
+  await choose('large');
   await userEvent.click(screen.getByRole('button', { name: 'What do you know about me?' }));
   await userEvent.click(screen.getByRole('button', { name: 'Send' }));
   await waitFor(() => expect(bodies).toHaveLength(1));
@@ -54,7 +76,7 @@ test('a model that is gone is not asked: what the picker shows is', async () => 
   localStorage.setItem('mnemoirModel', 'gone');
   const { bodies } = conversation(() => streamed(piece('Green tea.'), 'data: [DONE]\n\n'));
   renderAt('/', <ChatPage />);
-  expect(await screen.findByRole('combobox', { name: 'Model or workflow' })).toHaveValue('small');
+  expect(await screen.findByRole('button', { name: 'Model or workflow: small' })).toBeVisible();
   await userEvent.type(screen.getByRole('textbox', { name: 'Message' }), 'Which tea?{Enter}');
   await screen.findByText('Green tea.');
   expect(bodies[0]).toMatchObject({ model: 'small' });
@@ -111,10 +133,10 @@ test('thinking is folded until it is asked for', async () => {
 test('the model that was chosen is kept for the next visit', async () => {
   conversation(() => streamed('data: [DONE]\n\n'));
   const { unmount } = renderAt('/', <ChatPage />);
-  await userEvent.selectOptions(await screen.findByRole('combobox', { name: 'Model or workflow' }), 'large');
+  await choose('large');
   unmount();
   renderAt('/', <ChatPage />);
-  expect(await screen.findByRole('combobox', { name: 'Model or workflow' })).toHaveValue('large');
+  expect(await screen.findByRole('button', { name: 'Model or workflow: large' })).toBeVisible();
 });
 
 test('an address of a conversation that is gone says so', async () => {

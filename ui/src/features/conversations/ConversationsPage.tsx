@@ -1,13 +1,13 @@
 import { Anchor, Button } from '@mantine/core';
 import { TbArrowLeft, TbUpload } from 'react-icons/tb';
 import { Link } from 'react-router';
+import { ImportConversations } from '@/shared/components/ImportConversations';
 import { PageFrame } from '@/shared/components/PageFrame';
 import { EmptyState } from '@/shared/components/states';
 import { useDialog } from '@/shared/hooks/useDialog';
 import { useAddress } from './address';
 import classes from './ConversationsPage.module.css';
 import { Detail } from './detail/Detail';
-import { ImportDialog } from './list/ImportDialog';
 import { ListPane } from './list/ListPane';
 
 /** All conversations beside the one that is looked at; in a narrow window one of the two. */
@@ -51,7 +51,7 @@ function Import() {
       >
         Import…
       </Button>
-      {shown && <ImportDialog onClose={close} />}
+      {shown && <ImportConversations onClose={close} />}
     </>
   );
 }

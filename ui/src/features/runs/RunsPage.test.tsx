@@ -25,6 +25,36 @@ test('runs are listed with how they ended and what they took', async () => {
   expect(fine).toHaveTextContent(/Finished.*812 ms.*3 nodes.*2 memories/);
 });
 
+test('a run is named by its question, above its workflow and model', async () => {
+  serve([listed('r2', { question: 'Is it late?', conversation: 'tea' }), listed('r1', { workflow: '' })]);
+  renderAt('/runs', <RunsPage />);
+  const [asked, silent] = await screen.findAllByRole('listitem');
+  expect(asked).toHaveTextContent(/Is it late\?812 msChat · mnemoir.*mira · tea/);
+  expect(screen.getByRole('checkbox', { name: 'Compare Is it late?, r2' })).toBeVisible();
+  expect(silent).toHaveTextContent(/No workflow812 msmnemoir/);
+});
+
+test('a search for words of the question asks the server once it is typed, and can be cleared', async () => {
+  serve([]);
+  server.use(
+    http.get('*/api/runs', ({ request }) => {
+      const q = new URL(request.url).searchParams.get('q');
+      return HttpResponse.json({
+        results: q === 'late' ? [listed('r1', { question: 'Is it late?' })] : [],
+        next: null,
+      });
+    }),
+  );
+  const { router } = renderAt('/runs?status=failed', <RunsPage />);
+  const search = screen.getByRole('searchbox', { name: 'Search questions' });
+  await userEvent.type(search, 'late');
+  expect(await screen.findByRole('listitem')).toHaveTextContent('Is it late?');
+  expect(router.state.location.search).toBe('?status=failed&q=late');
+  await userEvent.click(screen.getByRole('button', { name: 'Clear filters' }));
+  expect(search).toHaveValue('');
+  expect(await screen.findByText('No runs yet')).toBeVisible();
+});
+
 test('a run opens at the node that answered, and another node when it is chosen', async () => {
   const inner = aWorkflow('Thinking', aNode('Plan', { output: 'Boil it.' }));
   const answer = aNode('Answer', {
@@ -44,6 +74,14 @@ test('a run says why memory took no part', async () => {
   serve([], aRun('r1', [aNode('Answer', { is_responder: true })], { memory_skipped: 'workflow' }));
   renderAt('/runs?id=r1', <RunsPage />);
   expect(await screen.findByText('not in this workflow')).toBeVisible();
+  expect(screen.getByRole('heading', { name: 'Chat' })).toBeVisible();
+});
+
+test('a run is headed by its question, and tells its workflow', async () => {
+  serve([], aRun('r1', [aNode('Answer', { is_responder: true })], { question: 'Is it late?' }));
+  renderAt('/runs?id=r1', <RunsPage />);
+  expect(await screen.findByRole('heading', { name: 'Is it late?' })).toBeVisible();
+  expect(screen.getByText('Workflow', { selector: 'dt' }).closest('div')).toHaveTextContent('WorkflowChat');
 });
 
 test('a closed workflow hides its nodes', async () => {

@@ -30,6 +30,7 @@ export function useRunsState(): [
     compare: first && second ? [first, second] : null,
     filters: {
       status: STATUSES.includes(status) ? (status as RunStatus) : '',
+      q: get('q'),
       workflow: get('workflow'),
       conversation: get('conversation'),
       user: get('user'),

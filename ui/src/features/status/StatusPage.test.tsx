@@ -1,7 +1,7 @@
 import { screen, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { http, HttpResponse } from 'msw';
-import type { Endpoint, LatencySeries, Status } from '@/shared/data/status';
+import type { Endpoint, GrowthDay, LatencySeries, Status } from '@/shared/data/status';
 import { renderAt } from '@/shared/testing/render';
 import { server } from '@/shared/testing/server';
 import { StatusPage } from './StatusPage';
@@ -83,8 +83,15 @@ const SERIES: LatencySeries = {
   write: [{ at: '2026-01-01T10:00:00.000Z', ...NO_TIMES }],
 };
 
-function answers(status: Status) {
+const NOTHING = { memories: 0, messages: 0, input_tokens: 0, output_tokens: 0 };
+const DAYS: GrowthDay[] = [
+  { ...NOTHING, day: '2026-03-03', memories: 2, input_tokens: 1200 },
+  { ...NOTHING, day: '2026-03-04', memories: 1, input_tokens: 300, output_tokens: 45 },
+];
+
+function answers(status: Status, days: GrowthDay[] = DAYS) {
   server.use(
+    http.get('*/api/status/growth', () => HttpResponse.json({ days })),
     http.get('*/api/status', () => HttpResponse.json(status)),
     http.get('*/api/status/latencies', () => HttpResponse.json(SERIES)),
   );
@@ -141,6 +148,38 @@ test('the times are told in a table as well', async () => {
   const table = await screen.findByRole('table', { name: 'Recall, by time' });
   expect(within(table).getAllByRole('row')).toHaveLength(2);
   expect(within(table).getByRole('row', { name: /8.3 ms 28 ms 3/ })).toBeVisible();
+});
+
+test('what was added a day is told in sums and in a table, also beside the chart', async () => {
+  answers(STATUS);
+  renderAt('/status', <StatusPage />);
+  const memories = await screen.findByRole('region', { name: 'Memories a day' });
+  expect(await within(memories).findByRole('group', { name: 'Memories a day, in all' })).toHaveTextContent(
+    '2 days:3',
+  );
+  const rows = within(await screen.findByRole('table', { name: 'Model tokens a day' })).getAllByRole('row');
+  expect(rows.map(row => row.textContent)).toEqual(['DayInOut', 'Mar 430045', 'Mar 31,2000']);
+  expect(screen.getByRole('group', { name: 'Model tokens a day, in all' })).toHaveTextContent('1,500 in45 out');
+  expect(screen.getByRole('region', { name: 'Messages a day' })).toHaveTextContent('Nothing in the last 2 days.');
+});
+
+test('days that are still being counted are no zeros', async () => {
+  answers(
+    STATUS,
+    DAYS.map(day => ({ ...day, messages: null })),
+  );
+  renderAt('/status?as=table', <StatusPage />);
+  expect(await screen.findByRole('region', { name: 'Memories a day, table' })).toBeVisible();
+  const messages = screen.getByRole('region', { name: 'Messages a day' });
+  expect(within(messages).getByRole('status', { name: 'Counting' })).toBeVisible();
+});
+
+test('days that cannot be counted say why, and the rest of the page stays', async () => {
+  answers(STATUS);
+  server.use(http.get('*/api/status/growth', () => HttpResponse.json({ error: 'It is locked.' }, { status: 503 })));
+  renderAt('/status', <StatusPage />);
+  expect(await screen.findByText('It is locked.')).toBeVisible();
+  expect(screen.getByRole('region', { name: 'Model' })).toBeVisible();
 });
 
 test('a check asks the models now, and shows what it found', async () => {

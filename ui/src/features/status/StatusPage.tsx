@@ -9,6 +9,7 @@ import { Choices } from './Choices';
 import { Counts } from './Counts';
 import { DiskUse } from './DiskUse';
 import { Endpoints } from './Endpoints';
+import { Growth } from './Growth';
 import { HealthCards } from './HealthCards';
 import { Latencies } from './Latencies';
 import { Remarks } from './Remarks';
@@ -44,6 +45,7 @@ function Parts({ status }: { status: Status }) {
       <HealthCards status={status} />
       <Endpoints endpoints={status.endpoints} />
       <Counts counts={status.counts} />
+      <Growth />
       <Latencies latency={status.latency} />
       <SimpleGrid cols={{ base: 1, sm: 2, xl: 3 }} spacing="md">
         <BackgroundWork work={status.work} />

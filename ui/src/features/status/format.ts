@@ -47,3 +47,10 @@ const hours = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-d
 export function clock(instant: string): string {
   return hours.format(new Date(instant));
 }
+
+const days = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+/** A UTC day, such as 2026-03-04, for people. */
+export function dayOf(day: string): string {
+  return days.format(new Date(day));
+}

@@ -142,6 +142,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/status/growth": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was added on each of the last 30 days */
+        get: operations["growth_api_status_growth_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/clients": {
         parameters: {
             query?: never;
@@ -151,6 +168,93 @@ export interface paths {
         };
         /** Which kinds of clients have called, and when last */
         get: operations["clients_api_clients_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The keys of your tenant; for an operator those of all */
+        get: operations["list_keys_api_keys_get"];
+        put?: never;
+        /** Make a key; its text is in this answer and nowhere else */
+        post: operations["create_api_keys_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/keys/{key_id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a key in place of another, which goes on for some hours */
+        post: operations["rotate_api_keys__key_id__rotate_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/keys/{key_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End a key at once */
+        delete: operations["revoke_api_keys__key_id__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tenants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All tenants, for an operator */
+        get: operations["tenants_api_tenants_get"];
+        /** Add a tenant, suspend one or let it go on; for an operator */
+        put: operations["put_tenant_api_tenants_put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was done with keys, settings and all of somebody's data, newest first */
+        get: operations["list_entries_api_audit_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -223,6 +327,59 @@ export interface paths {
         get: operations["found_api_model_found_get"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/model/embedding": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The embedding model in use, that of the next start, and what is set elsewhere */
+        get: operations["overview_api_model_embedding_get"];
+        /** Save an embedding model, used after a restart */
+        put: operations["save_api_model_embedding_put"];
+        post?: never;
+        /** Forget the saved embedding model, with its key */
+        delete: operations["forget_api_model_embedding_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/model/embedding/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Embed one short text, with this model or the one in use */
+        post: operations["test_api_model_embedding_test_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/model/embedding/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The models that this server has */
+        post: operations["offered_api_model_embedding_list_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2032,6 +2189,45 @@ export interface components {
             audio_url: components["schemas"]["MediaUrl"];
         };
         /**
+         * AuditPage
+         * @description Entries, newest first; `next` is the cursor of the following page.
+         */
+        AuditPage: {
+            /** Results */
+            results: components["schemas"]["AuditRecord"][];
+            /** Next */
+            next: string | null;
+        };
+        /**
+         * AuditRecord
+         * @description An entry. An act that goes on for some time is `begun`, and a later entry, with its number as `of`, has the
+         *     result: an HTTP status. `count` is how often the same was refused within seconds.
+         */
+        AuditRecord: {
+            /** Number */
+            number: number;
+            /** At */
+            at: string;
+            /** Tenant */
+            tenant: string;
+            /** Actor */
+            actor: string;
+            /** Action */
+            action: string;
+            /** Target */
+            target: string;
+            /** Result */
+            result: string;
+            /** Request Id */
+            request_id: string;
+            /** Address */
+            address: string;
+            /** Of */
+            of: number | null;
+            /** Count */
+            count: number;
+        };
+        /**
          * BranchAnswer
          * @description Consecutive messages, from the beginning of a branch to the next fork or its end.
          *
@@ -2390,6 +2586,8 @@ export interface components {
         /**
          * ConversationAnswer
          * @description A conversation. `head` is the last message of its thread; windows begin after the message `context_after`.
+         *
+         *     `title_pending` is there, and true, while a title is being made.
          */
         ConversationAnswer: {
             /** Id */
@@ -2418,6 +2616,8 @@ export interface components {
             message_count: number;
             /** Preview */
             preview: string;
+            /** Title Pending */
+            title_pending?: boolean;
         };
         /**
          * ConversationPage
@@ -2472,6 +2672,24 @@ export interface components {
             embedded: number | null;
             /** Runs */
             runs: number | null;
+        };
+        /**
+         * Day
+         * @description What was added on a UTC day, over all users, as far as it is still stored; of runs their tokens.
+         *
+         *     None means that the first count has not finished.
+         */
+        Day: {
+            /** Day */
+            day: string;
+            /** Memories */
+            memories: number | null;
+            /** Messages */
+            messages: number | null;
+            /** Input Tokens */
+            input_tokens: number | null;
+            /** Output Tokens */
+            output_tokens: number | null;
         };
         /**
          * DefaultPrompt
@@ -2698,6 +2916,90 @@ export interface components {
             /** Dimension */
             dimension: number | null;
             connected: components["schemas"]["Connected"];
+        };
+        /**
+         * EmbeddingOverview
+         * @description The setup; `locked` is the reason why this caller cannot change it, "" for none.
+         */
+        EmbeddingOverview: {
+            setup: components["schemas"]["EmbeddingSetup"];
+            /** Locked */
+            locked: string;
+        };
+        /**
+         * EmbeddingSaved
+         * @description The saved embedding model; not `in_force` where file, environment or command line name another provider.
+         */
+        EmbeddingSaved: {
+            /**
+             * Provider
+             * @enum {string}
+             */
+            provider: "openai" | "ollama";
+            /** Model */
+            model: string;
+            /** Url */
+            url: string;
+            /** Has Key */
+            has_key: boolean;
+            /** In Force */
+            in_force: boolean;
+        };
+        /**
+         * EmbeddingSetup
+         * @description The embedding model in use, what was saved, and what is set elsewhere.
+         *
+         *     With `restart_needed`, the next start uses `after_restart`; else that is the model in use. The addresses are those
+         *     that the settings give to the servers of either protocol.
+         */
+        EmbeddingSetup: {
+            in_use: components["schemas"]["EmbeddingUsed"];
+            after_restart: components["schemas"]["EmbeddingUsed"];
+            /** Restart Needed */
+            restart_needed: boolean;
+            saved: components["schemas"]["EmbeddingSaved"] | null;
+            /** Fixed */
+            fixed: components["schemas"]["FixedValue"][];
+            /** Openai Url */
+            openai_url: string;
+            /** Ollama Url */
+            ollama_url: string;
+        };
+        /**
+         * EmbeddingTest
+         * @description How embedding one short text went. `dimension` is the length of its vector, None without one.
+         */
+        EmbeddingTest: {
+            /** Ok */
+            ok: boolean;
+            /** Model */
+            model: string;
+            /** Url */
+            url: string | null;
+            /** Dimension */
+            dimension: number | null;
+            /** Latency Ms */
+            latency_ms: number;
+            /** Status */
+            status: number | null;
+            /** Problem */
+            problem: string;
+            /** To Do */
+            to_do: string;
+        };
+        /**
+         * EmbeddingUsed
+         * @description An embedding model that is, or will be, in use. `url` is None for one in this process.
+         */
+        EmbeddingUsed: {
+            /** Provider */
+            provider: string;
+            /** Model */
+            model: string;
+            /** Url */
+            url: string | null;
+            /** Has Key */
+            has_key: boolean;
         };
         /**
          * EndpointHealth
@@ -2946,6 +3248,14 @@ export interface components {
             at: string;
         };
         /**
+         * Growth
+         * @description The last 30 UTC days, oldest first; the last one is today.
+         */
+        Growth: {
+            /** Days */
+            days: components["schemas"]["Day"][];
+        };
+        /**
          * Health
          * @description The health of the server. `llm` is `missing` where the offline model replaces a real one.
          */
@@ -3138,6 +3448,54 @@ export interface components {
             running: number;
             /** Failed */
             failed: number;
+        };
+        /**
+         * KeyPage
+         * @description Keys, oldest first; `next` is the cursor of the following page.
+         */
+        KeyPage: {
+            /** Results */
+            results: components["schemas"]["KeyRecord"][];
+            /** Next */
+            next: string | null;
+        };
+        /**
+         * KeyRecord
+         * @description A key without its secret. `projects` and `user` are null for all; `state` is as of now.
+         */
+        KeyRecord: {
+            /** Id */
+            id: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "read" | "write" | "admin" | "operator";
+            /** Tenant */
+            tenant: string;
+            /** Projects */
+            projects: string[] | null;
+            /** User */
+            user: string | null;
+            /** Label */
+            label: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "valid" | "expired" | "revoked";
+            /** Created At */
+            created_at: string;
+            /** Created By */
+            created_by: string;
+            /** Expires At */
+            expires_at: string | null;
+            /** Revoked At */
+            revoked_at: string | null;
+            /** Replaced By */
+            replaced_by: string | null;
+            /** Last Used At */
+            last_used_at: string | null;
         };
         /**
          * KnownMemory
@@ -3614,6 +3972,46 @@ export interface components {
             problem: string;
             /** To Do */
             to_do: string;
+        };
+        /**
+         * NewKey
+         * @description A key that was just made. `key` is its text, which is shown this once.
+         */
+        NewKey: {
+            /** Id */
+            id: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "read" | "write" | "admin" | "operator";
+            /** Tenant */
+            tenant: string;
+            /** Projects */
+            projects: string[] | null;
+            /** User */
+            user: string | null;
+            /** Label */
+            label: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "valid" | "expired" | "revoked";
+            /** Created At */
+            created_at: string;
+            /** Created By */
+            created_by: string;
+            /** Expires At */
+            expires_at: string | null;
+            /** Revoked At */
+            revoked_at: string | null;
+            /** Replaced By */
+            replaced_by: string | null;
+            /** Last Used At */
+            last_used_at: string | null;
+            /** Key */
+            key: string;
         };
         /**
          * NodeMemories
@@ -4253,7 +4651,8 @@ export interface components {
          * RunSummary
          * @description A run in a list.
          *
-         *     `user` is the user of the config tree; `project` and `user_id` belong to the memories; `conversation` is the
+         *     `question` is the beginning of the user's last message, "" when its text is not kept. `user` is the user of the
+         *     config tree; `project` and `user_id` belong to the memories; `conversation` is the
          *     stored conversation of the answer. `nodes`, `memories` and the token counts add up all workflows of the run.
          */
         RunSummary: {
@@ -4266,6 +4665,8 @@ export interface components {
              * @enum {string}
              */
             status: "running" | "finished" | "failed" | "cancelled";
+            /** Question */
+            question: string;
             /** User */
             user: string;
             /** Project */
@@ -4304,9 +4705,11 @@ export interface components {
          * @description The trace of one request. `workflows` are the top-level ones: a categoriser, then the chosen workflow.
          *
          *     `category` is the decision of prompt routing, None without routing. `answered_ms` is the time at which the client
-         *     had its whole answer; nodes behind the responder run on after it. `asked` are the newest messages the client sent;
-         *     `dropped` names members of its request that were not sent to the model. `memory_skipped` is the reason why memory
-         *     was not used, None when it was. `message_uids` are the uids of question and answer in a stored conversation.
+         *     had its whole answer; nodes behind the responder run on after it. `question` is the beginning of the user's last
+         *     message in one line, of at most MOST_QUESTION_CHARACTERS, "" without one. `asked` are the newest messages the
+         *     client sent; `dropped` names members of its request that were not sent to the model. `memory_skipped` is the
+         *     reason why memory was not used, None when it was. `message_uids` are the uids of question and answer in a stored
+         *     conversation.
          *     Traces of temporary chats are shown without texts.
          */
         RunTrace: {
@@ -4342,6 +4745,8 @@ export interface components {
             is_temporary: boolean;
             /** Message Uids */
             message_uids: string[];
+            /** Question */
+            question: string;
             /** Asked */
             asked: components["schemas"]["TracedMessage"][];
             /** Dropped */
@@ -4565,6 +4970,28 @@ export interface components {
              * @constant
              */
             success: true;
+        };
+        /**
+         * TenantList
+         * @description All tenants, by name.
+         */
+        TenantList: {
+            /** Results */
+            results: components["schemas"]["TenantRecord"][];
+        };
+        /**
+         * TenantRecord
+         * @description A tenant and the number of its keys, ended ones too.
+         */
+        TenantRecord: {
+            /** Name */
+            name: string;
+            /** Suspended At */
+            suspended_at: string | null;
+            /** Created At */
+            created_at: string;
+            /** Keys */
+            keys: number;
         };
         /**
          * TextPartAnswer
@@ -5611,6 +6038,38 @@ export interface components {
             updated_at?: string | null;
         };
         /**
+         * EmbeddingBody
+         * @description An embedding model and its server.
+         */
+        EmbeddingBody: {
+            /**
+             * Provider
+             * @enum {string}
+             */
+            provider: "openai" | "ollama";
+            /** Url */
+            url: string;
+            /** Api Key */
+            api_key?: string | null;
+            /** Model */
+            model: string;
+        };
+        /**
+         * EmbeddingServerBody
+         * @description The server of an embedding model. Without `api_key` the key stored for this address is used, with "" none.
+         */
+        EmbeddingServerBody: {
+            /**
+             * Provider
+             * @enum {string}
+             */
+            provider: "openai" | "ollama";
+            /** Url */
+            url: string;
+            /** Api Key */
+            api_key?: string | null;
+        };
+        /**
          * EmbeddingsBody
          * @description `POST /v1/embeddings`: texts, or token numbers.
          */
@@ -5633,6 +6092,32 @@ export interface components {
             message_id: number;
             /** To Newest */
             to_newest?: boolean;
+        };
+        /**
+         * KeyBody
+         * @description A key to make. Without `tenant` it is for the caller's, without `projects` for all, without `user` for all.
+         */
+        KeyBody: {
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "read" | "write" | "admin" | "operator";
+            /** Tenant */
+            tenant?: string | null;
+            /** Projects */
+            projects?: string[] | null;
+            /** User */
+            user?: string | null;
+            /** Label */
+            label?: string;
+            /** Expires At */
+            expires_at?: number | string | null;
+            /**
+             * Env
+             * @enum {string}
+             */
+            env?: "live" | "test";
         };
         /**
          * MergeBody
@@ -5935,6 +6420,14 @@ export interface components {
             made_by?: string | null;
         };
         /**
+         * RotateBody
+         * @description For how many hours the former key goes on.
+         */
+        RotateBody: {
+            /** Overlap H */
+            overlap_h?: number;
+        };
+        /**
          * SaidBody
          * @description A message verbatim.
          */
@@ -6056,6 +6549,16 @@ export interface components {
             stale?: boolean;
         };
         /**
+         * TenantBody
+         * @description A tenant to add, suspend or let go on.
+         */
+        TenantBody: {
+            /** Name */
+            name: string;
+            /** Suspended */
+            suspended?: boolean;
+        };
+        /**
          * TextBody
          * @description The text of a workflow file as it is to be.
          */
@@ -6088,6 +6591,20 @@ export interface components {
         TriedBody: {
             /** Provider */
             provider?: ("openai-responses" | "openai-chat" | "ollama") | null;
+            /** Url */
+            url?: string | null;
+            /** Api Key */
+            api_key?: string | null;
+            /** Model */
+            model?: string | null;
+        };
+        /**
+         * TriedEmbeddingBody
+         * @description An embedding model and its server; without a `provider`, the model in use.
+         */
+        TriedEmbeddingBody: {
+            /** Provider */
+            provider?: ("openai" | "ollama") | null;
             /** Url */
             url?: string | null;
             /** Api Key */
@@ -6473,6 +6990,35 @@ export interface operations {
             };
         };
     };
+    growth_api_status_growth_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Growth"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     clients_api_clients_get: {
         parameters: {
             query?: never;
@@ -6489,6 +7035,238 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ClientsSeen"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    list_keys_api_keys_get: {
+        parameters: {
+            query?: {
+                /** @description 0 means 1000 */
+                limit?: number;
+                /** @description `next` of the page before */
+                cursor?: string | null;
+                tenant?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyPage"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    create_api_keys_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KeyBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewKey"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    rotate_api_keys__key_id__rotate_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RotateBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewKey"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    revoke_api_keys__key_id__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyRecord"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    tenants_api_tenants_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    put_tenant_api_tenants_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TenantBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    list_entries_api_audit_get: {
+        parameters: {
+            query?: {
+                /** @description 0 means 1000 */
+                limit?: number;
+                /** @description `next` of the page before */
+                cursor?: string | null;
+                /** @description one action alone, such as `keys.create` */
+                action?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditPage"];
                 };
             };
             /** @description An error, with its code */
@@ -6688,12 +7466,166 @@ export interface operations {
             };
         };
     };
+    overview_api_model_embedding_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmbeddingOverview"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    save_api_model_embedding_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmbeddingBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmbeddingOverview"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    forget_api_model_embedding_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmbeddingOverview"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    test_api_model_embedding_test_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TriedEmbeddingBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EmbeddingTest"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    offered_api_model_embedding_list_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmbeddingServerBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelsOffered"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     projects_api_projects_get: {
         parameters: {
-            query?: {
-                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
-                project?: string;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -7653,6 +8585,8 @@ export interface operations {
                 limit?: number;
                 /** @description `next` of the page before */
                 before?: string | null;
+                /** @description all of these words stand in the question, in whatever case */
+                q?: string | null;
                 status?: ("running" | "finished" | "failed" | "cancelled") | null;
                 /** @description Its name, in whatever case */
                 workflow?: string | null;
@@ -8207,12 +9141,16 @@ export interface operations {
     list_discussions_api_discussions_get: {
         parameters: {
             query?: {
-                /** @description user of the config tree; else the first one */
-                user?: string | null;
                 /** @description 0 means 1000 */
                 limit?: number;
                 /** @description `next` of the page before */
                 after?: string | null;
+                /** @description user of the config tree; else the first one */
+                user?: string | null;
+                /** @description whose, for a key that is bound to a part of all */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
             };
             header?: never;
             path?: never;
@@ -8243,8 +9181,6 @@ export interface operations {
     memories_api_discussions__id__memories_get: {
         parameters: {
             query?: {
-                /** @description user of the config tree; else the first one */
-                user?: string | null;
                 kind?: "summaries" | "records";
                 /** @description 0 means 1000 */
                 limit?: number;
@@ -8254,6 +9190,12 @@ export interface operations {
                 stale?: boolean;
                 /** @description with the words of each chunk */
                 sources?: boolean;
+                /** @description user of the config tree; else the first one */
+                user?: string | null;
+                /** @description whose, for a key that is bound to a part of all */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
             };
             header?: never;
             path: {
@@ -8286,9 +9228,13 @@ export interface operations {
     forget_api_discussions__id__memories__key__delete: {
         parameters: {
             query?: {
+                kind?: "summaries" | "records";
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
-                kind?: "summaries" | "records";
+                /** @description whose, for a key that is bound to a part of all */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
             };
             header?: never;
             path: {
@@ -8323,6 +9269,10 @@ export interface operations {
             query?: {
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
+                /** @description whose, for a key that is bound to a part of all */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
             };
             header?: never;
             path: {
@@ -8357,11 +9307,15 @@ export interface operations {
             query: {
                 /** @description phrases, with semicolons between them */
                 q: string;
-                /** @description user of the config tree; else the first one */
-                user?: string | null;
                 /** @description 0 means 100 */
                 limit?: number;
                 mode?: "keyword" | "hybrid";
+                /** @description user of the config tree; else the first one */
+                user?: string | null;
+                /** @description whose, for a key that is bound to a part of all */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
             };
             header?: never;
             path: {
@@ -8396,6 +9350,10 @@ export interface operations {
             query?: {
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
+                /** @description whose, for a key that is bound to a part of all */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
             };
             header?: never;
             path: {
@@ -8428,10 +9386,14 @@ export interface operations {
     import_discussion_api_discussions__id__import_post: {
         parameters: {
             query?: {
-                /** @description user of the config tree; else the first one */
-                user?: string | null;
                 /** @description even where something is remembered of it */
                 replace?: boolean;
+                /** @description user of the config tree; else the first one */
+                user?: string | null;
+                /** @description whose, for a key that is bound to a part of all */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
             };
             header?: never;
             path: {
@@ -8468,10 +9430,14 @@ export interface operations {
     rebuild_api_discussions__id__rebuild_post: {
         parameters: {
             query?: {
-                /** @description user of the config tree; else the first one */
-                user?: string | null;
                 /** @description only tell what a model would be asked about */
                 dry_run?: boolean;
+                /** @description user of the config tree; else the first one */
+                user?: string | null;
+                /** @description whose, for a key that is bound to a part of all */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
             };
             header?: never;
             path: {
@@ -8510,6 +9476,10 @@ export interface operations {
             query?: {
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
+                /** @description whose, for a key that is bound to a part of all */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
             };
             header?: never;
             path: {
@@ -8544,6 +9514,10 @@ export interface operations {
             query?: {
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
+                /** @description whose, for a key that is bound to a part of all */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
             };
             header?: never;
             path: {

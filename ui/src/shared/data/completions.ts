@@ -12,8 +12,16 @@ type Body = components['schemas']['ChatCompletionBody'];
 type Chunk = components['schemas']['ChatCompletionChunk'];
 type Failure = components['schemas']['OpenAIErrorBody'];
 
+/** What the model of one chat is told besides its messages. */
+export interface ChatOptions {
+  /** "" for none. */
+  systemPrompt: string;
+  /** 0 to 2; null for the model's own. */
+  temperature: number | null;
+}
+
 /** A message on its way, and where it belongs. */
-export interface Question extends Place {
+export interface Question extends Place, ChatOptions {
   /** The stored message that it stands behind; 0 for the beginning. */
   parentId: number;
   text: string;
@@ -53,7 +61,8 @@ const WAITS_MS = [0, 500, 1_000, 2_000, 4_000]; // before each try to take up an
  * signal ends it with an AbortError, while the server goes on.
  */
 export async function* answerTo(question: Question, signal: AbortSignal): AsyncGenerator<Piece> {
-  const { conversation, user, parentId, text, images, model, memoryEnabled } = question;
+  const { conversation, user, parentId, text, images, model, memoryEnabled, systemPrompt, temperature } = question;
+  const said = saying(text, images).messages;
   const body = {
     ...(model && { model }),
     user,
@@ -62,11 +71,13 @@ export async function* answerTo(question: Question, signal: AbortSignal): AsyncG
     store: true,
     parent_id: parentId,
     ...(memoryEnabled && { memoryEnabled: true }),
-    ...saying(text, images),
+    ...(temperature !== null && { temperature }),
+    messages: systemPrompt ? [{ role: 'system' as const, content: systemPrompt }, ...said] : said,
   };
   const reading: Reading = { runId: '', number: 0 };
   try {
-    yield* completion(question.project, body, { 'X-Mnemoir-Resume': '1' }, signal, reading);
+    const begins = parentId === 0 && { 'X-Mnemoir-Title': '1' };
+    yield* completion(question.project, body, { 'X-Mnemoir-Resume': '1', ...begins }, signal, reading);
   } catch (error) {
     if (!isOfNetwork(error) || !reading.runId) throw error;
     yield { isLost: true };

@@ -1,4 +1,4 @@
-import { usesMemory } from './memoryUse';
+import { memoryUse } from './memoryUse';
 import type { ConfigOverview } from './workflows';
 
 type File = ConfigOverview['files'][number];
@@ -12,27 +12,29 @@ const tree = (starts: User['starts'], ...files: File[]): ConfigOverview => {
 };
 
 test('a workflow without nodes of memory uses none', () => {
-  expect(usesMemory(tree([start('Chat')], file('Chat', false)), 'mira')).toBe(false);
-  expect(usesMemory(tree([start('Chat')], file('Chat', true)), 'mira')).toBe(true);
+  expect(memoryUse(tree([start('Chat')], file('Chat', false)), 'mira')).toBe(false);
+  expect(memoryUse(tree([start('Chat')], file('Chat', true)), 'mira')).toBe(true);
 });
 
 test('one of several that a message may come to is enough', () => {
   const starts = [start('Categorise'), start('Cooking', 'COOKING')];
-  expect(usesMemory(tree(starts, file('Categorise', false), file('Cooking', true)), 'mira')).toBe(true);
-  expect(usesMemory(tree(starts, file('Categorise', false), file('Cooking', false)), 'mira')).toBe(false);
+  expect(memoryUse(tree(starts, file('Categorise', false), file('Cooking', true)), 'mira')).toBe(true);
+  expect(memoryUse(tree(starts, file('Categorise', false), file('Cooking', false)), 'mira')).toBe(false);
 });
 
 test('a shared workflow counts where it is asked', () => {
   const starts = [start('Chat'), start('Quick', 'model mira:quick')];
   const files = [file('Chat', true), file('Quick', false)];
-  expect(usesMemory(tree(starts, ...files), 'mira:quick')).toBe(false);
-  expect(usesMemory(tree(starts, ...files), 'mira')).toBe(true);
+  expect(memoryUse(tree(starts, ...files), 'mira:quick')).toBe(false);
+  expect(memoryUse(tree(starts, ...files), 'mira')).toBe(true);
 });
 
-test('what is not known may use memory', () => {
-  expect(usesMemory(tree([start(null)]), 'mira')).toBe(true);
-  expect(usesMemory(tree([start('Chat')], file('Chat', null)), 'mira')).toBe(true);
-  expect(usesMemory(tree([start('Chat')], file('Chat', false)), 'somebody')).toBe(true);
+test('what is not known is neither a yes nor a no', () => {
+  const starts = [start('Chat'), start('Broken')];
+  const half = tree(starts, file('Chat', false), file('Broken', null));
+  expect(memoryUse(tree([start(null)]), 'mira')).toBeNull();
+  expect(memoryUse(half, 'mira')).toBeNull();
+  expect(memoryUse(tree([start('Chat')], file('Chat', false)), 'somebody')).toBeNull();
 });
 
 test('the built-in workflow is the only file', () => {
@@ -42,5 +44,5 @@ test('the built-in workflow is the only file', () => {
     models: [],
     files: [file('default', remembers)],
   });
-  expect([usesMemory(builtIn(true), 'any'), usesMemory(builtIn(false), 'any')]).toEqual([true, false]);
+  expect([memoryUse(builtIn(true), 'any'), memoryUse(builtIn(false), 'any')]).toEqual([true, false]);
 });

@@ -8,12 +8,14 @@ export type Health = components['schemas']['Remark']['state'];
 export type LatencySeries = components['schemas']['LatencySeries'];
 export type LatencyStep = components['schemas']['LatencyStep'];
 export type Span = LatencySeries['span'];
+export type GrowthDay = components['schemas']['Day'];
 export type ClientSeen = components['schemas']['ClientSeen'];
 export type ClientKind = ClientSeen['kind'];
 
 const STATUS = ['status'];
 const STATUS_MS = 3_000;
 const LATENCIES_MS = 5_000;
+const GROWTH_MS = 60_000; // the server counts no more often
 const CLIENTS_MS = 2_000;
 
 /** How the server is; asked again while the page is open. */
@@ -44,6 +46,17 @@ export function useLatencies(span: Span) {
     placeholderData: keepPreviousData,
   });
 }
+
+/** What was added on each of the last 30 days, oldest first; asked again soon while the server still counts. */
+export function useGrowth() {
+  return useQuery({
+    queryKey: [...STATUS, 'growth'],
+    queryFn: async () => (await unwrap(client.GET('/api/status/growth'))).days,
+    refetchInterval: query => (query.state.data?.some(isBeingCounted) ? STATUS_MS : GROWTH_MS),
+  });
+}
+
+const isBeingCounted = (day: GrowthDay) => Object.values(day).includes(null);
 
 /** Which kinds of clients have chatted since the server was started; asked again while the page is open. */
 export function useClients() {

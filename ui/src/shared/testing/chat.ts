@@ -29,7 +29,7 @@ export function conversation(answer: (body: Record<string, unknown>) => Response
       const body = (await request.json()) as { messages: { content: string }[] };
       bodies.push(body);
       const response = answer(body);
-      if (response.ok) put('user', body.messages[0]?.content ?? '');
+      if (response.ok) put('user', body.messages.at(-1)?.content ?? '');
       if (response.ok) put('assistant', 'Green tea.');
       return response;
     }),

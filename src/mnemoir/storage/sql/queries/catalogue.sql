@@ -23,8 +23,25 @@ ON CONFLICT (place, digest) DO UPDATE SET used_at = excluded.used_at;
 -- Delete a conversation that a file no longer contains.
 DELETE FROM catalogued_conversations WHERE place = :place AND digest = :digest;
 
+-- name: days
+-- The days of one file with their messages, unsorted; by the primary key.
+SELECT day, messages FROM catalogued_days WHERE place = :place;
+
+-- name: put_day
+-- One day of a file.
+INSERT INTO catalogued_days (place, day, messages) VALUES (:place, :day, :messages)
+ON CONFLICT (place, day) DO UPDATE SET messages = excluded.messages;
+
+-- name: drop_day
+-- Delete a day on which a file has no messages any longer, or which is too long ago.
+DELETE FROM catalogued_days WHERE place = :place AND day = :day;
+
+-- name: messages_by_day
+-- How many messages all files have of each day since one, in order of day; from index messages_by_day.
+SELECT day, sum(messages) FROM catalogued_days WHERE day >= :since GROUP BY day ORDER BY day;
+
 -- name: drop_file
--- Delete a file, with its conversations.
+-- Delete a file, with its conversations and days.
 DELETE FROM catalogue WHERE place = :place;
 
 -- name: places_with

@@ -5,6 +5,12 @@ SELECT count(DISTINCT s.tenant || '/' || s.project), count(*), coalesce(sum(m.me
          WHERE valid_to IS NULL GROUP BY scope_id) AS m
   JOIN scopes AS s ON s.id = m.scope_id AND s.tenant <> '';
 
+-- name: added
+-- How many current memories were added on each day since a time, in order of day; from index memories_by_creation.
+SELECT date(m.said_at, 'unixepoch'), count(*)
+  FROM scopes AS s CROSS JOIN memories AS m INDEXED BY memories_by_creation ON m.scope_id = s.id
+ WHERE s.tenant <> '' AND m.said_at >= :since AND m.valid_to IS NULL GROUP BY 1 ORDER BY 1;
+
 -- name: owner_of
 -- The user of a project that holds this id, of several the first that had a scope; by the unique key of memories.
 SELECT s.user FROM memories AS m JOIN scopes AS s ON s.id = m.scope_id

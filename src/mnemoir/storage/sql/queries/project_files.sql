@@ -24,8 +24,8 @@ SELECT user, memory_id, text_hash, terms, terms_by, model, vector, token_ids, se
   FROM file_index WHERE project_number = :project;
 
 -- name: entry_hashes
--- The indexed texts of a project, by the unique key.
-SELECT user, memory_id, text_hash FROM file_index WHERE project_number = :project;
+-- The indexed texts of a project and their times, by the unique key.
+SELECT user, memory_id, text_hash, said_at FROM file_index WHERE project_number = :project;
 
 -- name: token_codes
 -- The token codes of one memory, if they are of the text as it reads now; at most one row, by the unique key.
@@ -36,14 +36,19 @@ SELECT token_codes FROM file_index
 -- name: put_entry
 -- Write or replace the entry of a memory. For another text a trigger empties its second vector.
 INSERT INTO file_index
-    (project_number, user, memory_id, text_hash, terms, terms_by, model, vector, token_ids, token_codes, second_model)
+    (project_number, user, memory_id, text_hash, terms, terms_by, model, vector, token_ids, token_codes, second_model,
+     said_at)
 VALUES
     (:project, :user, :memory_id, :text_hash, :terms, :terms_by, :model, :vector, :token_ids, :token_codes,
-     :second_model)
-ON CONFLICT (project_number, user, memory_id) DO UPDATE SET
+     :second_model, :said_at)
+ON CONFLICT (project_number, user, memory_id) DO UPDATE SET said_at = excluded.said_at,
     text_hash = excluded.text_hash, terms = excluded.terms, terms_by = excluded.terms_by, model = excluded.model,
     vector = excluded.vector, token_ids = excluded.token_ids, token_codes = excluded.token_codes,
     second_model = coalesce(second_model, excluded.second_model);
+
+-- name: set_time
+-- Write the time of a memory; by the unique key.
+UPDATE file_index SET said_at = :said_at WHERE project_number = :project AND user = :user AND memory_id = :memory_id;
 
 -- name: want_second_vectors
 -- Give every entry of a project's multilingual users an empty second vector; by the unique key.
@@ -72,6 +77,10 @@ SELECT p.tenant, p.project, i.user, i.memory_id
 -- How many projects and users have entries, and how many entries there are; from the unique key.
 SELECT count(DISTINCT project_number), count(*), coalesce(sum(entries), 0)
   FROM (SELECT project_number, user, count(*) AS entries FROM file_index GROUP BY project_number, user);
+
+-- name: added
+-- How many entries are of memories added on each day since a time, in order of day; from index file_index_by_age.
+SELECT date(said_at, 'unixepoch'), count(*) FROM file_index WHERE said_at >= :since GROUP BY 1 ORDER BY 1;
 
 -- name: backlog
 -- How many entries have no vector of the model, and how many there are; from index file_index_by_model alone.

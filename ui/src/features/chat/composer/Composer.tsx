@@ -3,6 +3,7 @@ import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef, useState } 
 import { TbArrowUp, TbPlayerStopFilled } from 'react-icons/tb';
 import { notifyFailure } from '@/shared/components/notify';
 import { dataUrlOf } from '@/shared/files/files';
+import { ChatOptionsButton } from '../options/ChatOptionsButton';
 import type { Talk } from '../thread/useTalk';
 import { AttachButton } from './AttachButton';
 import classes from './Composer.module.css';
@@ -12,6 +13,7 @@ import { PicturePreviews } from './PicturePreviews';
 import type { AttachedPictures } from './useAttached';
 
 interface ComposerProps {
+  conversation: string | null;
   talk: Talk;
   attached: AttachedPictures;
   /** The message that the next one stands behind; null while that is not known yet. */
@@ -20,7 +22,7 @@ interface ComposerProps {
 }
 
 /** Where messages are written: Enter sends, Shift+Enter begins a line. */
-export function Composer({ talk, attached, parentId, isBusy }: ComposerProps) {
+export function Composer({ conversation, talk, attached, parentId, isBusy }: ComposerProps) {
   const box = useRef<HTMLTextAreaElement>(null);
   const text = useDraft(talk.place);
   const { pictures } = attached;
@@ -82,6 +84,7 @@ export function Composer({ talk, attached, parentId, isBusy }: ComposerProps) {
         <div className={classes.tools}>
           <AttachButton onFiles={attached.add} />
           <ModelPicker />
+          <ChatOptionsButton conversation={conversation} talk={talk} />
           <Tooltip label={isBusy ? 'Stop (Escape)' : 'Send (Enter)'}>
             <ActionIcon
               type="submit"

@@ -5,6 +5,7 @@ import type { Threads } from '@/shared/data/conversations/thread';
 import type { Thread } from '@/shared/data/conversations/threadPages';
 import type { Place } from '@/shared/data/scope';
 import { wordsOf } from '@/shared/messages/content';
+import { keepPrompt } from '../options/chatOptions';
 import { draftOf, giveBack, releaseDraft, writeDraft } from '../composer/drafts';
 import { sentAgain } from '../composer/pictures';
 import { picturesOf } from './content';
@@ -13,6 +14,8 @@ import { beginTurn, endTurn, failTurn, hasEnded, takePiece, type Turn, turnOf } 
 
 const LOOKS = 20; // for what the server stores behind a request that was broken off
 const PAUSE_MS = 100;
+/** What is not known of a question that was asked elsewhere: it is asked with what is set here when it is tried again. */
+const NOTHING_ELSE = { model: '', memoryEnabled: false, systemPrompt: '', temperature: null };
 
 /**
  * Sends a question and takes in its answer; `again` is the stored question that gets another one. While a
@@ -39,7 +42,7 @@ export async function takeUp(threads: Threads, place: Place, answer: LiveAnswer)
   const images = await sentAgain(place, picturesOf(asked.content));
   if (!isWanted()) return;
   if (draftOf(place) === text) writeDraft(place, ''); // the page was gone before it knew that this was sent
-  const question = { ...place, parentId: asked.parent_id ?? 0, text, images, model: '', memoryEnabled: false };
+  const question = { ...place, parentId: asked.parent_id ?? 0, text, images, ...NOTHING_ELSE };
   const signal = beginTurn(question, null, true);
   await takeIn(threads, question, answerUnderWay(place, answer, signal), signal);
 }
@@ -75,6 +78,7 @@ export function isBusy(turn: Turn | undefined): turn is Turn {
 
 function kept(threads: Threads, question: Question): void {
   releaseDraft(question);
+  keepPrompt(question, ''); // the conversation has it now
   threads.said({ withFiles: question.images.length > 0 });
 }
 

@@ -4,7 +4,7 @@ import { beginTurn, endTurn, failTurn, stopTurn, takePiece, thoughtsOf, turnOf, 
 
 const tea: Question = {
   ...{ user: 'user', project: 'default', conversation: 'tea', parentId: 0, text: 'Which tea?' },
-  ...{ images: [], model: '', memoryEnabled: false },
+  ...{ images: [], model: '', memoryEnabled: false, systemPrompt: '', temperature: null },
 };
 
 afterEach(() => {

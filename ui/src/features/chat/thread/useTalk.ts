@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { type NavigateFunction, useNavigate } from 'react-router';
 import { notifyFailure } from '@/shared/components/notify';
-import type { Question } from '@/shared/data/completions';
+import type { ChatOptions, Question } from '@/shared/data/completions';
 import type { Place } from '@/shared/data/scope';
 import { type Threads, useThreads } from '@/shared/data/conversations/thread';
 import type { Message } from '@/shared/data/conversations/messages';
@@ -10,6 +10,7 @@ import { type Settings, useSettings } from '@/shared/settings/settings';
 import { wordsOf } from '@/shared/messages/content';
 import { giveBack, holdDraft, writeDraft } from '../composer/drafts';
 import { sentAgain } from '../composer/pictures';
+import { moveOptions, useChatOptions } from '../options/chatOptions';
 import { picturesOf } from './content';
 import { newId } from './newId';
 import { ask, isBusy } from './talk';
@@ -19,24 +20,35 @@ import { endTurn, stopTurn, type Turn, turnOf } from './turns';
 export function useTalk(conversation: string | null): Talk {
   const { user, project, memoryEnabled } = useSettings();
   const model = useModel();
+  const { systemPrompt, temperature } = useChatOptions(conversation);
   const threads = useThreads();
   const navigate = useNavigate();
-  return useMemo(
-    () => talkIn(conversation, { user, project, model, memoryEnabled }, threads, navigate),
-    [conversation, user, project, model, memoryEnabled, threads, navigate],
-  );
+  return useMemo(() => {
+    const settings = { user, project, model, memoryEnabled };
+    return talkIn(conversation, settings, { systemPrompt, temperature }, threads, navigate);
+  }, [conversation, user, project, model, memoryEnabled, systemPrompt, temperature, threads, navigate]);
 }
 
 export type Talk = ReturnType<typeof talkIn>;
 
-function talkIn(conversation: string | null, settings: Settings, threads: Threads, navigate: NavigateFunction) {
+function talkIn(
+  conversation: string | null,
+  settings: Settings,
+  options: ChatOptions,
+  threads: Threads,
+  navigate: NavigateFunction,
+) {
   const { user, project, model, memoryEnabled } = settings;
   const place: Place = { user, project, conversation: conversation ?? '' };
 
   const putAgain = async (message: Message, text: string, again: number | null) => {
     try {
       const images = await sentAgain(place, picturesOf(message.content));
-      await ask(threads, { ...settings, ...place, parentId: message.parent_id ?? 0, text, images }, again);
+      await ask(
+        threads,
+        { ...settings, ...options, ...place, parentId: message.parent_id ?? 0, text, images },
+        again,
+      );
     } catch (error) {
       notifyFailure('A picture of the message could not be loaded', error);
     }
@@ -44,18 +56,23 @@ function talkIn(conversation: string | null, settings: Settings, threads: Thread
 
   return {
     place,
+    options,
     /** A new message behind another one, 0 for the first. One that could not be sent before goes along. */
     say: (parentId: number, text: string, images: string[]) => {
       if (isBusy(turnOf(place))) return; // another tab asked a moment ago: the words stay where they were typed
       const unsent = unsentIn(place);
       const question: Question = {
         ...settings,
+        ...options,
         ...place,
         parentId,
         text: [unsent?.text, text].filter(Boolean).join('\n\n'),
         images: [...(unsent?.images ?? []), ...images],
       };
-      if (conversation === null) question.conversation = newId();
+      if (conversation === null) {
+        question.conversation = newId();
+        moveOptions(place, question);
+      }
       writeDraft(place, '');
       holdDraft(question, question.text);
       if (conversation === null) void navigate(`/?conversation=${question.conversation}`);
@@ -65,7 +82,7 @@ function talkIn(conversation: string | null, settings: Settings, threads: Thread
     regenerate: (question: Message) => putAgain(question, wordsOf(question.content), question.id),
     /** The question in other words, as a branch of its own. */
     edit: (question: Message, text: string) => putAgain(question, text, null),
-    retry: ({ question, again }: Turn) => void ask(threads, { ...question, model, memoryEnabled }, again),
+    retry: ({ question, again }: Turn) => void ask(threads, { ...question, ...options, model, memoryEnabled }, again),
     /** A question that could not be sent goes back to where it was typed. */
     takeBack: ({ question }: Turn) => {
       giveBack(question, question.text);

@@ -1,40 +1,69 @@
-import { Code, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Stack, Text, Title } from '@mantine/core';
+import { useState } from 'react';
+import { TbRefresh } from 'react-icons/tb';
+import { ErrorState, LoadingState } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
-import { type Status, useStatus } from '@/shared/data/status';
+import { type EmbeddingOverview, type EmbeddingSetup, useEmbeddingModel } from '@/shared/data/embeddingModel';
+import { EmbeddingForm } from './EmbeddingForm';
+import { embedders } from './embedders';
+import { SetElsewhere } from './SetElsewhere';
 
-/** The embedding model, which is changed in the settings, and what a change of it costs. */
+/** The embedding model in use, and a form to change it. */
 export function EmbeddingModel() {
-  const { data } = useStatus();
-  if (!data) return null;
+  const model = useEmbeddingModel();
   return (
-    <Stack gap="xs">
+    <Stack gap="xs" component="section" aria-label="Embedding model">
       <Title order={2} size="h5">
         Embedding model
       </Title>
-      <Text size="sm">
-        <Words limit={200}>{data.embedder.name}</Words>
-        {data.embedder.url !== null && (
-          <>
-            {' '}
-            at <Words limit={200}>{data.embedder.url}</Words>
-          </>
-        )}{' '}
-        makes the vectors for search by meaning. It is changed in the settings: <Code>embedding.provider</Code> and{' '}
-        <Code>embedding.model</Code> in <Code>mnemoir.yaml</Code>, in force when Mnemoir is started again.
-      </Text>
-      <Text size="sm" c="dimmed">
-        {cost(data.counts)} That goes on in the background; a text is found by its words until it has its new vector.
-      </Text>
+      {model.isPending && <LoadingState label="Loading the embedding model" />}
+      {model.isError && <ErrorState error={model.error} onRetry={() => void model.refetch()} />}
+      {model.data && <Loaded overview={model.data} />}
     </Stack>
   );
 }
 
-function cost({ memories, embeddable }: Status['counts']): string {
-  if (memories === null) return 'A change embeds all memories and messages anew.';
-  const messages = embeddable === null ? '' : ` and ${counted(embeddable, 'message', 'messages')}`;
-  return `A change embeds ${counted(memories, 'memory', 'memories')}${messages} anew.`;
+function Loaded({ overview: { setup, locked } }: { overview: EmbeddingOverview }) {
+  const [isOpen, setOpen] = useState(false);
+  const provider = setup.fixed.find(one => one.key === 'embedding.provider');
+  const isFixed = provider !== undefined && !embedders.some(one => one.provider === provider.value);
+  return (
+    <Stack gap="sm" align="stretch">
+      <Text size="sm">
+        <Named model={setup.in_use} /> makes the vectors for search by meaning.
+      </Text>
+      {setup.restart_needed && (
+        <Alert color="pine" variant="light" icon={<TbRefresh aria-hidden />} title="Restart Mnemoir to switch">
+          <Text size="sm">
+            <Named model={setup.after_restart} /> is saved. It is used after the next start, and memories and messages
+            are then embedded again in the background.
+          </Text>
+        </Alert>
+      )}
+      {!locked && !isFixed && !isOpen && (
+        <Button variant="default" style={{ alignSelf: 'flex-start' }} onClick={() => setOpen(true)}>
+          Change embedding model
+        </Button>
+      )}
+      {isOpen && <EmbeddingForm setup={setup} onClose={() => setOpen(false)} />}
+      <SetElsewhere fixed={setup.fixed} />
+    </Stack>
+  );
 }
 
-function counted(count: number, one: string, many: string): string {
-  return `${count.toLocaleString()} ${count === 1 ? one : many}`;
+function Named({ model }: { model: EmbeddingSetup['in_use'] }) {
+  return (
+    <>
+      <Words limit={200}>{model.model}</Words>
+      {model.url === null ? (
+        model.provider === 'builtin' && ' (built in)'
+      ) : (
+        <>
+          {' '}
+          at <Words limit={200}>{model.url}</Words>
+          {model.has_key && ', with a key,'}
+        </>
+      )}
+    </>
+  );
 }

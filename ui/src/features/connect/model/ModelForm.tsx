@@ -1,17 +1,6 @@
-import {
-  Autocomplete,
-  Button,
-  type ComboboxParsedItem,
-  Group,
-  PasswordInput,
-  Radio,
-  SimpleGrid,
-  Stack,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core';
+import { Button, Group, Radio, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
 import { useState } from 'react';
+import { Words } from '@/shared/components/Words';
 import {
   type ModelServer,
   type ModelSetup,
@@ -24,18 +13,19 @@ import {
   type Draft,
   draftOf,
   firstDraft,
-  type Fixed,
   fixedKey,
   fixedOf,
   type Kind,
   kindNamed,
   kinds,
+  lockOf,
   OLLAMA,
-  originOf,
   urlSetting,
 } from './kinds';
+import { KeyInput } from './KeyInput';
+import { ModelName } from './ModelName';
 import classes from './ModelTab.module.css';
-import { TestResult } from './TestResult';
+import { lasting, TestResult } from './TestResult';
 
 /** Says where a model runs, tries it and saves it. */
 export function ModelForm({ setup }: { setup: ModelSetup }) {
@@ -56,6 +46,9 @@ export function ModelForm({ setup }: { setup: ModelSetup }) {
   const wanted = { ...serverOf(draft), model: draft.model.trim() };
   const isWhole = wanted.url !== '' && wanted.model !== '';
   const names = offered.data?.models ?? (draft.kind.id === OLLAMA ? later?.models : undefined) ?? [];
+  const takeFirst = ({ models: [first] }: { models: readonly string[] }) => {
+    if (first !== undefined && draft.model === '') change({ model: first });
+  };
   return (
     <form
       onSubmit={event => {
@@ -82,33 +75,23 @@ export function ModelForm({ setup }: { setup: ModelSetup }) {
           placeholder={draft.kind.provider === 'ollama' ? 'http://127.0.0.1:11434' : 'https://host/v1'}
           {...lockOf(fixed, urlSetting(draft.kind))}
         />
-        {draft.kind.takesKey && <KeyInput draft={draft} setup={setup} onChange={key => change({ key })} />}
-        <Group gap="xs" align="flex-end" wrap="nowrap">
-          <Autocomplete
-            label="Model"
-            className={classes.model ?? ''}
-            value={draft.model}
-            data={[...names]}
-            filter={({ options, search }) => (names.includes(search) ? options : containing(options, search))}
-            onChange={model => change({ model })}
-            {...lockOf(fixed, 'llm.model')}
+        {draft.kind.takesKey && (
+          <KeyInput
+            value={draft.key}
+            onChange={key => change({ key })}
+            url={draft.url}
+            saved={setup.saved}
+            setBy={fixedKey(fixed, draft.url)?.set_by}
           />
-          <Button
-            variant="default"
-            loading={offered.isPending}
-            disabled={wanted.url === ''}
-            onClick={() => {
-              offered.mutate(serverOf(draft), {
-                onSuccess: ({ models: [first] }) => {
-                  if (first !== undefined && draft.model === '') change({ model: first });
-                },
-              });
-            }}
-          >
-            List models
-          </Button>
-        </Group>
-        <Listed offered={offered} />
+        )}
+        <ModelName
+          value={draft.model}
+          onChange={model => change({ model })}
+          names={names}
+          offered={offered}
+          onList={draft.url.trim() === '' ? null : () => offered.mutate(serverOf(draft), { onSuccess: takeFirst })}
+          lock={lockOf(fixed, 'llm.model')}
+        />
         <Group gap="xs">
           <Button variant="default" disabled={!isWhole} loading={test.isPending} onClick={() => test.mutate(wanted)}>
             Test
@@ -117,7 +100,13 @@ export function ModelForm({ setup }: { setup: ModelSetup }) {
             Save
           </Button>
         </Group>
-        <TestResult test={test} />
+        <TestResult test={test}>
+          {found => (
+            <>
+              <Words limit={200}>{found.model}</Words> answered in {lasting(found.latency_ms)}.
+            </>
+          )}
+        </TestResult>
         {save.isError && (
           <Text size="sm" c="red" role="alert">
             {save.error.message}
@@ -132,21 +121,9 @@ export function ModelForm({ setup }: { setup: ModelSetup }) {
   );
 }
 
-/** The options with these letters in them; with a whole name in the field all are shown instead. */
-function containing(options: ComboboxParsedItem[], search: string): ComboboxParsedItem[] {
-  return options.filter(
-    option => 'value' in option && option.value.toLowerCase().includes(search.trim().toLowerCase()),
-  );
-}
-
 function serverOf({ kind, url, key }: Draft): ModelServer {
   const api_key = kind.takesKey && key.trim() ? { api_key: key.trim() } : {};
   return { provider: kind.provider, url: url.trim(), ...api_key };
-}
-
-function lockOf(fixed: Fixed, setting: string) {
-  const found = fixed.get(setting);
-  return found ? { readOnly: true, variant: 'filled', description: `Set by ${found.set_by}` } : {};
 }
 
 interface KindsProps {
@@ -188,52 +165,5 @@ function Kinds({ chosen, only, onChoose }: KindsProps) {
         ))}
       </SimpleGrid>
     </Radio.Group>
-  );
-}
-
-function KeyInput({ draft, setup, onChange }: { draft: Draft; setup: ModelSetup; onChange: (key: string) => void }) {
-  const { saved } = setup;
-  const isSame = saved?.has_key === true && originOf(saved.url) === originOf(draft.url);
-  const isMoved = saved?.has_key === true && !isSame;
-  const fixed = fixedKey(fixedOf(setup), draft.url);
-  if (fixed)
-    return (
-      <TextInput
-        label="API key"
-        readOnly
-        variant="filled"
-        value="Set elsewhere"
-        description={`Set by ${fixed.set_by}`}
-      />
-    );
-  return (
-    <PasswordInput
-      label="API key"
-      description={
-        isSame
-          ? 'A key is stored for this address. Leave this empty to keep it.'
-          : isMoved
-            ? `The stored key belongs to ${originOf(saved.url)} and is removed when you save another address.`
-            : 'Leave this empty where none is needed. It is stored on the server, apart from the other values.'
-      }
-      value={draft.key}
-      onChange={event => onChange(event.currentTarget.value)}
-      autoComplete="off"
-    />
-  );
-}
-
-function Listed({ offered }: { offered: ReturnType<typeof useOfferedModels> }) {
-  const said = offered.isError
-    ? offered.error.message
-    : offered.data?.problem
-      ? `No list of models: ${offered.data.problem}. ${offered.data.to_do}`
-      : offered.data
-        ? `${offered.data.models.length} ${offered.data.models.length === 1 ? 'model' : 'models'} to choose from.`
-        : '';
-  return (
-    <Text size="sm" role="status" className={said ? '' : (classes.silent ?? '')}>
-      {said}
-    </Text>
   );
 }

@@ -27,6 +27,11 @@ const CONNECTED: ModelOverview = {
   ...NOTHING,
   setup: { ...NOTHING.setup, in_use: { ...SAVED }, saved: SAVED },
 };
+const BUILT_IN = { provider: 'builtin', model: 'all-MiniLM-L6-v2-int8', url: null, has_key: false };
+const EMBEDDING = {
+  setup: { in_use: BUILT_IN, after_restart: BUILT_IN, restart_needed: false, saved: null, fixed: [] },
+  locked: '',
+};
 const TESTED: ModelTest = {
   ok: true,
   provider: 'openai-chat',
@@ -71,6 +76,7 @@ function played(
       await note('list', request);
       return HttpResponse.json({ models: listed, problem: '', to_do: '' });
     }),
+    http.get('*/api/model/embedding', () => HttpResponse.json(EMBEDDING)),
     http.get('*/api/status', () => HttpResponse.json({ error: 'not played' }, { status: 500 })),
   );
   return sent;
@@ -190,12 +196,9 @@ test('a server of workflows says what the model is for, and where the others are
     http.get('*/api/status', () =>
       HttpResponse.json({
         endpoints: [{ path: 'Endpoints/Local.json' }, { path: null }],
-        embedder: { name: 'all-MiniLM-L6-v2', url: null },
-        counts: { memories: 12, embeddable: 1 },
       }),
     ),
   );
   open();
   expect(await screen.findByText(/Endpoints\/Local.json/)).toBeVisible();
-  expect(await screen.findByText(/A change embeds 12 memories and 1 message anew/)).toBeVisible();
 });

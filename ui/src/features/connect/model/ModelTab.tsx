@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Code, Group, List, Stack, Text, Title } from '@mantine/core';
+import { Alert, Anchor, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { TbBolt, TbLock } from 'react-icons/tb';
 import { confirm } from '@/shared/components/confirm';
 import { notifyFailure } from '@/shared/components/notify';
@@ -15,6 +15,7 @@ import {
 import { EmbeddingModel } from './EmbeddingModel';
 import { InUse } from './InUse';
 import { ModelForm } from './ModelForm';
+import { SetElsewhere } from './SetElsewhere';
 import { TreeNote } from './TreeNote';
 
 /** The language model of the server: which one answers, trying another, and saving one. */
@@ -82,32 +83,6 @@ function LaterOllama({ setup, locked }: { setup: ModelSetup; locked: string }) {
         )}
       </Stack>
     </Alert>
-  );
-}
-
-function SetElsewhere({ fixed }: { fixed: ModelSetup['fixed'] }) {
-  if (fixed.length === 0) return null;
-  return (
-    <Stack gap="xs">
-      <Title order={2} size="h5">
-        Set elsewhere, so fixed here
-      </Title>
-      <List size="sm">
-        {fixed.map(({ key, value, set_by }) => (
-          <List.Item key={key}>
-            <Code>{key}</Code>
-            {value !== null && (
-              <>
-                {' '}
-                is <Words limit={200}>{value}</Words>
-              </>
-            )}
-            , set by <Words limit={200}>{set_by}</Words>
-            {key === 'llm.api_key' && '; it is sent to its own address only'}
-          </List.Item>
-        ))}
-      </List>
-    </Stack>
   );
 }
 

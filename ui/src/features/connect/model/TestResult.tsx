@@ -1,22 +1,30 @@
 import { Group, Text } from '@mantine/core';
 import { TbCircleCheck, TbCircleX } from 'react-icons/tb';
-import { Words } from '@/shared/components/Words';
-import type { useTestModel } from '@/shared/data/languageModel';
 import classes from './ModelTab.module.css';
 
-/** How one question to the model went. */
-export function TestResult({ test }: { test: ReturnType<typeof useTestModel> }) {
+interface Tested {
+  ok: boolean;
+  problem: string;
+  to_do: string;
+}
+
+interface TestResultProps<Data extends Tested> {
+  test: { data: Data | undefined; isError: boolean; error: Error | null };
+  /** What is said of a test that went well. */
+  children: (found: Data) => React.ReactNode;
+}
+
+/** How one try of a model went. */
+export function TestResult<Data extends Tested>({ test, children }: TestResultProps<Data>) {
   const found = test.data;
   return (
     <div role="status" className={found || test.isError ? '' : (classes.silent ?? '')}>
-      {test.isError && <Failed>{test.error.message}</Failed>}
+      {test.isError && <Failed>{test.error?.message}</Failed>}
       {found &&
         (found.ok ? (
           <Group gap="xs" wrap="nowrap">
             <TbCircleCheck size={18} aria-hidden className={classes.good ?? ''} />
-            <Text size="sm">
-              <Words limit={200}>{found.model}</Words> answered in {lasting(found.latency_ms)}.
-            </Text>
+            <Text size="sm">{children(found)}</Text>
           </Group>
         ) : (
           <Failed>
@@ -36,6 +44,6 @@ function Failed({ children }: { children: React.ReactNode }) {
   );
 }
 
-function lasting(ms: number): string {
+export function lasting(ms: number): string {
   return ms < 1000 ? `${Math.max(1, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`;
 }

@@ -101,8 +101,14 @@ export interface Draft {
 /** What is set outside the page, by the setting's name. */
 export type Fixed = Map<string, ModelSetup['fixed'][number]>;
 
-export function fixedOf(setup: ModelSetup): Fixed {
+export function fixedOf(setup: { fixed: ModelSetup['fixed'] }): Fixed {
   return new Map(setup.fixed.map(one => [one.key, one]));
+}
+
+/** How a field looks whose setting is set outside the page. */
+export function lockOf(fixed: Fixed, setting: string): { readOnly?: true; variant?: 'filled'; description?: string } {
+  const found = fixed.get(setting);
+  return found ? { readOnly: true, variant: 'filled', description: `Set by ${found.set_by}` } : {};
 }
 
 export function urlSetting(kind: Kind): string {

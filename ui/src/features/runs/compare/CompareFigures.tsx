@@ -35,7 +35,7 @@ export function CompareFigures({ runs }: { runs: readonly [RunWhole, RunWhole] }
               <Table.Th key={at} scope="col">
                 <Anchor component={Link} to={`/runs?id=${encodeURIComponent(run.id)}`} size="sm">
                   <bdi>
-                    <Pieces text={run.workflows.at(-1)?.name ?? run.id} />
+                    <Pieces text={run.question || run.workflows.at(-1)?.name || run.id} />
                   </bdi>
                 </Anchor>
                 <div className={classes.when}>

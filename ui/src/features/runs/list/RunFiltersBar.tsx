@@ -1,7 +1,7 @@
-import { Button, Group, NativeSelect, Popover, Stack, TextInput } from '@mantine/core';
+import { Button, Group, NativeSelect, Popover, Stack, TextInput, type TextInputProps } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
-import { TbFilter, TbX } from 'react-icons/tb';
+import { TbFilter, TbSearch, TbX } from 'react-icons/tb';
 import type { RunFilters } from '@/shared/data/runs/runs';
 import classes from './RunFiltersBar.module.css';
 
@@ -26,7 +26,7 @@ const STATUSES = [
   { value: 'failed', label: 'Failed' },
   { value: 'cancelled', label: 'Cancelled' },
 ];
-const NOTHING = { status: null, workflow: null, conversation: null, user: null, error: null, since: null };
+const NOTHING = { q: null, status: null, workflow: null, conversation: null, user: null, error: null, since: null };
 
 interface RunFiltersBarProps {
   filters: RunFilters;
@@ -34,10 +34,10 @@ interface RunFiltersBarProps {
   hiddenWhenNarrow: boolean;
 }
 
-/** What narrows the list: status and time at hand, the rest in a panel. */
+/** What narrows the list: words of the question, status and time at hand, the rest in a panel. */
 export function RunFiltersBar({ filters, onChange, hiddenWhenNarrow }: RunFiltersBarProps) {
   const given = TEXTS.filter(([name]) => filters[name]).length;
-  const isNarrowed = given > 0 || Boolean(filters.status || filters.since);
+  const isNarrowed = given > 0 || Boolean(filters.q || filters.status || filters.since);
   return (
     <Group
       gap="xs"
@@ -45,6 +45,15 @@ export function RunFiltersBar({ filters, onChange, hiddenWhenNarrow }: RunFilter
       role="search"
       aria-label="Filter runs"
     >
+      <TypedFilter
+        className={classes.search}
+        type="search"
+        aria-label="Search questions"
+        placeholder="Search questions"
+        leftSection={<TbSearch size={14} aria-hidden />}
+        value={filters.q}
+        onChange={q => onChange({ q }, true)}
+      />
       <NativeSelect
         size="xs"
         aria-label="Status"
@@ -94,22 +103,22 @@ export function RunFiltersBar({ filters, onChange, hiddenWhenNarrow }: RunFilter
   );
 }
 
-interface TypedFilterProps {
-  label: string;
-  placeholder: string;
+interface TypedFilterProps extends Omit<TextInputProps, 'onChange'> {
   value: string;
   onChange: (value: string) => void;
 }
 
-function TypedFilter({ label, placeholder, value, onChange }: TypedFilterProps) {
-  const [typed, setTyped] = useState(value);
+/** Shows the value, and while somebody types what is typed, which becomes the value when they pause. */
+function TypedFilter({ value, onChange, ...input }: TypedFilterProps) {
+  const [typed, setTyped] = useState<string | null>(null);
   const settle = useDebouncedCallback(onChange, 300);
+  if (typed === value) setTyped(null);
   return (
     <TextInput
       size="xs"
-      label={label}
-      placeholder={placeholder}
-      value={typed}
+      maxLength={1000}
+      {...input}
+      value={typed ?? value}
       onChange={event => {
         setTyped(event.currentTarget.value);
         settle(event.currentTarget.value);

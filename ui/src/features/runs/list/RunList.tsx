@@ -18,7 +18,7 @@ interface RunListProps {
   onLive: (isLive: boolean) => void;
 }
 
-const ROW_PX = 74;
+const ROW_PX = 92;
 
 /** The last runs, newest first; more are loaded when the end comes into sight. */
 export function RunList({ filters, chosen, marked, isFollowing, addressOf, onMark, onLive }: RunListProps) {

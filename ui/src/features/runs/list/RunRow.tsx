@@ -15,9 +15,11 @@ interface RunRowProps {
   onMark: () => void;
 }
 
-/** A run in the list: how it ended, what ran, how long, and for whom. */
+/** A run in the list: how it ended, what was asked, what ran, how long, and for whom. */
 export function RunRow({ run, to, isChosen, isMarked, onMark }: RunRowProps) {
-  const name = run.workflow || (run.status === 'running' ? 'Starting…' : 'No workflow');
+  const workflow = run.workflow || (run.status === 'running' ? 'Starting…' : 'No workflow');
+  const name = run.question || workflow;
+  const ran = [name !== workflow && workflow, run.model].filter(Boolean).join(' · ');
   return (
     <div className={classes.row} data-chosen={isChosen || undefined}>
       <Link className={classes.link} to={to} aria-current={isChosen ? 'true' : undefined}>
@@ -29,13 +31,18 @@ export function RunRow({ run, to, isChosen, isMarked, onMark }: RunRowProps) {
             </bdi>
             <span className={classes.span}>{run.status === 'running' ? '' : span(run.duration_ms)}</span>
           </span>
-          <span className={classes.quiet}>
+          {ran && (
+            <bdi className={classes.quiet}>
+              <Pieces text={ran} />
+            </bdi>
+          )}
+          <span className={classes.figures}>
             <Time value={run.started_at} ago />
             {figuresOf(run).map(figure => (
               <span key={figure}>{figure}</span>
             ))}
           </span>
-          <bdi className={classes.whose}>
+          <bdi className={classes.quiet}>
             <Pieces text={whose(run)} />
           </bdi>
           {run.error && (
@@ -65,5 +72,5 @@ function figuresOf(run: RunListed): string[] {
 }
 
 function whose(run: RunListed): string {
-  return [run.user || run.model, run.user_id, run.conversation].filter(Boolean).join(' · ');
+  return [run.user, run.user_id, run.conversation].filter(Boolean).join(' · ');
 }

@@ -24,6 +24,7 @@ const SKIPPED: Record<NonNullable<RunWhole['memory_skipped']>, string> = {
 export function RunHeader({ run }: { run: RunWhole }) {
   const totals = totalsOf(run);
   const conversation = run.scope.conversation;
+  const workflow = run.workflows.at(-1)?.name ?? '';
   const facts: [string, ReactNode][] = [
     ['Began', <Time key="began" value={run.started_at} />],
     ['First token', run.first_token_ms === null ? '–' : span(run.first_token_ms)],
@@ -36,6 +37,7 @@ export function RunHeader({ run }: { run: RunWhole }) {
     ['User', <Words key="user">{run.user ? `${run.user} (${run.scope.user})` : run.scope.user}</Words>],
     ['Project', <Words key="project">{run.scope.project}</Words>],
   ];
+  if (run.question && workflow) facts.unshift(['Workflow', <Words key="workflow">{workflow}</Words>]);
   if (run.category !== null) facts.push(['Category', <Words key="category">{run.category || 'none fitted'}</Words>]);
   if (run.memory_skipped !== null) facts.push(['Memory', SKIPPED[run.memory_skipped]]);
   return (
@@ -44,7 +46,7 @@ export function RunHeader({ run }: { run: RunWhole }) {
         <Group gap="sm" className={classes.name}>
           <Title order={2} size="h4" className={classes.title}>
             <bdi>
-              <Pieces text={run.workflows.at(-1)?.name ?? 'Run'} />
+              <Pieces text={run.question || workflow || 'Run'} />
             </bdi>
           </Title>
           <StatusMark status={run.status} words />

@@ -1,4 +1,4 @@
-import { type InfiniteData, type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type InfiniteData, type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { client, orNull, unwrap } from '@/shared/api/client';
 import type { components } from '@/shared/api/schema';
 import { useChange } from '../change';
@@ -8,7 +8,7 @@ import { withEach } from '../pages';
 import { inScope, type Place, useScope } from '../scope';
 import type { FoundMessages } from './found';
 import { conversationKeys as keys } from './keys';
-import type { Conversation, ConversationPage } from './list';
+import { type Conversation, type ConversationPage, titleInterval } from './list';
 
 type Changed = Partial<components['schemas']['ConversationChange']>;
 
@@ -22,6 +22,7 @@ export function useConversation(id: string | null) {
     queryFn: ({ signal }) =>
       orNull(unwrap(client.GET('/api/conversations/{id}', { params: at(place), signal })), 404),
     enabled: id !== null,
+    refetchInterval: ({ state }) => titleInterval([state.data ?? null]),
   });
 }
 
@@ -29,16 +30,30 @@ export function useConversation(id: string | null) {
 export function useChangeConversation(id: string) {
   const place = { ...useScope(), conversation: id };
   const queries = useQueryClient();
-  return useChange(
-    (body: Changed) => unwrap(client.PATCH('/api/conversations/{id}', { params: at(place), body })),
-    [keys.all],
-    {
-      onMutate: ({ title }) => {
-        if (title !== undefined) showTitle(queries, place, title);
-      },
-      onSuccess: changed => queries.setQueryData(keys.one(place), changed),
+  return useChange((body: Changed) => changed(place, body), [keys.all], {
+    onMutate: ({ title }) => {
+      if (title !== undefined) showTitle(queries, place, title);
     },
-  );
+    onSuccess: changed => queries.setQueryData(keys.one(place), changed),
+  });
+}
+
+/** Changes the system prompt; false where the server has no such conversation yet. */
+export function useSetSystemPrompt(id: string | null) {
+  const place = { ...useScope(), conversation: id ?? '' };
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: async (system_prompt: string) => {
+      if (id === null) return false;
+      const known = await orNull(changed(place, { system_prompt }), 404);
+      if (known) queries.setQueryData(keys.one(place), known);
+      return known !== null;
+    },
+  });
+}
+
+function changed(place: Place, body: Changed): Promise<Conversation> {
+  return unwrap(client.PATCH('/api/conversations/{id}', { params: at(place), body }));
 }
 
 function showTitle(queries: QueryClient, place: Place, title: string | null): void {

@@ -1,7 +1,7 @@
 import { listed } from '@/shared/testing/runs';
 import { Gathered, withRun } from './live';
 
-const ALL = { status: '', workflow: '', conversation: '', user: '', error: '', since: '' } as const;
+const ALL = { q: '', status: '', workflow: '', conversation: '', user: '', error: '', since: '' } as const;
 const pages = (...ids: string[]) => ({
   pages: [{ results: ids.map(id => listed(id)), next: null }],
   pageParams: [''],
@@ -22,6 +22,9 @@ test('what the filters leave out is not taken in, and goes when it fits no more'
   expect(ids(withRun(pages(), running, listed('a')))).toEqual([]);
   expect(ids(withRun(pages('a'), running, listed('a', { status: 'finished' })))).toEqual([]);
   expect(ids(withRun(pages(), { ...ALL, workflow: 'CHAT', user: 'mira' }, listed('a')))).toEqual(['a']);
+  const asked = listed('a', { question: 'Is it LATE?' });
+  expect(ids(withRun(pages(), { ...ALL, q: ' late  it ' }, asked))).toEqual(['a']);
+  expect(ids(withRun(pages(), { ...ALL, q: 'late far' }, asked))).toEqual([]);
   expect(ids(withRun(pages(), { ...ALL, error: 'down' }, listed('a', { error: 'It is DOWN.' })))).toEqual(['a']);
 });
 

@@ -121,8 +121,12 @@ function replaced(listed: RunListed, filters: RunFilters, run: RunListed): RunLi
   return fits(run, filters) ? [run] : [];
 }
 
-function fits(run: RunListed, { status, workflow, conversation, user, error, since }: RunFilters): boolean {
+function fits(run: RunListed, { q, status, workflow, conversation, user, error, since }: RunFilters): boolean {
+  const question = folded(run.question);
   return (
+    folded(q)
+      .split(/\s+/)
+      .every(word => question.includes(word)) &&
     (!status || run.status === status) &&
     (!workflow.trim() || run.workflow.toLowerCase() === workflow.trim().toLowerCase()) &&
     (!conversation.trim() || run.conversation === conversation.trim()) &&
@@ -130,4 +134,8 @@ function fits(run: RunListed, { status, workflow, conversation, user, error, sin
     (!error.trim() || (run.error?.toLowerCase().includes(error.trim().toLowerCase()) ?? false)) &&
     (!since || Date.parse(run.started_at) >= Date.parse(since))
   );
+}
+
+function folded(text: string): string {
+  return text.normalize('NFKC').toLowerCase();
 }

@@ -9,6 +9,8 @@ export type RunStatus = RunListed['status'];
 
 /** Which runs are listed; "" narrows nothing. */
 export interface RunFilters {
+  /** Words of the question. */
+  q: string;
   status: RunStatus | '';
   workflow: string;
   conversation: string;

@@ -1,12 +1,13 @@
 -- name: put_run
 -- Insert or replace a run.
 REPLACE INTO runs
-    (number, id, written_at, started_at, status, user, tenant, project, user_id, conversation, model, stream, workflow,
-     category, first_token_ms, duration_ms, nodes, memories, input_tokens, output_tokens, tokens_counted, error, trace)
+    (number, id, written_at, started_at, status, question, user, tenant, project, user_id, conversation, model, stream,
+     workflow, category, first_token_ms, duration_ms, nodes, memories, input_tokens, output_tokens, tokens_counted, error,
+     trace)
 VALUES
-    (:number, :id, :written_at, :started_at, :status, :user, :tenant, :project, :user_id, :conversation, :model, :stream,
-     :workflow, :category, :first_token_ms, :duration_ms, :nodes, :memories, :input_tokens, :output_tokens,
-     :tokens_counted, :error, :trace);
+    (:number, :id, :written_at, :started_at, :status, :question, :user, :tenant, :project, :user_id, :conversation,
+     :model, :stream, :workflow, :category, :first_token_ms, :duration_ms, :nodes, :memories, :input_tokens,
+     :output_tokens, :tokens_counted, :error, :trace);
 
 -- name: end_lost_runs
 -- Note that runs whose end was never written down are over, but for those in the JSON list of ids; by looking at all.
@@ -41,18 +42,45 @@ SELECT trace, status, error FROM runs WHERE id = :id;
 
 -- name: latest_runs
 -- Runs that began before that of an id, which is none for an id that is gone; newest first, by the primary key. What is
--- not NULL of the other values narrows them.
-SELECT id, started_at, status, user, project, user_id, conversation, model, stream, workflow, category, first_token_ms,
+-- not NULL of the other values narrows them; `numbers` is a JSON list.
+SELECT id, started_at, status, question, user, project, user_id, conversation, model, stream, workflow, category, first_token_ms,
        duration_ms, nodes, memories, input_tokens, output_tokens, tokens_counted, error
   FROM runs
  WHERE (:before IS NULL OR number < (SELECT number FROM runs WHERE id = :before))
+   AND (:numbers IS NULL OR number IN (SELECT value FROM json_each(:numbers)))
    AND (:status IS NULL OR status = :status)
    AND (:workflow IS NULL OR workflow = :workflow COLLATE NOCASE)
    AND (:conversation IS NULL OR conversation = :conversation)
    AND (:user IS NULL OR user = :user OR user_id = :user)
    AND (:error IS NULL OR instr(lower(error), lower(:error)) > 0)
    AND (:since IS NULL OR started_at >= :since)
+   AND (:tenant IS NULL OR tenant = :tenant)
+   AND (:projects IS NULL OR project IN (SELECT value FROM json_each(:projects)))
+   AND (:user_id IS NULL OR user_id = :user_id)
  ORDER BY number DESC LIMIT :limit;
+
+-- name: questions
+-- The number and question of each run that has one, in no order; by looking at all.
+SELECT number, question FROM runs WHERE question <> '';
+
+-- name: add_tokens
+-- Add the tokens of a run to those of its user's day.
+INSERT INTO tokens (day, tenant, project, user_id, input_tokens, output_tokens)
+VALUES (:day, :tenant, :project, :user_id, :input_tokens, :output_tokens)
+ON CONFLICT (day, tenant, project, user_id) DO UPDATE
+    SET input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens;
+
+-- name: tokens
+-- The tokens of all users on each day since one, in order of day; by the primary key.
+SELECT day, sum(input_tokens), sum(output_tokens) FROM tokens WHERE day >= :since GROUP BY day ORDER BY day;
+
+-- name: drop_old_tokens
+-- Delete the tokens of days before one; by the primary key.
+DELETE FROM tokens WHERE day < :since;
+
+-- name: forget_tokens
+-- Delete the tokens of a user, or of a whole project for a user named ''. By looking at all.
+DELETE FROM tokens WHERE tenant = :tenant AND project = :project AND (user_id = :user_id OR :user_id = '');
 
 -- name: forget_runs
 -- Remove the runs of a user, or of a whole project for a user named ''; with a conversation those alone that answered

@@ -48,6 +48,10 @@ SELECT count(*), count(*) FILTER (WHERE says_something),
   FROM (SELECT id, role <> 'system' AND trim(coalesce(content, ''), :spaces) <> '' AS says_something
           FROM main.messages);
 
+-- name: by_day
+-- How many messages a file has of each day since one, unsorted; from index idx_messages_created.
+SELECT substr(created_at, 1, 10), count(*) FROM main.messages WHERE created_at >= :since GROUP BY 1;
+
 -- name: sessions
 -- Every session of a file with its last activity, unsorted.
 SELECT id, CAST(updated_at AS TEXT) FROM main.sessions;

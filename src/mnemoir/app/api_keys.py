@@ -1,0 +1,343 @@
+"""The keys that callers are known by: made, listed, ended, and recognised in requests.
+
+They lie in a file of their own in the data directory, which the command line changes beside a running server: a
+change counts from the next request on. Without the file no key is needed. The pepper of the hashes is a setting, or a
+file of mode 0600 that is made with the first key.
+"""
+
+import asyncio
+import hmac
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from mnemoir.core.api_keys import LONGEST_LABEL, ApiKey, Env, hash_of, new_pepper, new_text, parts_of
+from mnemoir.core.atomic_file import replacing
+from mnemoir.core.audit import AuditEntry
+from mnemoir.core.clock import Clock, to_text, utc_now
+from mnemoir.core.errors import InvalidRequest, NotFound, StorageUnavailable
+from mnemoir.core.scope import DEFAULT_TENANT, ROLES, Principal, Role, acting, entity_name, project_name
+from mnemoir.settings import Settings
+from mnemoir.storage.sql.api_keys import Note, SqlApiKeys, Tenant
+from mnemoir.storage.sql.audit_log import SqlAuditLog, append
+from mnemoir.storage.sqlite.data_file import prepare_folder
+from mnemoir.storage.sqlite.opening import open_access_file
+from mnemoir.storage.sqlite.shared_file import SharedFile, folder_locked
+
+ACCESS_FILE = "access.db"
+PEPPER_FILE = "secrets/pepper"
+_MOST_KNOWN = 10_000  # keys looked up lately, unknown ones too
+_NOTED_EVERY = timedelta(minutes=1)
+_UNKNOWN_HASH = bytes(32)
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+_State = tuple[tuple[int, int, int] | None, ...]
+
+
+class ApiKeys:
+    """The keys of a data directory. Thread-safe; every method may raise StorageUnavailable.
+
+    Recognising a key costs some microseconds once it is known.
+    """
+
+    def __init__(self, settings: Settings, clock: Clock = utc_now) -> None:
+        """Opens the file, if it is there."""
+        self._path = settings.storage.data_dir / ACCESS_FILE
+        self._watched = (str(self._path), f"{self._path}-wal")
+        self._pepper_path = settings.storage.data_dir / PEPPER_FILE
+        given = settings.security.pepper
+        self._pepper: bytes | None = None if given is None else given.get_secret_value().encode()
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._file: SharedFile | None = None
+        self._state: _State = ()
+        self._has_keys = self._is_open = False
+        self._count = 0
+        self._known: OrderedDict[str, _Known] = OrderedDict()
+        self._notes = ThreadPoolExecutor(1, thread_name_prefix="key-use")
+        self._refresh()
+
+    @property
+    def count(self) -> int:
+        """The number of keys that were made and not revoked, at most two, as of the last change."""
+        return self._count
+
+    def are_required(self, *, is_local: bool) -> bool:
+        """True when a key was ever made here; where only this machine is let in, unless keys were switched off."""
+        with self._lock:
+            self._refresh()
+            return self._has_keys and not (self._is_open and is_local)
+
+    def principal(self, text: str) -> Principal | None:
+        """The caller with this key; None for a text that is no valid key."""
+        parts = parts_of(text)
+        if parts is None:
+            return None
+        with self._lock:
+            self._refresh()
+            known = self._looked_up(parts.id)
+            pepper = self._pepper_read() if self._has_keys else b""
+        # an unknown id takes as long as a wrong secret
+        is_same = hmac.compare_digest(hash_of(parts.secret, pepper), known.hash)
+        now = self._clock()
+        if known.key is None or not is_same or not known.key.is_valid(now):
+            return None
+        if now >= known.note_use_at:
+            known.note_use_at = now + _NOTED_EVERY
+            self._notes.submit(SqlApiKeys(self._opened()).note_use, known.key.id, now)
+        return known.principal
+
+    def create(
+        self,
+        *,
+        role: str,
+        tenant: str = DEFAULT_TENANT,
+        projects: Sequence[str] | None = None,
+        user: str | None = None,
+        label: str = "",
+        expires_at: datetime | None = None,
+        env: Env = "live",
+        by: str,
+    ) -> tuple[ApiKey, str]:
+        """Make a key; the stored key, and its text, which is kept nowhere. Raises InvalidRequest naming the field."""
+        key = ApiKey(
+            id="",
+            hash=b"",
+            tenant=tenant_name(tenant),
+            role=_role(role),
+            projects=None if projects is None else sorted({project_name(one) for one in projects}),
+            user=None if user is None else entity_name(user, "user"),
+            label=_label(label),
+            created_at=self._clock(),
+            created_by=by,
+            expires_at=self._later(expires_at),
+        )
+        return self._stored(key, env)
+
+    def rotate(self, key_id: str, *, overlap: timedelta, by: str) -> tuple[ApiKey, str]:
+        """Make a new key with the rights of another, which ends after `overlap`. Raises NotFound, InvalidRequest."""
+        old, now = self.get(key_id), self._clock()
+        if not old.is_valid(now):
+            raise InvalidRequest(f"Key {key_id} has ended. Make a new one.", code="key_ended", field="id")
+        if old.expires_at is not None and old.expires_at < now + overlap:
+            overlap = old.expires_at - now
+        new = ApiKey(
+            id="",
+            hash=b"",
+            tenant=old.tenant,
+            role=old.role,
+            projects=old.projects,
+            user=old.user,
+            label=old.label,
+            created_at=now,
+            created_by=by,
+            expires_at=old.expires_at,
+        )
+        return self._stored(new, "live", replaces=old.id, overlap_until=now + overlap)
+
+    def get(self, key_id: str, tenant: str | None = None) -> ApiKey:
+        """A key; with a `tenant`, one of that. Raises NotFound."""
+        keys = self._store()
+        key = None if keys is None else keys.get(key_id[:64])
+        if key is None or tenant not in (None, key.tenant):
+            raise NotFound(f"There is no key {key_id[:64]!r} here.", code="key_not_found")
+        return key
+
+    def listed(self, tenant: str | None, *, limit: int, after: ApiKey | None = None) -> Sequence[ApiKey]:
+        """The keys of a tenant, None for all, oldest first; `after` is the last one of the page before."""
+        keys = self._store()
+        place = None if after is None else (to_text(after.created_at), after.id)
+        return [] if keys is None else keys.listed(tenant, limit=limit, after=place)
+
+    def revoke(self, key_id: str, tenant: str | None = None) -> ApiKey:
+        """End a key at once; again for one that has ended. Raises NotFound."""
+        ended = self.get(key_id, tenant)
+        SqlApiKeys(self._opened()).revoke(key_id, self._clock(), self._note("keys.revoke", ended.tenant, key_id))
+        return self.get(key_id, tenant)
+
+    def tenants(self) -> Sequence[Tenant]:
+        """All tenants that keys were made for, or that were added, by name."""
+        keys = self._store()
+        return [] if keys is None else keys.tenants()
+
+    def put_tenant(self, name: str, *, suspended: bool) -> None:
+        """Add a tenant, or suspend one: its keys are then refused. Raises InvalidRequest."""
+        note = self._note("tenants.suspend" if suspended else "tenants.put", name, name)
+        SqlApiKeys(self._opened()).put_tenant(tenant_name(name), self._clock(), suspended=suspended, note=note)
+
+    @property
+    def has_file(self) -> bool:
+        """True when there is a file of keys."""
+        with self._lock:
+            self._refresh()
+            return self._file is not None
+
+    def audit_log(self) -> tuple[SqlAuditLog, bytes]:
+        """The audit log beside the keys, and the key of its chain; made if there is none. Blocks."""
+        with self._lock:
+            pepper = self._pepper_made()
+        return SqlAuditLog(self._opened()), _chain_key(pepper)
+
+    def switch(self, *, on: bool) -> None:
+        """Need keys, or none although there are some, where only this machine is let in."""
+        note = self._note("keys.enable" if on else "keys.disable", DEFAULT_TENANT, "")
+        SqlApiKeys(self._opened()).switch(on=on, note=note)
+
+    async def aclose(self) -> None:
+        """Write down what was used last, and close the file."""
+        await asyncio.to_thread(self.close)
+
+    def close(self) -> None:
+        """The same; blocks."""
+        self._notes.shutdown()
+        with self._lock:
+            if self._file is not None:
+                self._file.close()
+
+    def _stored(
+        self, key: ApiKey, env: Env, *, replaces: str | None = None, overlap_until: datetime | None = None
+    ) -> tuple[ApiKey, str]:
+        with self._lock:
+            pepper = self._pepper_made()
+        parts, text = new_text(env)
+        made = replace(key, id=parts.id, hash=hash_of(parts.secret, pepper))
+        note = self._note("keys.create" if replaces is None else "keys.rotate", made.tenant, made.id)
+        SqlApiKeys(self._opened()).put(made, replaces=replaces, overlap_until=overlap_until, note=note)
+        return made, text
+
+    def _note(self, action: str, tenant: str, target: str) -> Note:
+        """What writes down a change of keys, by whoever acts now."""
+        act = acting.get()
+        with self._lock:
+            key = _chain_key(self._pepper_made())
+        entry = AuditEntry(
+            at=to_text(self._clock()),
+            tenant=tenant,
+            actor=act.principal.key or "command line",
+            action=action,
+            target=target,
+            result="done",
+            request_id=act.request_id,
+        )
+        return lambda sql: append(sql, entry, key)
+
+    def _later(self, at: datetime | None) -> datetime | None:
+        if at is not None and at <= self._clock():
+            raise InvalidRequest(
+                "The key would have expired already. Choose a later time.",
+                code="validation_error",
+                field="expires_at",
+            )
+        return at
+
+    def _store(self) -> SqlApiKeys | None:
+        with self._lock:
+            self._refresh()
+            return None if self._file is None else SqlApiKeys(self._file)
+
+    def _opened(self) -> SharedFile:
+        with self._lock:
+            if self._file is None:
+                self._file = open_access_file(self._path)
+            return self._file
+
+    def _refresh(self) -> None:
+        """Forget what was looked up before the file changed last."""
+        state = _stat(self._watched[0]), _stat(self._watched[1])
+        if state == self._state:
+            return
+        if self._file is None and state[0] is not None:
+            self._file = open_access_file(self._path)
+        self._known.clear()
+        if self._file is not None:
+            self._has_keys, self._is_open, self._count = SqlApiKeys(self._file).state()
+        self._state = _stat(self._watched[0]), _stat(self._watched[1])
+
+    def _looked_up(self, key_id: str) -> "_Known":
+        found = self._known.get(key_id)
+        if found is None:
+            found = self._known[key_id] = _Known(None if self._file is None else SqlApiKeys(self._file).get(key_id))
+            if len(self._known) > _MOST_KNOWN:
+                self._known.popitem(last=False)
+        return found
+
+    def _pepper_read(self) -> bytes:
+        if self._pepper is None:
+            try:
+                self._pepper = self._pepper_path.read_bytes()
+            except OSError as exc:
+                raise StorageUnavailable(
+                    f"{self._pepper_path} cannot be read ({exc.strerror}), and without it no key is recognised. "
+                    "Put it back from a backup, or set security.pepper."
+                ) from exc
+        return self._pepper
+
+    def _pepper_made(self) -> bytes:
+        has_keys = self._file is not None and bool(SqlApiKeys(self._file).listed(None, limit=1))
+        if self._pepper is None and not has_keys:  # else a missing file is an error: it belongs to those keys
+            folder = self._pepper_path.parent
+            for each in (folder.parent, folder):
+                prepare_folder(each)
+            with folder_locked(folder):
+                if not self._pepper_path.exists():
+                    with replacing(self._pepper_path) as file:
+                        file.write(new_pepper())
+        return self._pepper_read()
+
+
+def _chain_key(pepper: bytes) -> bytes:
+    return hmac.digest(pepper, b"audit", "sha256")
+
+
+class _Known:
+    """What a look-up found. A key's use is noted at most once a minute, also by several processes."""
+
+    __slots__ = ("hash", "key", "note_use_at", "principal")
+
+    def __init__(self, key: ApiKey | None) -> None:
+        self.key = key
+        self.hash = _UNKNOWN_HASH if key is None else key.hash
+        self.principal = None if key is None else key.principal
+        used_at = None if key is None else key.last_used_at
+        self.note_use_at = _LONG_AGO if used_at is None else used_at + _NOTED_EVERY
+
+
+def tenant_name(raw: str) -> str:
+    """`raw`, if it is a valid name of a tenant. Raises InvalidRequest."""
+    try:
+        return project_name(raw)
+    except InvalidRequest as exc:
+        raise InvalidRequest(
+            exc.message.replace("Project name", "Tenant", 1), code="invalid_tenant", field="tenant"
+        ) from None
+
+
+def _role(raw: str) -> Role:
+    for role in ROLES:
+        if raw == role:
+            return role
+    raise InvalidRequest(
+        f"The role must be one of {', '.join(ROLES)}; it is {raw[:40]!r}.", code="validation_error", field="role"
+    )
+
+
+def _label(raw: str) -> str:
+    label = raw.strip()
+    if len(label) > LONGEST_LABEL or not label.isprintable():
+        raise InvalidRequest(
+            f"The label must be one line of at most {LONGEST_LABEL} characters.",
+            code="validation_error",
+            field="label",
+        )
+    return label
+
+
+def _stat(path: str) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -1,0 +1,176 @@
+"""`mnemoir keys …`: make, list, rotate and revoke the keys of a data directory, also beside a running server."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mnemoir.cli.groups import group
+from mnemoir.cli.output import Config, DataDir, Json, note, print_json, print_row
+from mnemoir.core.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from mnemoir.app.api_keys import ApiKeys
+    from mnemoir.core.api_keys import ApiKey
+
+commands = group("Make, list and revoke the keys that callers of a server need.")
+
+_BY = "command line"
+_MOST_LISTED = 1000
+_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+
+KeyId = Annotated[str, typer.Argument(help="Id of the key, as list prints it.")]
+
+
+@commands.command()
+def create(
+    role: Annotated[str, typer.Option(help="read, write, admin or operator.")] = "write",
+    user: Annotated[str | None, typer.Option("--user", "-u", help="Only for this user; else for all.")] = None,
+    project: Annotated[
+        list[str] | None,
+        typer.Option("--project", "-p", help="Only for this project; may be repeated; else for all."),
+    ] = None,
+    tenant: Annotated[str, typer.Option(help="Whose data it is for.")] = "default",
+    label: Annotated[str, typer.Option(help="What or whom it is for.")] = "",
+    expires: Annotated[str | None, typer.Option(help="When it ends: 90d, 12h, or a time such as 2027-01-31.")] = None,
+    test: Annotated[bool, typer.Option("--test", help="Mark it as a key for tests: mn_test_…")] = False,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Make a key and print it, this once. From the first key on, a server needs one with every request."""
+    with opened_keys(config, data_dir) as keys:
+        is_first = not keys.listed(None, limit=1)
+        made, text = keys.create(
+            role=role,
+            tenant=tenant,
+            projects=project or None,
+            user=user,
+            label=label,
+            expires_at=_end(expires),
+            env="test" if test else "live",
+            by=_BY,
+        )
+    _print_new(made, text, as_json=as_json)
+    if is_first:
+        note("This is the first key: a server with this data now needs one with every request.")
+        note("`mnemoir keys disable` takes that back on a server that only this machine reaches.")
+
+
+@commands.command("list")
+def list_keys(
+    tenant: Annotated[str | None, typer.Option(help="Of this tenant; else of all.")] = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Print all keys without their secrets, oldest first."""
+    with opened_keys(config, data_dir) as keys:
+        found = list(_all(keys, tenant))
+        needed = keys.are_required(is_local=True)
+    if as_json:
+        print_json({"required": needed, "keys": [_json(key) for key in found]})
+        return
+    for key in found:
+        print_row(key.id, key.state, key.role, _whose(key), key.label)
+    if not found:
+        note("There are no keys.")
+    elif not needed:
+        note("Keys are switched off for servers that only this machine reaches (`mnemoir keys enable`).")
+
+
+@commands.command()
+def revoke(key_id: KeyId, config: Config = None, data_dir: DataDir = None) -> None:
+    """End a key at once."""
+    with opened_keys(config, data_dir) as keys:
+        key = keys.revoke(key_id)
+    print_row(key.id, key.state)
+
+
+@commands.command()
+def rotate(
+    key_id: KeyId,
+    overlap: Annotated[str, typer.Option(help="For how long the former key goes on: 24h, 30m, 7d.")] = "24h",
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Make a key with the same rights in place of another, and print it, this once."""
+    with opened_keys(config, data_dir) as keys:
+        made, text = keys.rotate(key_id, overlap=_duration(overlap, "--overlap"), by=_BY)
+    _print_new(made, text, as_json=as_json)
+
+
+@commands.command()
+def disable(config: Config = None, data_dir: DataDir = None) -> None:
+    """Need no key any more, on a server that only this machine reaches. All keys are kept."""
+    with opened_keys(config, data_dir) as keys:
+        keys.switch(on=False)
+    note(
+        "A server that only this machine reaches needs no key now. Keys of its settings (API_KEYS) are still needed."
+    )
+
+
+@commands.command()
+def enable(config: Config = None, data_dir: DataDir = None) -> None:
+    """Take `disable` back."""
+    with opened_keys(config, data_dir) as keys:
+        keys.switch(on=True)
+
+
+@contextmanager
+def opened_keys(config: Any, data_dir: Any) -> "Iterator[ApiKeys]":
+    """The keys of the data directory that the options name, closed at the end."""
+    from mnemoir.app.api_keys import ApiKeys
+    from mnemoir.settings import load_settings
+
+    keys = ApiKeys(load_settings(config, {"storage.data_dir": data_dir}))
+    try:
+        yield keys
+    finally:
+        keys.close()
+
+
+def _all(keys: "ApiKeys", tenant: str | None) -> "Iterator[ApiKey]":
+    after = None
+    while page := keys.listed(tenant, limit=_MOST_LISTED, after=after):
+        yield from page
+        after = page[-1]
+
+
+def _print_new(made: "ApiKey", text: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json({**_json(made), "key": text})
+        return
+    print_row(text)
+    note(f"Key {made.id}: {made.role}, {_whose(made)}. It is shown this once; keep it in a safe place.")
+
+
+def _json(key: "ApiKey") -> dict[str, Any]:
+    from mnemoir.server.keys.routes import key_json
+
+    return dict(key_json(key))
+
+
+def _whose(key: "ApiKey") -> str:
+    projects = "all projects" if key.projects is None else f"project {', '.join(key.projects)}"
+    of_tenant = "" if key.tenant == "default" else f"tenant {key.tenant}, "
+    return f"{of_tenant}{projects}, {'all users' if key.user is None else f'user {key.user}'}"
+
+
+def _end(text: str | None) -> datetime | None:
+    from mnemoir.core.clock import from_text, utc_now
+
+    if text is None:
+        return None
+    at = from_text(text)
+    return utc_now() + _duration(text, "--expires") if at is None else at
+
+
+def _duration(text: str, option: str) -> timedelta:
+    count, unit = text[:-1], _UNITS.get(text[-1:])
+    if unit is None or not (count.isascii() and count.isdecimal()) or len(count) > 5:
+        raise InvalidRequest(f"{option} must be a number with m, h or d, such as 24h; it is {text[:40]!r}.")
+    return timedelta(**{unit: int(count)})

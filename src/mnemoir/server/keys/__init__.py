@@ -1,0 +1,5 @@
+"""`/api/keys`, `/api/tenants` and `/api/audit`: who may call the server, and what they did."""
+
+from mnemoir.server.keys import audit, routes
+
+ROUTERS = (routes.router, audit.router)

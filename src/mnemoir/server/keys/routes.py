@@ -1,0 +1,255 @@
+"""`/api/keys` and `/api/tenants`: make, list, rotate and revoke the keys of callers.
+
+An admin manages the keys of its own tenant, and may give no more than its own key has; an operator manages all keys
+and the tenants. The first key is made by `mnemoir keys create` on the machine: a server that lets everybody in makes
+none. A key's text is in the answer to its making and nowhere else.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Annotated, Literal
+
+from fastapi import Depends, Query, Request
+from pydantic import BeforeValidator, Field
+
+from mnemoir.app.api_keys import ApiKeys
+from mnemoir.core.api_keys import ApiKey, Env
+from mnemoir.core.clock import to_text
+from mnemoir.core.errors import Forbidden, NotFound
+from mnemoir.core.scope import Principal, Role
+from mnemoir.server.access import principal_of
+from mnemoir.server.rest import (
+    Answer,
+    Body,
+    BodyOf,
+    Cursor,
+    Instant,
+    JsonObject,
+    Routes,
+    Site,
+    SiteHere,
+    whole_number,
+)
+
+router = Routes(prefix="/api", tags=["keys"])
+
+_MOST_LISTED = 1000
+_LONGEST_OVERLAP_H = 30 * 24
+_NOT_KEPT = {"cache-control": "no-store"}
+
+Limit = Annotated[int, BeforeValidator(whole_number(100, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")]
+
+
+class KeyBody(Body):
+    """A key to make. Without `tenant` it is for the caller's, without `projects` for all, without `user` for all."""
+
+    role: Role
+    tenant: str | None = None
+    projects: Annotated[list[str], Field(min_length=1, max_length=100)] | None = None
+    user: str | None = None
+    label: str = ""
+    expires_at: Instant | None = None
+    env: Env = "live"
+
+
+class RotateBody(Body):
+    """For how many hours the former key goes on."""
+
+    overlap_h: Annotated[float, Field(ge=0, le=_LONGEST_OVERLAP_H, allow_inf_nan=False, strict=False)] = 24
+
+
+class TenantBody(Body):
+    """A tenant to add, suspend or let go on."""
+
+    name: str
+    suspended: bool = False
+
+
+class KeyRecord(JsonObject):
+    """A key without its secret. `projects` and `user` are null for all; `state` is as of now."""
+
+    id: str
+    role: Role
+    tenant: str
+    projects: list[str] | None
+    user: str | None
+    label: str
+    state: Literal["valid", "expired", "revoked"]
+    created_at: str
+    created_by: str
+    expires_at: str | None
+    revoked_at: str | None
+    replaced_by: str | None
+    last_used_at: str | None
+
+
+class NewKey(KeyRecord):
+    """A key that was just made. `key` is its text, which is shown this once."""
+
+    key: str
+
+
+class KeyPage(JsonObject):
+    """Keys, oldest first; `next` is the cursor of the following page."""
+
+    results: list[KeyRecord]
+    next: str | None
+
+
+class TenantRecord(JsonObject):
+    """A tenant and the number of its keys, ended ones too."""
+
+    name: str
+    suspended_at: str | None
+    created_at: str
+    keys: int
+
+
+class TenantList(JsonObject):
+    """All tenants, by name."""
+
+    results: list[TenantRecord]
+
+
+@router.get("/keys", summary="The keys of your tenant; for an operator those of all")
+async def list_keys(
+    request: Request, site: SiteHere, limit: Limit = 100, cursor: Cursor = None, tenant: str | None = None
+) -> Answer[KeyPage]:
+    keys, caller = site.parts.api_keys, principal_of(request.scope)
+    wanted = tenant if caller.may("operator") else caller.tenant
+    if tenant not in (None, wanted):
+        return Answer({"results": [], "next": None}, headers=_NOT_KEPT)
+    after = None if cursor is None else await _key(keys, cursor, caller)
+    found = await asyncio.to_thread(keys.listed, wanted, limit=limit + 1, after=after)
+    page = found[:limit]
+    following = page[-1].id if len(found) > limit else None
+    shown = [key for key in page if caller.may("operator") or _is_within(caller, key.projects, key.user)]
+    return Answer({"results": [key_json(key) for key in shown], "next": following}, headers=_NOT_KEPT)
+
+
+@router.post("/keys", summary="Make a key; its text is in this answer and nowhere else", status_code=201)
+async def create(
+    request: Request, site: SiteHere, body: Annotated[KeyBody, Depends(BodyOf(KeyBody))]
+) -> Answer[NewKey]:
+    caller = _managing(request, site)
+    tenant = caller.tenant if body.tenant is None else body.tenant
+    _check_grant(caller, role=body.role, tenant=tenant, projects=body.projects, user=body.user)
+    made, text = await asyncio.to_thread(
+        site.parts.api_keys.create,
+        role=body.role,
+        tenant=tenant,
+        projects=body.projects,
+        user=body.user,
+        label=body.label,
+        expires_at=body.expires_at,
+        env=body.env,
+        by=caller.key,
+    )
+    return Answer[NewKey]({**key_json(made), "key": text}, 201, _NOT_KEPT)
+
+
+@router.post("/keys/{key_id}/rotate", summary="Make a key in place of another, which goes on for some hours")
+async def rotate(
+    request: Request,
+    site: SiteHere,
+    key_id: str,
+    body: Annotated[RotateBody, Depends(BodyOf(RotateBody, required=False))],
+) -> Answer[NewKey]:
+    caller = _managing(request, site)
+    old = await _key(site.parts.api_keys, key_id, caller)
+    _check_grant(caller, role=old.role, tenant=old.tenant, projects=old.projects, user=old.user)
+    overlap = timedelta(hours=body.overlap_h)
+    made, text = await asyncio.to_thread(site.parts.api_keys.rotate, key_id, overlap=overlap, by=caller.key)
+    return Answer[NewKey]({**key_json(made), "key": text}, 201, _NOT_KEPT)
+
+
+@router.delete("/keys/{key_id}", summary="End a key at once")
+async def revoke(request: Request, site: SiteHere, key_id: str) -> Answer[KeyRecord]:
+    caller = _managing(request, site)
+    await _key(site.parts.api_keys, key_id, caller)
+    return Answer(key_json(await asyncio.to_thread(site.parts.api_keys.revoke, key_id)), headers=_NOT_KEPT)
+
+
+@router.get("/tenants", summary="All tenants, for an operator")
+async def tenants(request: Request, site: SiteHere) -> Answer[TenantList]:
+    caller = principal_of(request.scope)
+    found = await asyncio.to_thread(site.parts.api_keys.tenants)
+    shown = [one for one in found if caller.may("operator") or one.name == caller.tenant]
+    return Answer(
+        {
+            "results": [
+                {"name": one.name, "suspended_at": one.suspended_at, "created_at": one.created_at, "keys": one.keys}
+                for one in shown
+            ]
+        },
+        headers=_NOT_KEPT,
+    )
+
+
+@router.put("/tenants", summary="Add a tenant, suspend one or let it go on; for an operator")
+async def put_tenant(
+    request: Request, site: SiteHere, body: Annotated[TenantBody, Depends(BodyOf(TenantBody))]
+) -> Answer[TenantList]:
+    caller = _managing(request, site)
+    if not caller.may("operator"):
+        raise Forbidden("Tenants are managed by an operator, such as the admin key (ADMIN_API_KEY).")
+    await asyncio.to_thread(site.parts.api_keys.put_tenant, body.name, suspended=body.suspended)
+    return await tenants(request, site)
+
+
+def key_json(key: ApiKey) -> KeyRecord:
+    """The record of a key."""
+    return {
+        "id": key.id,
+        "role": key.role,
+        "tenant": key.tenant,
+        "projects": None if key.projects is None else list(key.projects),
+        "user": key.user,
+        "label": key.label,
+        "state": key.state,
+        "created_at": to_text(key.created_at),
+        "created_by": key.created_by,
+        "expires_at": _text(key.expires_at),
+        "revoked_at": _text(key.revoked_at),
+        "replaced_by": key.replaced_by,
+        "last_used_at": _text(key.last_used_at),
+    }
+
+
+def _managing(request: Request, site: Site) -> Principal:
+    """The caller of a change. Raises Forbidden on a server that lets everybody in."""
+    caller = principal_of(request.scope)
+    if not caller.key and not site.options.is_in_process:
+        raise Forbidden(
+            "The first key is made on the machine of the server: run `mnemoir keys create` there.",
+            code="first_key_on_machine",
+        )
+    return caller
+
+
+async def _key(keys: ApiKeys, key_id: str, caller: Principal) -> ApiKey:
+    """The key of that id, if the caller may manage it. Raises NotFound."""
+    found = await asyncio.to_thread(keys.get, key_id, None if caller.may("operator") else caller.tenant)
+    if not caller.may("operator") and not _is_within(caller, found.projects, found.user):
+        raise NotFound(f"There is no key {key_id[:64]!r} here.", code="key_not_found")
+    return found
+
+
+def _check_grant(
+    caller: Principal, *, role: Role, tenant: str, projects: Sequence[str] | None, user: str | None
+) -> None:
+    """Raise Forbidden for a key with more rights than the caller's."""
+    if caller.may("operator"):
+        return
+    if role == "operator" or tenant != caller.tenant or not _is_within(caller, projects, user):
+        raise Forbidden("A key can be given no more than your own key has: its tenant, projects, user and role.")
+
+
+def _is_within(caller: Principal, projects: Sequence[str] | None, user: str | None) -> bool:
+    has_projects = caller.projects is None or (projects is not None and set(projects) <= set(caller.projects))
+    return has_projects and caller.user in (None, user)
+
+
+def _text(at: datetime | None) -> str | None:
+    return None if at is None else to_text(at)

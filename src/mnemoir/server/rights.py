@@ -1,0 +1,58 @@
+"""The right that each route takes, and whether a principal has it.
+
+Reading takes the role `read`, and changing takes `write`, but for the routes listed here. `manage` is the right of
+admins and operators, who then decide about different things; `server` that to see what is counted over the whole
+server.
+"""
+
+import re
+from typing import Literal
+
+from mnemoir.core.errors import Forbidden, MnemoirError
+from mnemoir.core.scope import Principal
+
+Right = Literal["read", "write", "admin", "manage", "server"]
+_READING = ("GET", "HEAD", "OPTIONS")
+# POST because they need a body, not because they change anything
+_SEARCHES = re.compile(r"/api/memories/search|/api/show")
+_ADMIN = re.compile(
+    r"(?:DELETE) /api/(?:memories|conversations)"
+    r"|(?:PUT|DELETE) /api/memories/(?:extraction-prompt|settings)"
+    r"|POST /api/(?:import|conversations/(?:import|prune|node-memory/cleanup))"
+    r"|[A-Z]+ /api/workflows/.*"
+)
+_MANAGING = re.compile(
+    r"(?:POST|PUT|DELETE) /api/model(?:/.*)?|GET /api/model/found|[A-Z]+ /api/(?:keys|tenants|audit)(?:/.*)?"
+)
+_SERVER = re.compile(r"(?:GET|POST) (?:/api/(?:status|clients)(?:/.*)?|/metrics|/ready)")
+
+_NEEDED = {
+    "manage": "admin or operator",
+    "server": "operator, or admin of a key that is bound to no project and no user",
+}
+
+
+def right_for(method: str, path: str) -> Right:
+    """The right that a request takes. `path` has no final slash; unknown routes take what their method says."""
+    asked = f"{method if method != 'HEAD' else 'GET'} {path}"
+    if _ADMIN.fullmatch(asked):
+        return "admin"
+    if _MANAGING.fullmatch(asked):
+        return "manage"
+    if _SERVER.fullmatch(asked):
+        return "server"
+    return "read" if method in _READING or _SEARCHES.fullmatch(path) else "write"
+
+
+def refusal_of(principal: Principal, right: Right) -> MnemoirError | None:
+    """The error for a principal without the right; None for one that has it."""
+    if right == "server":
+        has_it = principal.sees_server
+    elif right == "manage":
+        has_it = principal.may("admin") or principal.may("operator")
+    else:
+        has_it = principal.may(right)
+    if has_it:
+        return None
+    own = ", ".join(principal.roles)
+    return Forbidden(f"The role of this key is {own}; this takes {_NEEDED.get(right, right)}. Use a key that may.")

@@ -1,0 +1,151 @@
+"""Tenants and API keys in a file of their own, which the command line changes beside a running server."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from mnemoir.core.api_keys import ApiKey
+from mnemoir.core.clock import from_text, to_text
+from mnemoir.storage.sql.engine import Damaged, FileEngine, Sql, queries
+from mnemoir.storage.sql.rows import as_json, from_json
+
+_QUERIES = queries("access/api_keys")
+Note = Callable[[Sql], object]
+_OFF = "keys_off"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tenant:
+    """A tenant: its name, since when it is suspended, and the number of its keys."""
+
+    name: str
+    suspended_at: str | None
+    created_at: str
+    keys: int
+
+
+class SqlApiKeys:
+    """`file` is the caller's. Blocking and thread-safe; raises StorageUnavailable.
+
+    `note` writes the entry of the audit log in the transaction of each change.
+    """
+
+    def __init__(self, file: FileEngine) -> None:
+        self._file = file
+
+    def state(self) -> tuple[bool, bool, int]:
+        """Whether a key was ever made, whether keys were switched off, and how many were not revoked, at most two."""
+
+        def look(sql: Sql) -> tuple[bool, bool, int]:
+            is_off = sql.row(_QUERIES["decided"], name=_OFF) is not None
+            return sql.row(_QUERIES["any_key"]) is not None, is_off, len(sql.rows(_QUERIES["two_keys"]))
+
+        return self._file.read(look)
+
+    def switch(self, *, on: bool, note: Note) -> None:
+        """Switch keys off, or on again."""
+
+        def work(sql: Sql) -> None:
+            note(sql)
+            sql.run(_QUERIES["undecide"], name=_OFF)
+            if not on:
+                sql.run(_QUERIES["decide"], name=_OFF, value="yes")
+
+        self._file.write(work)
+
+    def get(self, key_id: str) -> ApiKey | None:
+        """The key of that id; None for none, and while its tenant is suspended."""
+        row = self._file.read(lambda sql: sql.row(_QUERIES["key"], id=key_id))
+        return None if row is None or row[-1] else _key_of(row[:-1])
+
+    def listed(self, tenant: str | None, *, limit: int, after: tuple[str, str] | None = None) -> list[ApiKey]:
+        """The keys of a tenant, None for all tenants, oldest first; `after` is time (text) and id of the last one."""
+        at, key_id = after or ("", "")
+        rows = self._file.read(
+            lambda sql: sql.rows(_QUERIES["keys"], tenant=tenant, after=at, after_id=key_id, limit=limit)
+        )
+        return [_key_of(row) for row in rows]
+
+    def put(
+        self, key: ApiKey, *, replaces: str | None = None, overlap_until: datetime | None = None, note: Note
+    ) -> None:
+        """Store a new key, and its tenant if that is new; the key that it `replaces` ends at `overlap_until`."""
+        values = {
+            "id": key.id,
+            "hash": key.hash,
+            "tenant": key.tenant,
+            "projects": None if key.projects is None else as_json(list(key.projects)),
+            "user": key.user,
+            "role": key.role,
+            "label": key.label,
+            "created_at": to_text(key.created_at),
+            "created_by": key.created_by,
+            "expires_at": None if key.expires_at is None else to_text(key.expires_at),
+        }
+
+        def work(sql: Sql) -> None:
+            note(sql)
+            sql.run(_QUERIES["enter_tenant"], name=key.tenant, now=to_text(key.created_at))
+            sql.run(_QUERIES["put_key"], **values)
+            if replaces is not None:
+                sql.run(
+                    _QUERIES["end_key"], id=replaces, at=to_text(overlap_until or key.created_at), replaced_by=key.id
+                )
+
+        self._file.write(work)
+
+    def revoke(self, key_id: str, at: datetime, note: Note) -> None:
+        """End a key, unless it has ended before."""
+
+        def work(sql: Sql) -> None:
+            note(sql)
+            sql.run(_QUERIES["end_key"], id=key_id, at=to_text(at), replaced_by=None)
+
+        self._file.write(work)
+
+    def note_use(self, key_id: str, at: datetime) -> None:
+        """Note when the key was used last."""
+        self._file.write(lambda sql: sql.run(_QUERIES["note_use"], id=key_id, at=to_text(at)))
+
+    def tenants(self) -> Sequence[Tenant]:
+        """All tenants, by name."""
+        rows = self._file.read(lambda sql: sql.rows(_QUERIES["tenants"]))
+        return [Tenant(name=name, suspended_at=at, created_at=made, keys=keys) for name, at, made, keys in rows]
+
+    def put_tenant(self, name: str, at: datetime, *, suspended: bool, note: Note) -> None:
+        """Add the tenant if it is new, and suspend it or let it go on."""
+
+        def work(sql: Sql) -> None:
+            note(sql)
+            sql.run(_QUERIES["enter_tenant"], name=name, now=to_text(at))
+            sql.run(_QUERIES["suspend_tenant"], name=name, at=to_text(at) if suspended else None)
+
+        self._file.write(work)
+
+
+def _key_of(row: Sequence[Any]) -> ApiKey:
+    id, hash, tenant, projects, user, role, label, created, by, expires, revoked, replaced_by, used = row
+    created_at = _time(created)
+    if created_at is None:
+        raise Damaged(f"API key {id} has no time at which it was made")
+    return ApiKey(
+        id=id,
+        hash=hash,
+        tenant=tenant,
+        projects=None if projects is None else from_json(projects),
+        user=user,
+        role=role,
+        label=label,
+        created_at=created_at,
+        created_by=by,
+        expires_at=_time(expires),
+        revoked_at=_time(revoked),
+        replaced_by=replaced_by,
+        last_used_at=_time(used),
+    )
+
+
+def _time(text: str | None) -> datetime | None:
+    at = from_text(text)
+    return None if at is None else at.astimezone(UTC)

@@ -1,0 +1,64 @@
+-- part: columns
+k.id, k.hash, k.tenant, k.projects, k.user, k.role, k.label, k.created_at, k.created_by, k.expires_at, k.revoked_at,
+       k.replaced_by, k.last_used_at
+
+-- name: key
+-- One key, and whether its tenant is suspended; at most one row, by the primary key.
+SELECT {columns}, t.suspended_at IS NOT NULL
+  FROM api_keys AS k JOIN tenants AS t ON t.name = k.tenant WHERE k.id = :id;
+
+-- name: keys
+-- The keys of a tenant, of all for NULL, oldest first, after a time and id; by index api_keys_of_tenant for a tenant.
+SELECT {columns}
+  FROM api_keys AS k
+ WHERE (:tenant IS NULL OR k.tenant = :tenant) AND (k.created_at, k.id) > (:after, :after_id)
+ ORDER BY k.created_at, k.id LIMIT :limit;
+
+-- name: any_key
+-- A row when any key was ever made, whatever became of it.
+SELECT 1 FROM api_keys LIMIT 1;
+
+-- name: two_keys
+-- Two rows when at least two keys were not revoked.
+SELECT 1 FROM api_keys WHERE revoked_at IS NULL LIMIT 2;
+
+-- name: put_key
+-- Store a new key.
+INSERT INTO api_keys (id, hash, tenant, projects, user, role, label, created_at, created_by, expires_at)
+VALUES (:id, :hash, :tenant, :projects, :user, :role, :label, :created_at, :created_by, :expires_at);
+
+-- name: end_key
+-- End a key at a time, unless it ends before; note what replaces it.
+UPDATE api_keys
+   SET revoked_at = min(coalesce(revoked_at, :at), :at), replaced_by = coalesce(:replaced_by, replaced_by)
+ WHERE id = :id;
+
+-- name: note_use
+-- Note when a key was used last.
+UPDATE api_keys SET last_used_at = :at WHERE id = :id AND (last_used_at IS NULL OR last_used_at < :at);
+
+-- name: tenants
+-- All tenants with the number of their keys, by name.
+SELECT t.name, t.suspended_at, t.created_at, count(k.id)
+  FROM tenants AS t LEFT JOIN api_keys AS k ON k.tenant = t.name GROUP BY t.name ORDER BY t.name;
+
+-- name: enter_tenant
+-- Add a tenant, unless it is there.
+INSERT INTO tenants (name, created_at) VALUES (:name, :now) ON CONFLICT DO NOTHING;
+
+-- name: suspend_tenant
+-- Suspend a tenant, or let it go on for NULL.
+UPDATE tenants SET suspended_at = CASE WHEN :at IS NULL THEN NULL ELSE coalesce(suspended_at, :at) END
+ WHERE name = :name;
+
+-- name: decided
+-- What was decided of this name; at most one row.
+SELECT value FROM access WHERE name = :name;
+
+-- name: decide
+-- Decide it.
+REPLACE INTO access (name, value) VALUES (:name, :value);
+
+-- name: undecide
+-- Take back what was decided.
+DELETE FROM access WHERE name = :name;

@@ -1,0 +1,340 @@
+"""Every route against every kind of key: what each takes, and that elsewhere looks like nowhere."""
+
+import asyncio
+import json
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from fastapi import FastAPI
+
+from mnemoir.core.ids import new_memory_id
+from mnemoir.server.access import OPEN_PATHS
+from mnemoir.server.rights import right_for
+from mnemoir.server.routing import Routing
+from tests.server.route_table import layer_of
+
+CELLO = "Plays the cello on Tuesdays"
+# the written matrix: what each route takes; a route that is not here fails the first test
+READ, WRITE, ADMIN, MANAGE, SERVER = "read", "write", "admin", "manage", "server"
+MATRIX = {
+    READ: """
+        GET /v1/models /models /v1/models/{model_id} /models/{model_id} /api/tags /api/ps /api/blobs/{digest}
+        POST /api/show /api/memories/search
+        GET /api/memories /api/memories/{user_id} /api/memories/{memory_id}/history /api/memories/{memory_id}/details
+        GET /api/memories/changes /api/memories/duplicates /api/memories/proposals /api/memories/settings
+        GET /api/memories/extraction-prompt /api/projects /api/events/{event_id} /api/export
+        GET /api/runs /api/runs/live /api/runs/{run_id} /api/runs/{run_id}/summary /api/runs/{run_id}/memories
+        GET /api/runs/{run_id}/curl /api/workflows /api/model /api/model/embedding
+        GET /api/discussions /api/discussions/{id} /api/discussions/{id}/memories /api/discussions/{id}/summary
+        GET /api/discussions/{id}/search /api/discussions/{id}/export
+        GET /api/conversations /api/conversations/search /api/conversations/export /api/conversations/{id}
+        GET /api/conversations/{id}/export /api/conversations/{id}/messages /api/conversations/{id}/answers
+        GET /api/conversations/{id}/messages/{message_id}/learned /api/conversations/{id}/answers/{answer_id}
+        GET /api/conversations/{id}/node-memory /api/conversations/{id}/node-memory/{memory}
+        GET /api/conversations/{id}/window /api/conversations/{id}/attachments
+        GET /api/conversations/{id}/attachments/{name} /api/conversations/{id}/branches
+        GET /api/files /api/files/{name}
+    """,
+    WRITE: """
+        POST /v1/chat/completions /chat/completions /v1/completions /completions /api/chat /api/generate
+        DELETE /api/chat /api/generate
+        POST /v1/embeddings /embeddings /api/embed /api/embeddings
+        POST /api/pull /api/push /api/create /api/copy /api/delete /api/blobs/{digest}
+        DELETE /api/pull /api/push /api/create /api/copy /api/delete
+        POST /api/memories /api/memories/merge /api/memories/{memory_id}/restore
+        POST /api/memories/changes/{change_id}/undo /api/memories/plans/{plan_id}/apply
+        POST /api/memories/proposals/approve /api/memories/proposals/refuse
+        POST /api/memories/proposals/{proposal_id}/approve /api/memories/proposals/{proposal_id}/refuse
+        PATCH /api/memories/proposals/{proposal_id} /api/memories/{memory_id}
+        DELETE /api/memories/{memory_id}
+        POST /api/discussions/{id}/import /api/discussions/{id}/rebuild
+        DELETE /api/discussions/{id} /api/discussions/{id}/memories/{key}
+        POST /api/conversations /api/conversations/{id}/branch /api/conversations/{id}/flush
+        POST /api/conversations/{id}/messages
+        PATCH /api/conversations/{id} /api/conversations/{id}/messages/{message_id}
+        PUT /api/conversations/{id}/head
+        DELETE /api/conversations/{id} /api/conversations/{id}/answers/{answer_id}
+        DELETE /api/conversations/{id}/node-memory /api/conversations/{id}/node-memory/{memory}
+    """,
+    ADMIN: """
+        DELETE /api/memories /api/conversations /api/memories/extraction-prompt
+        PUT /api/memories/settings /api/memories/extraction-prompt
+        POST /api/import /api/conversations/import /api/conversations/prune /api/conversations/node-memory/cleanup
+        GET /api/workflows/saving /api/workflows/problems /api/workflows/graph /api/workflows/schema/{kind}
+        GET /api/workflows/files/{path} /api/workflows/kept/{path}
+        PUT /api/workflows/files/{path}
+        POST /api/workflows/check /api/workflows/kept/{path} /api/workflows/try
+    """,
+    MANAGE: """
+        GET /api/keys /api/tenants /api/audit /api/model/found
+        POST /api/keys /api/keys/{key_id}/rotate /api/model/test /api/model/list
+        POST /api/model/embedding/test /api/model/embedding/list
+        PUT /api/tenants /api/model /api/model/embedding
+        DELETE /api/keys/{key_id} /api/model /api/model/embedding
+    """,
+    SERVER: """
+        GET /ready /metrics /api/status /api/status/growth /api/status/latencies /api/clients
+        POST /api/status/check
+    """,
+}
+STREAMS = {("GET", "/api/runs/live")}
+CHANGING = {("GET", "/api/audit")}  # each request adds to it
+ENDLESS_OR_TIMED = STREAMS | CHANGING | {("POST", path) for path in ("/v1/chat/completions", "/chat/completions")}
+
+
+def written() -> dict[tuple[str, str], str]:
+    rows = {}
+    for right, lines in MATRIX.items():
+        for line in lines.strip().splitlines():
+            method, *paths = line.split()
+            rows |= {(method, path): right for path in paths}
+    return rows
+
+
+ROWS = written()
+ROLES = {"read": {READ}, "write": {READ, WRITE}, "operator": {MANAGE, SERVER}}
+
+
+def routes_of(server) -> set[tuple[str, str]]:
+    """Every route of the running router, names as they stand in it."""
+    routing, api = layer_of(server, Routing), layer_of(server, FastAPI)
+    found = {("POST", path) for path in routing.posts} | {("DELETE", path) for path in routing.deletes}
+    found |= {
+        (method, re.sub(r":\w+\}", "}", route.path_format))
+        for route in api.routes
+        for method in (route.methods or ())
+        if method not in ("HEAD", "OPTIONS")
+    }
+    return {(method, path) for method, path in found if path not in OPEN_PATHS}
+
+
+def body_of(values: dict[str, str]) -> dict:
+    """One body for all routes: each reads the members it knows."""
+    return {
+        "user_id": values["user_id"],
+        "user": values["user_id"],
+        "model": "mnemoir",
+        "messages": [{"role": "user", "content": "Hello"}],
+        "message": {"role": "user", "content": "Hello"},
+        "role": "user",
+        "content": "Hello",
+        "prompt": "Hello",
+        "input": "Hello",
+        "infer": False,
+        "query": "cello",
+        "ids": [values["memory_id"], values["proposal_id"]],
+        "keep": values["memory_id"],
+        "memory": "Plays the harp",
+        "request_id": values["answer_id"],
+        "message_id": 1,
+        "days": 1,
+        "id": values["id"],
+    }
+
+
+def target(path: str, values: dict[str, str], query: str = "") -> str:
+    filled = re.sub(r"\{(\w+)\}", lambda name: values.get(name[1], "thing"), path)
+    return f"{filled}?user_id={values['user_id']}&q=cello{query}"
+
+
+@pytest.fixture
+async def served(open_server):
+    """A server with keys and what Mira keeps in it; its keys by name, the ids of her things, and ids of nothing."""
+    server = await open_server()
+    make = server.parts.api_keys.create
+    keys = {role: make(role=role, by="test")[1] for role in ("read", "write", "admin", "operator")}
+    keys["user"] = make(role="admin", user="noa", by="test")[1]
+    keys["project"] = make(role="admin", projects=["kitchen"], by="test")[1]
+    keys["tenant"] = make(role="admin", tenant="acme", by="test")[1]
+    expiring, keys["expired"] = make(role="admin", by="test")
+    revoked, keys["revoked"] = make(role="admin", by="test")
+    server.parts.api_keys.revoke(revoked.id)
+    server.parts.api_keys.revoke(expiring.id)
+    admin = {"x_api_key": keys["admin"]}
+    said = {"messages": [{"role": "user", "content": CELLO}], "user_id": "mira", "infer": False}
+    added = await server.post("/api/memories", said, **admin)
+    later = await server.post("/api/memories", said | {"async_mode": True}, **admin)
+    async with asyncio.timeout(60):
+        while (await server.get(f"/api/events/{later['event_id']}", **admin))["status"] != "SUCCEEDED":  # noqa: ASYNC110 - no row tells
+            await asyncio.sleep(0.01)
+    chat = {"model": "mnemoir", "messages": [{"role": "user", "content": CELLO}], "user": "mira"}
+    answer = await server.ask("POST", "/v1/chat/completions", chat | {"conversation_id": "talk"}, **admin)
+    changes = await server.get("/api/memories/changes?user_id=mira", **admin)
+    hers = {
+        "user_id": "mira",
+        "memory_id": added["results"][0]["id"],
+        "event_id": later["event_id"],
+        "id": "talk",
+        "message_id": "1",
+        "run_id": answer.headers["x-workflow-run-id"],
+        "change_id": changes["results"][0]["id"],
+        "answer_id": "0" * 16,
+        "proposal_id": new_memory_id(),
+        "plan_id": "pln_" + "0" * 32,
+        "key_id": revoked.id,
+    }
+    assert answer.status == 200
+    return server, keys, hers, {name: unlike(name, value) for name, value in hers.items()}
+
+
+def unlike(name: str, value: str) -> str:
+    """A value of the same form that names nothing."""
+    if name in ("message_id", "answer_id", "proposal_id", "plan_id"):
+        return value
+    if name == "memory_id":
+        return new_memory_id()
+    return value[:-4] + {"talk": "klat", "mira": "arim"}.get(value, value[-4:][::-1] + "")
+
+
+async def test_every_route_has_a_row_in_the_matrix_and_takes_what_it_says(served):
+    server, *_ = served
+    assert routes_of(server) - ROWS.keys() == set(), "a route without a row"
+    assert ROWS.keys() - routes_of(server) == set(), "a row without a route"
+    for (method, path), right in ROWS.items():
+        assert (right_for(method, path.replace("{", "").replace("}", "")), method, path) == (right, method, path)
+
+
+@pytest.mark.parametrize("kind", ["none", "unknown", "revoked", "another server's", "cut short", "too long"])
+async def test_without_a_valid_key_no_route_is_open(served, kind):
+    server, keys, hers, _ = served
+    key = {
+        "unknown": "mn_live_aaaaaaaa_" + "x" * 43,
+        "revoked": keys["revoked"],
+        "another server's": keys["admin"][:-1] + ("A" if keys["admin"][-1] != "A" else "B"),
+        "cut short": keys["admin"][:-1],
+        "too long": keys["admin"] + "x" * 600,
+    }.get(kind)
+    sent = {} if key is None else {"authorization": f"Bearer {key}"}
+    for method, path in ROWS:
+        answer = await server.ask(method, target(path, hers), body_of(hers), **sent)
+        assert (answer.status, method, path) == (401, method, path)
+        assert key is None or key.encode() not in answer.body
+
+
+@pytest.mark.parametrize("role", sorted(ROLES))
+async def test_a_role_that_is_too_low_is_refused_by_every_route_that_takes_more(served, role):
+    server, keys, hers, _ = served
+    for (method, path), right in ROWS.items():
+        if right in ROLES[role] or (method, path) in STREAMS:
+            continue
+        answer = await server.ask(method, target(path, hers), body_of(hers), x_api_key=keys[role])
+        assert (answer.status, method, path) == (403, method, path)
+
+
+@pytest.mark.parametrize("kind", ["user", "project", "tenant"])
+async def test_elsewhere_looks_like_nowhere_on_every_route_and_nothing_there_changes(served, kind):
+    server, keys, hers, none = served
+    before = await everything(server, keys["admin"])
+    query = "&project=default" if kind == "project" else ""
+    for method, path in sorted(ROWS.keys() - ENDLESS_OR_TIMED):
+        told = []
+        for values in (hers, none):
+            asked = target(path, values, query)
+            answer = await server.ask(method, asked, body_of(values), x_api_key=keys[kind])
+            assert (b"cello" in answer.body.lower().replace(b"q=cello", b""), method, path) == (False, method, path)
+            told.append((answer.status, plain(answer.body, values)))
+        assert (told[0], method, path) == (told[1], method, path)
+    assert await everything(server, keys["admin"]) == before
+
+
+async def everything(server, key: str) -> list[bytes]:
+    """What Mira keeps, as an admin sees it."""
+    asked = ("/api/export?user_id=mira", "/api/conversations/talk/messages?user_id=mira", "/api/projects")
+    return [(await server.ask("GET", target, x_api_key=key)).body for target in asked]
+
+
+def plain(body: bytes, values: dict[str, str]) -> str:
+    """The body with the values that were asked for, ids and times put aside."""
+    text = body.decode("utf-8", "replace")
+    for name, value in values.items():
+        if len(value) > 1:
+            text = text.replace(value, name)
+    text = re.sub(r'"(request_id|id|uid|turn_id|key|event_id|run_id|conversation_id)": ?"[^"]*"', r'"\1"', text)
+    return re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+00:00)|\b\d{6,}\b|\"\w*(?:duration|_ms)\": ?[\d.]+", "", text)
+
+
+async def test_a_bound_key_finds_its_own_without_naming_its_user(served):
+    server, keys, *_ = served
+    noa = {"x_api_key": keys["user"]}
+    said = {"messages": [{"role": "user", "content": "Rows on the lake"}], "infer": False}
+    await server.post("/api/memories", said, **noa)
+    found = await server.post("/api/memories/search", {"query": "lake"}, **noa)
+    listed = await server.get("/api/memories", **noa)
+    exported = (await server.ask("GET", "/api/export", **noa)).body.splitlines()
+    projects = await server.get("/api/projects", **noa)
+    assert [one["memory"] for one in found["results"]] == ["Rows on the lake"]
+    assert [one["memory"] for one in listed["results"]] == ["Rows on the lake"]
+    assert [json.loads(line)["user_id"] for line in exported] == ["noa"]
+    assert [user["user_id"] for project in projects["results"] for user in project["users"]] == ["noa"]
+
+
+async def test_filters_of_any_depth_are_met_within_the_scope(served):
+    server, keys, *_ = served
+    for filters in (
+        {"user_id": "mira"},
+        {"OR": [{"user_id": "mira"}]},
+        {"NOT": [{"user_id": "noa"}]},
+        {"user_id": "*"},
+    ):
+        answer = await server.ask(
+            "POST", "/api/memories/search", {"query": "cello", "filters": filters}, x_api_key=keys["user"]
+        )
+        assert b"Tuesdays" not in answer.body
+
+
+async def test_a_chat_takes_the_user_from_the_key_before_what_it_names(served):
+    server, keys, *_ = served
+    chat = {"model": "mnemoir", "user": "mira", "conversation_id": "own"}
+    chat["messages"] = [{"role": "user", "content": "Hello"}]
+    await server.post("/v1/chat/completions", chat, x_api_key=keys["user"], x_user_id="mira")
+    listed = await server.get("/api/conversations", x_api_key=keys["user"])
+    assert [one["id"] for one in listed["results"]] == ["own"]
+    hers = await server.get("/api/conversations?user_id=mira", x_api_key=keys["admin"])
+    assert [one["id"] for one in hers["results"]] == ["talk"]
+
+
+async def test_runs_are_told_to_those_whose_they_are(served):
+    server, keys, *_ = served
+    chat = {"model": "mnemoir", "messages": [{"role": "user", "content": "Hello"}]}
+    own = await server.ask("POST", "/v1/chat/completions", chat, x_api_key=keys["user"])
+    for key, count in (("user", 1), ("tenant", 0), ("project", 0), ("admin", 2)):
+        listed = await server.get("/api/runs", x_api_key=keys[key])
+        assert (key, len(listed["results"])) == (key, count)
+    assert (
+        await server.ask("GET", f"/api/runs/{own.headers['x-workflow-run-id']}", x_api_key=keys["user"])
+    ).status == 200
+
+
+async def test_two_tenants_with_the_same_names_share_nothing(served):
+    server, keys, *_ = served
+    acme, chat = {"x_api_key": keys["tenant"]}, {"model": "mnemoir", "user": "mira", "conversation_id": "talk"}
+    chat["messages"] = [{"role": "user", "content": "Acme hello"}]
+    await server.post("/v1/chat/completions", chat, **acme)
+    said = {"messages": [{"role": "user", "content": "Sails at Acme"}], "user_id": "mira", "infer": False}
+    await server.post("/api/memories", said, **acme)
+    theirs = await server.ask("GET", "/api/conversations/talk/messages?user_id=mira", **acme)
+    hers = await server.ask("GET", "/api/conversations/talk/messages?user_id=mira", x_api_key=keys["admin"])
+    assert (b"Acme" in theirs.body, b"cello" in theirs.body) == (True, False)
+    assert (b"Acme" in hers.body, b"cello" in hers.body) == (False, True)
+    assert b"Acme" not in (await server.ask("GET", "/api/export?user_id=mira", x_api_key=keys["admin"])).body
+
+
+async def test_a_key_ends_when_it_expires_and_when_it_is_revoked(open_server):
+    server = await open_server()
+    keys = server.parts.api_keys
+    soon = datetime.now(UTC) + timedelta(milliseconds=30)
+    _, expiring = keys.create(role="read", expires_at=soon, by="test")
+    lasting, text = keys.create(role="read", by="test")
+    async with asyncio.timeout(60):
+        while (await server.ask("GET", "/api/projects", x_api_key=expiring)).status != 401:  # noqa: ASYNC110 - by clock
+            await asyncio.sleep(0.01)
+    assert (await server.ask("GET", "/api/memories?user_id=mira", x_api_key=text)).status == 200
+    keys.revoke(lasting.id)
+    assert (await server.ask("GET", "/api/memories?user_id=mira", x_api_key=text)).status == 401
+
+
+async def test_two_keys_that_differ_are_refused(served):
+    server, keys, *_ = served
+    answer = await server.ask("GET", "/api/projects", x_api_key=keys["read"], authorization=f"Bearer {keys['write']}")
+    assert (answer.status, json.loads(answer.body)["code"]) == (400, "several_keys")

@@ -1,0 +1,32 @@
+import type { GrowthDay } from '@/shared/data/status';
+
+export type Counted = Exclude<keyof GrowthDay, 'day'>;
+
+/** Counts of one or two things a day. */
+export interface Series {
+  title: string;
+  parts: readonly { member: Counted; name: string; color: string }[];
+}
+
+const FIRST = 'light-dark(var(--mantine-color-pine-7), var(--mantine-color-pine-4))';
+const SECOND = 'light-dark(var(--mantine-color-orange-8), var(--mantine-color-orange-4))';
+
+export const SERIES: readonly Series[] = [
+  { title: 'Memories a day', parts: [{ member: 'memories', name: 'Memories', color: FIRST }] },
+  { title: 'Messages a day', parts: [{ member: 'messages', name: 'Messages', color: FIRST }] },
+  {
+    title: 'Model tokens a day',
+    parts: [
+      { member: 'input_tokens', name: 'In', color: FIRST },
+      { member: 'output_tokens', name: 'Out', color: SECOND },
+    ],
+  },
+];
+
+/** The sum over all days; null while the server still counts. */
+export function total(days: readonly GrowthDay[], member: Counted): number | null {
+  return days.reduce<number | null>(
+    (sum, { [member]: count }) => (sum === null || count === null ? null : sum + count),
+    0,
+  );
+}
