@@ -37,8 +37,7 @@ class _Copied:
     sha256: str
 
 
-class _Gone:
-    """The outcome for a file that was deleted."""
+_GONE = _Copied(0, "")  # of a file that was deleted
 
 
 def copy_file(root: Path, path: str, target: Path) -> FileEntry | None:
@@ -51,10 +50,10 @@ def copy_file(root: Path, path: str, target: Path) -> FileEntry | None:
             return None
         opened.enter_context(Folder(root=target, steps=steps).open(create=True))
         attempt = partial(_unchanged_copy, folder, name, target / path)
-        copied: _Copied | _Gone | None = patiently(attempt, _PATIENCE_S)
+        copied = patiently(attempt, _PATIENCE_S)
     if copied is None:
         raise StorageUnavailable(f"{root / path} changes faster than it can be copied. Try again later.")
-    return None if isinstance(copied, _Gone) else _entry(path, copied, is_database=False)
+    return None if copied is _GONE else _entry(path, copied, is_database=False)
 
 
 def copy_databases(root: Path, paths: Sequence[str], target: Path) -> list[FileEntry]:
@@ -76,7 +75,8 @@ def digest_of(path: Path) -> tuple[int, str]:
         return os.fstat(file.fileno()).st_size, hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _unchanged_copy(folder: int, name: str, target: Path) -> _Copied | _Gone | None:
+def _unchanged_copy(folder: int, name: str, target: Path) -> _Copied | None:
+    """One try; None when the file was changed meanwhile."""
     before = stamp_of(folder, name)
     with suppress(FileNotFoundError):
         if before is not None:
@@ -84,7 +84,7 @@ def _unchanged_copy(folder: int, name: str, target: Path) -> _Copied | _Gone | N
                 copied = _copied(open(os.open(name, _READ, dir_fd=folder), "rb"), file)  # noqa: SIM115
             return copied if stamp_of(folder, name) == before else None
     target.unlink(missing_ok=True)
-    return _Gone()
+    return _GONE
 
 
 def _copied(source: BinaryIO, target: BinaryIO) -> _Copied:
