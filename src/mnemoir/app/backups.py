@@ -283,4 +283,4 @@ def _elsewhere(settings: Settings) -> Iterator[str]:
     }
     for what, path in named.items():
         if path is not None and _below(root, path) is None:
-            yield f"The {what} {path} lies elsewhere."
+            yield f"The {what} {path.absolute()} lies elsewhere."
