@@ -1,4 +1,4 @@
-"""`/api/keys` and `/api/tenants`: who may call the server."""
+"""`/api/keys`, `/api/tenants` and `/api/me`: who may call the server."""
 
 from mnemoir.server.keys import routes
 

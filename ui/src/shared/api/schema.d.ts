@@ -176,6 +176,93 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the key of this request is for, and what it may do */
+        get: operations["me_api_me_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The keys of your tenant; for an operator those of all */
+        get: operations["list_keys_api_keys_get"];
+        put?: never;
+        /** Make a key; its text is in this answer and nowhere else */
+        post: operations["create_api_keys_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/keys/{key_id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a key in place of another, which goes on for some hours */
+        post: operations["rotate_api_keys__key_id__rotate_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/keys/{key_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End a key at once */
+        delete: operations["revoke_api_keys__key_id__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tenants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All tenants, for an operator */
+        get: operations["tenants_api_tenants_get"];
+        /** Add a tenant, suspend one or let it go on; for an operator */
+        put: operations["put_tenant_api_tenants_put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/model": {
         parameters: {
             query?: never;
@@ -3320,6 +3407,54 @@ export interface components {
             failed: number;
         };
         /**
+         * KeyPage
+         * @description Keys, oldest first; `next` is the cursor of the following page.
+         */
+        KeyPage: {
+            /** Results */
+            results: components["schemas"]["KeyRecord"][];
+            /** Next */
+            next: string | null;
+        };
+        /**
+         * KeyRecord
+         * @description A key without its secret. `projects` and `user` are null for all; `state` is as of now.
+         */
+        KeyRecord: {
+            /** Id */
+            id: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "read" | "write" | "admin" | "operator";
+            /** Tenant */
+            tenant: string;
+            /** Projects */
+            projects: string[] | null;
+            /** User */
+            user: string | null;
+            /** Label */
+            label: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "valid" | "expired" | "revoked";
+            /** Created At */
+            created_at: string;
+            /** Created By */
+            created_by: string;
+            /** Expires At */
+            expires_at: string | null;
+            /** Revoked At */
+            revoked_at: string | null;
+            /** Replaced By */
+            replaced_by: string | null;
+            /** Last Used At */
+            last_used_at: string | null;
+        };
+        /**
          * KnownMemory
          * @description A memory that said already what was to be added.
          */
@@ -3511,6 +3646,39 @@ export interface components {
             undo_of: string | null;
             /** Undone By */
             undone_by: string | null;
+        };
+        /**
+         * May
+         * @description Which rights a caller has. `manage` is for keys and the models, `server` for health and counts of everybody.
+         */
+        May: {
+            /** Read */
+            read: boolean;
+            /** Write */
+            write: boolean;
+            /** Admin */
+            admin: boolean;
+            /** Manage */
+            manage: boolean;
+            /** Server */
+            server: boolean;
+        };
+        /**
+         * Me
+         * @description A caller. `projects` and `user` are what its key is bound to, null for all; `key` is null without a key.
+         */
+        Me: {
+            /** Tenant */
+            tenant: string;
+            /** Roles */
+            roles: ("read" | "write" | "admin" | "operator")[];
+            /** Projects */
+            projects: string[] | null;
+            /** User */
+            user: string | null;
+            /** Key */
+            key: string | null;
+            may: components["schemas"]["May"];
         };
         /**
          * MediaUrl
@@ -3794,6 +3962,46 @@ export interface components {
             problem: string;
             /** To Do */
             to_do: string;
+        };
+        /**
+         * NewKey
+         * @description A key that was just made. `key` is its text, which is shown this once.
+         */
+        NewKey: {
+            /** Id */
+            id: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "read" | "write" | "admin" | "operator";
+            /** Tenant */
+            tenant: string;
+            /** Projects */
+            projects: string[] | null;
+            /** User */
+            user: string | null;
+            /** Label */
+            label: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "valid" | "expired" | "revoked";
+            /** Created At */
+            created_at: string;
+            /** Created By */
+            created_by: string;
+            /** Expires At */
+            expires_at: string | null;
+            /** Revoked At */
+            revoked_at: string | null;
+            /** Replaced By */
+            replaced_by: string | null;
+            /** Last Used At */
+            last_used_at: string | null;
+            /** Key */
+            key: string;
         };
         /**
          * NodeMemories
@@ -4752,6 +4960,28 @@ export interface components {
              * @constant
              */
             success: true;
+        };
+        /**
+         * TenantList
+         * @description All tenants, by name.
+         */
+        TenantList: {
+            /** Results */
+            results: components["schemas"]["TenantRecord"][];
+        };
+        /**
+         * TenantRecord
+         * @description A tenant and the number of its keys, ended ones too.
+         */
+        TenantRecord: {
+            /** Name */
+            name: string;
+            /** Suspended At */
+            suspended_at: string | null;
+            /** Created At */
+            created_at: string;
+            /** Keys */
+            keys: number;
         };
         /**
          * TextPartAnswer
@@ -5854,6 +6084,32 @@ export interface components {
             to_newest?: boolean;
         };
         /**
+         * KeyBody
+         * @description A key to make. Without `tenant` it is for the caller's, without `projects` for all, without `user` for all.
+         */
+        KeyBody: {
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "read" | "write" | "admin" | "operator";
+            /** Tenant */
+            tenant?: string | null;
+            /** Projects */
+            projects?: string[] | null;
+            /** User */
+            user?: string | null;
+            /** Label */
+            label?: string;
+            /** Expires At */
+            expires_at?: number | string | null;
+            /**
+             * Env
+             * @enum {string}
+             */
+            env?: "live" | "test";
+        };
+        /**
          * MergeBody
          * @description `POST /api/memories/merge`: `keep` stays, with the text `memory` or its own; the other `ids` are deleted.
          */
@@ -6154,6 +6410,14 @@ export interface components {
             made_by?: string | null;
         };
         /**
+         * RotateBody
+         * @description For how many hours the former key goes on.
+         */
+        RotateBody: {
+            /** Overlap H */
+            overlap_h?: number;
+        };
+        /**
          * SaidBody
          * @description A message verbatim.
          */
@@ -6273,6 +6537,16 @@ export interface components {
             created_at?: string | null;
             /** Stale */
             stale?: boolean;
+        };
+        /**
+         * TenantBody
+         * @description A tenant to add, suspend or let go on.
+         */
+        TenantBody: {
+            /** Name */
+            name: string;
+            /** Suspended */
+            suspended?: boolean;
         };
         /**
          * TextBody
@@ -6764,6 +7038,231 @@ export interface operations {
             };
         };
     };
+    me_api_me_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    list_keys_api_keys_get: {
+        parameters: {
+            query?: {
+                /** @description 0 means 1000 */
+                limit?: number;
+                /** @description `next` of the page before */
+                cursor?: string | null;
+                tenant?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyPage"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    create_api_keys_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KeyBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewKey"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    rotate_api_keys__key_id__rotate_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RotateBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewKey"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    revoke_api_keys__key_id__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyRecord"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    tenants_api_tenants_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    put_tenant_api_tenants_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TenantBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     overview_api_model_get: {
         parameters: {
             query?: never;
@@ -7109,10 +7608,7 @@ export interface operations {
     };
     projects_api_projects_get: {
         parameters: {
-            query?: {
-                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
-                project?: string;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -8628,12 +9124,16 @@ export interface operations {
     list_discussions_api_discussions_get: {
         parameters: {
             query?: {
-                /** @description user of the config tree; else the first one */
-                user?: string | null;
                 /** @description 0 means 1000 */
                 limit?: number;
                 /** @description `next` of the page before */
                 after?: string | null;
+                /** @description user of the config tree; else the first one */
+                user?: string | null;
+                /** @description whose, for a key that is bound to a part of all */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
             };
             header?: never;
             path?: never;
@@ -8664,8 +9164,6 @@ export interface operations {
     memories_api_discussions__id__memories_get: {
         parameters: {
             query?: {
-                /** @description user of the config tree; else the first one */
-                user?: string | null;
                 kind?: "summaries" | "records";
                 /** @description 0 means 1000 */
                 limit?: number;
@@ -8675,6 +9173,12 @@ export interface operations {
                 stale?: boolean;
                 /** @description with the words of each chunk */
                 sources?: boolean;
+                /** @description user of the config tree; else the first one */
+                user?: string | null;
+                /** @description whose, for a key that is bound to a part of all */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
             };
             header?: never;
             path: {
@@ -8707,9 +9211,13 @@ export interface operations {
     forget_api_discussions__id__memories__key__delete: {
         parameters: {
             query?: {
+                kind?: "summaries" | "records";
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
-                kind?: "summaries" | "records";
+                /** @description whose, for a key that is bound to a part of all */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
             };
             header?: never;
             path: {
@@ -8744,6 +9252,10 @@ export interface operations {
             query?: {
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
+                /** @description whose, for a key that is bound to a part of all */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
             };
             header?: never;
             path: {
@@ -8778,11 +9290,15 @@ export interface operations {
             query: {
                 /** @description phrases, with semicolons between them */
                 q: string;
-                /** @description user of the config tree; else the first one */
-                user?: string | null;
                 /** @description 0 means 100 */
                 limit?: number;
                 mode?: "keyword" | "hybrid";
+                /** @description user of the config tree; else the first one */
+                user?: string | null;
+                /** @description whose, for a key that is bound to a part of all */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
             };
             header?: never;
             path: {
@@ -8817,6 +9333,10 @@ export interface operations {
             query?: {
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
+                /** @description whose, for a key that is bound to a part of all */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
             };
             header?: never;
             path: {
@@ -8849,10 +9369,14 @@ export interface operations {
     import_discussion_api_discussions__id__import_post: {
         parameters: {
             query?: {
-                /** @description user of the config tree; else the first one */
-                user?: string | null;
                 /** @description even where something is remembered of it */
                 replace?: boolean;
+                /** @description user of the config tree; else the first one */
+                user?: string | null;
+                /** @description whose, for a key that is bound to a part of all */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
             };
             header?: never;
             path: {
@@ -8889,10 +9413,14 @@ export interface operations {
     rebuild_api_discussions__id__rebuild_post: {
         parameters: {
             query?: {
-                /** @description user of the config tree; else the first one */
-                user?: string | null;
                 /** @description only tell what a model would be asked about */
                 dry_run?: boolean;
+                /** @description user of the config tree; else the first one */
+                user?: string | null;
+                /** @description whose, for a key that is bound to a part of all */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
             };
             header?: never;
             path: {
@@ -8931,6 +9459,10 @@ export interface operations {
             query?: {
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
+                /** @description whose, for a key that is bound to a part of all */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
             };
             header?: never;
             path: {
@@ -8965,6 +9497,10 @@ export interface operations {
             query?: {
                 /** @description user of the config tree; else the first one */
                 user?: string | null;
+                /** @description whose, for a key that is bound to a part of all */
+                user_id?: string | null;
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
             };
             header?: never;
             path: {
