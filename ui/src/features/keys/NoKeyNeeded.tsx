@@ -1,6 +1,7 @@
 import { Code, List, Stack, Text, Title } from '@mantine/core';
 import { Link } from 'react-router';
 import { CodeBlock } from '@/shared/components/CodeBlock';
+import { ErrorState, LoadingState } from '@/shared/components/states';
 import { CLIENT_NAMES, type ClientKind, useClients } from '@/shared/data/status';
 
 const COMMAND = 'mnemoir keys create --role admin --label "Admin"';
@@ -56,6 +57,8 @@ function Callers() {
       <Title order={2} size="h4">
         Apps that will need one
       </Title>
+      {clients.isPending && <LoadingState label="Loading the calls" />}
+      {clients.isError && <ErrorState error={clients.error} onRetry={() => void clients.refetch()} />}
       {clients.data && seen.length === 0 && (
         <Text size="sm" c="dimmed">
           No app has called since the server was started.
