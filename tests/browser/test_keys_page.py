@@ -74,7 +74,6 @@ async def test_a_key_for_one_user_shows_what_is_theirs_alone(start_site: StartSi
     await enter(page, own)
     await expect(page.get_by_text(FACT)).to_be_visible()
     await expect(page.get_by_text("Noa rows")).to_have_count(0)
-    names = ["Chat", "Memories", "Conversations", "Runs", "Connect"]
     navigation = page.get_by_role("navigation", name="Pages")
     await expect(navigation.get_by_role("link")).to_have_text(
         ["Chat", "Memories", "Conversations", "Runs", "Connect"]

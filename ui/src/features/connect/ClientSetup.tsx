@@ -1,4 +1,4 @@
-import { Alert, Code, List, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Code, List, Stack, Text } from '@mantine/core';
 import { TbInfoCircle } from 'react-icons/tb';
 import { Link } from 'react-router';
 import { CodeBlock } from '@/shared/components/CodeBlock';
@@ -37,7 +37,11 @@ export function ClientSetup({ setup, place, seen }: ClientSetupProps) {
           Put an API key in the place of <Code>{KEY_PLACEHOLDER}</Code>
           {may.manage ? (
             <>
-              ; <Link to="/keys">make one for this app</Link>, so that it can be revoked alone.
+              ;{' '}
+              <Anchor component={Link} to="/keys" inherit>
+                make one for this app
+              </Anchor>
+              , so that it can be revoked alone.
             </>
           ) : (
             '.'

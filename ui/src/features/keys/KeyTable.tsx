@@ -17,7 +17,7 @@ interface KeyTableProps {
 /** Every key with what it is for; those that ended stay as a record. */
 export function KeyTable({ keys, me, onRotate }: KeyTableProps) {
   return (
-    <Table.ScrollContainer minWidth="62rem" type="native" tabIndex={0} role="region" aria-label="Keys, table">
+    <Table.ScrollContainer minWidth="58rem" type="native" tabIndex={0} role="region" aria-label="Keys, table">
       <Table verticalSpacing="xs" highlightOnHover>
         <Table.Thead>
           <Table.Tr>

@@ -1,4 +1,4 @@
-import { Code, List, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Code, List, Stack, Text, Title } from '@mantine/core';
 import { Link } from 'react-router';
 import { CodeBlock } from '@/shared/components/CodeBlock';
 import { ErrorState, LoadingState } from '@/shared/components/states';
@@ -85,7 +85,14 @@ function Caller({ kind }: { kind: ClientKind }) {
   const name = CLIENT_NAMES[kind];
   return (
     <>
-      {setup ? <Link to={`/connect?client=${setup}`}>{name}</Link> : name}: {hint}
+      {setup ? (
+        <Anchor component={Link} to={`/connect?client=${setup}`} inherit>
+          {name}
+        </Anchor>
+      ) : (
+        name
+      )}
+      : {hint}
     </>
   );
 }
