@@ -68,7 +68,7 @@ MATRIX = {
         POST /api/workflows/check /api/workflows/kept/{path} /api/workflows/try
     """,
     MANAGE: """
-        GET /api/keys /api/tenants /api/model/found
+        GET /api/keys /api/tenants /api/audit /api/model/found
         POST /api/keys /api/keys/{key_id}/rotate /api/model/test /api/model/list
         POST /api/model/embedding/test /api/model/embedding/list
         PUT /api/tenants /api/model /api/model/embedding
@@ -80,7 +80,8 @@ MATRIX = {
     """,
 }
 STREAMS = {("GET", "/api/runs/live")}
-ENDLESS_OR_TIMED = STREAMS | {("POST", path) for path in ("/v1/chat/completions", "/chat/completions")}
+CHANGING = {("GET", "/api/audit")}  # each request adds to it
+ENDLESS_OR_TIMED = STREAMS | CHANGING | {("POST", path) for path in ("/v1/chat/completions", "/chat/completions")}
 
 
 def written() -> dict[tuple[str, str], str]:

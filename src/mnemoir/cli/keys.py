@@ -41,7 +41,7 @@ def create(
     as_json: Json = False,
 ) -> None:
     """Make a key and print it, this once. From the first key on, a server needs one with every request."""
-    with _keys(config, data_dir) as keys:
+    with opened_keys(config, data_dir) as keys:
         is_first = not keys.listed(None, limit=1)
         made, text = keys.create(
             role=role,
@@ -67,7 +67,7 @@ def list_keys(
     as_json: Json = False,
 ) -> None:
     """Print all keys without their secrets, oldest first."""
-    with _keys(config, data_dir) as keys:
+    with opened_keys(config, data_dir) as keys:
         found = list(_all(keys, tenant))
         needed = keys.are_required(is_local=True)
     if as_json:
@@ -84,7 +84,7 @@ def list_keys(
 @commands.command()
 def revoke(key_id: KeyId, config: Config = None, data_dir: DataDir = None) -> None:
     """End a key at once."""
-    with _keys(config, data_dir) as keys:
+    with opened_keys(config, data_dir) as keys:
         key = keys.revoke(key_id)
     print_row(key.id, key.state)
 
@@ -98,7 +98,7 @@ def rotate(
     as_json: Json = False,
 ) -> None:
     """Make a key with the same rights in place of another, and print it, this once."""
-    with _keys(config, data_dir) as keys:
+    with opened_keys(config, data_dir) as keys:
         made, text = keys.rotate(key_id, overlap=_duration(overlap, "--overlap"), by=_BY)
     _print_new(made, text, as_json=as_json)
 
@@ -106,7 +106,7 @@ def rotate(
 @commands.command()
 def disable(config: Config = None, data_dir: DataDir = None) -> None:
     """Need no key any more, on a server that only this machine reaches. All keys are kept."""
-    with _keys(config, data_dir) as keys:
+    with opened_keys(config, data_dir) as keys:
         keys.switch(on=False)
     note(
         "A server that only this machine reaches needs no key now. Keys of its settings (API_KEYS) are still needed."
@@ -116,12 +116,13 @@ def disable(config: Config = None, data_dir: DataDir = None) -> None:
 @commands.command()
 def enable(config: Config = None, data_dir: DataDir = None) -> None:
     """Take `disable` back."""
-    with _keys(config, data_dir) as keys:
+    with opened_keys(config, data_dir) as keys:
         keys.switch(on=True)
 
 
 @contextmanager
-def _keys(config: Any, data_dir: Any) -> "Iterator[ApiKeys]":
+def opened_keys(config: Any, data_dir: Any) -> "Iterator[ApiKeys]":
+    """The keys of the data directory that the options name, closed at the end."""
     from mnemoir.app.api_keys import ApiKeys
     from mnemoir.settings import load_settings
 

@@ -92,8 +92,8 @@ class Overloaded(MnemoirError):
 
     code = "overloaded"
 
-    def __init__(self, message: str, *, retry_after_s: int = 1) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, code: str | None = None, retry_after_s: int = 1) -> None:
+        super().__init__(message, code=code)
         self.retry_after_s = retry_after_s
 
 

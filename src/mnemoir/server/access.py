@@ -33,6 +33,7 @@ from mnemoir.core.errors import Forbidden, InvalidRequest, NotFound, StorageUnav
 from mnemoir.core.scope import NOWHERE, Act, Principal, Role, acting, entity_name, project_name
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.ports.memory_store import Project
+from mnemoir.server.crowd import refuse_crowd
 from mnemoir.server.errors import failure
 from mnemoir.server.options import ServerOptions
 from mnemoir.server.request import header, query, visit_of
@@ -101,6 +102,10 @@ class Guard:
             return False
         return bool(self._settings_keys) or self._keys.are_required(is_local=self._is_local)
 
+    def has_several_keys(self) -> bool:
+        """True when callers are told apart by more than one key."""
+        return self.needs_key and len(self._settings_keys) + self._keys.count > 1
+
     def refuse(self, scope: Scope) -> Response | None:
         """The refusal of a request without a required key or right; None for one that may pass, then admitted."""
         try:
@@ -122,11 +127,15 @@ class Guard:
             return failure(scope, InvalidRequest(several, code="several_keys"))
         principal = self._principal(sent.pop() if sent else "")
         if principal is None:
+            acting.set(Act(principal=NOBODY, request_id=visit_of(scope).request_id))
             return failure(scope, Unauthorized(_NEEDS_KEY))
+        admit(scope, principal, is_reading=right == "read")
         refused = refusal_of(principal, right)
         if refused is not None:
             return failure(scope, refused)
-        admit(scope, principal, is_reading=right == "read")
+        crowded = refuse_crowd(scope, principal.key, is_shared=self.has_several_keys())
+        if crowded is not None:
+            return crowded
         return None
 
     def _principal(self, key: str) -> Principal | None:

@@ -91,6 +91,7 @@ _BY_CODE = {
     "changed_meanwhile": 412,
     "method_not_allowed": 405,
     "llm_rate_limited": 429,
+    "rate_limited": 429,
 }
 _OPENAI_PATHS = ("/v1/", "/chat/completions", "/completions", "/embeddings", "/models")
 _OLLAMA_PATHS = frozenset({"/api/chat", "/api/generate", "/api/embed", "/api/embeddings"})

@@ -1,9 +1,8 @@
 """The right that each route takes, and whether a principal has it.
 
 Reading takes the role `read`, and changing takes `write`, but for the routes listed here. `any` is the right of every
-valid key, `manage` is the right of
-admins and operators, who then decide about different things; `server` that to see what is counted over the whole
-server.
+valid key; `manage` that of admins and operators, who then decide about different things; `server` that to see what is
+counted over the whole server.
 """
 
 import re
@@ -24,7 +23,7 @@ _ADMIN = re.compile(
     r"|[A-Z]+ /api/workflows/.*"
 )
 _MANAGING = re.compile(
-    r"(?:POST|PUT|DELETE) /api/model(?:/.*)?|GET /api/model/found|[A-Z]+ /api/(?:keys|tenants)(?:/.*)?"
+    r"(?:POST|PUT|DELETE) /api/model(?:/.*)?|GET /api/model/found|[A-Z]+ /api/(?:keys|tenants|audit)(?:/.*)?"
 )
 _SERVER = re.compile(r"(?:GET|POST) (?:/api/(?:status|clients)(?:/.*)?|/metrics|/ready)")
 

@@ -263,6 +263,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was done with keys, settings and all of somebody's data, newest first */
+        get: operations["list_entries_api_audit_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/model": {
         parameters: {
             query?: never;
@@ -2189,6 +2206,45 @@ export interface components {
             audio_url: components["schemas"]["MediaUrl"];
         };
         /**
+         * AuditPage
+         * @description Entries, newest first; `next` is the cursor of the following page.
+         */
+        AuditPage: {
+            /** Results */
+            results: components["schemas"]["AuditRecord"][];
+            /** Next */
+            next: string | null;
+        };
+        /**
+         * AuditRecord
+         * @description An entry. An act that goes on for some time is `begun`, and a later entry, with its number as `of`, has the
+         *     result: an HTTP status. `count` is how often the same was refused within seconds.
+         */
+        AuditRecord: {
+            /** Number */
+            number: number;
+            /** At */
+            at: string;
+            /** Tenant */
+            tenant: string;
+            /** Actor */
+            actor: string;
+            /** Action */
+            action: string;
+            /** Target */
+            target: string;
+            /** Result */
+            result: string;
+            /** Request Id */
+            request_id: string;
+            /** Address */
+            address: string;
+            /** Of */
+            of: number | null;
+            /** Count */
+            count: number;
+        };
+        /**
          * BranchAnswer
          * @description Consecutive messages, from the beginning of a branch to the next fork or its end.
          *
@@ -2547,6 +2603,8 @@ export interface components {
         /**
          * ConversationAnswer
          * @description A conversation. `head` is the last message of its thread; windows begin after the message `context_after`.
+         *
+         *     `title_pending` is there, and true, while a title is being made.
          */
         ConversationAnswer: {
             /** Id */
@@ -2575,6 +2633,8 @@ export interface components {
             message_count: number;
             /** Preview */
             preview: string;
+            /** Title Pending */
+            title_pending?: boolean;
         };
         /**
          * ConversationPage
@@ -7250,6 +7310,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TenantList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    list_entries_api_audit_get: {
+        parameters: {
+            query?: {
+                /** @description 0 means 1000 */
+                limit?: number;
+                /** @description `next` of the page before */
+                cursor?: string | null;
+                /** @description one action alone, such as `keys.create` */
+                action?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditPage"];
                 };
             };
             /** @description An error, with its code */

@@ -1,0 +1,131 @@
+"""`/api/keys` and `/api/tenants` over HTTP: who may make which keys."""
+
+import json
+
+import pytest
+
+from tests.server.server_kit import error_of, succeeded
+
+KEYS = "/api/keys"
+
+
+@pytest.fixture
+async def keyed(open_server):
+    """A server with an admin and an operator; the headers of each."""
+    server = await open_server()
+    make = server.parts.api_keys.create
+    headers = {role: {"x_api_key": make(role=role, by="test")[1]} for role in ("read", "write", "admin", "operator")}
+    return server, headers
+
+
+async def made(server, body, headers):
+    answer = await server.ask("POST", KEYS, body, **headers)
+    assert answer.status == 201, answer.body
+    assert answer.headers["cache-control"] == "no-store"
+    return json.loads(answer.body)
+
+
+async def test_a_key_is_in_the_answer_to_its_making_and_nowhere_else(keyed):
+    server, headers = keyed
+    key = await made(server, {"role": "write", "user": "anna", "label": "phone"}, headers["admin"])
+    listed = await server.ask("GET", KEYS, **headers["admin"])
+    assert key["key"].encode() not in listed.body
+    assert (await server.ask("GET", "/api/projects", x_api_key=key["key"])).status == 200
+    ours = [one for one in json.loads(listed.body)["results"] if one["label"] == "phone"]
+    assert [(one["user"], one["role"], one["created_by"] != "") for one in ours] == [("anna", "write", True)]
+
+
+async def test_a_server_that_lets_everybody_in_makes_no_first_key(server):
+    assert error_of(await server.ask("POST", KEYS, {"role": "admin"})) == (403, "first_key_on_machine")
+    assert error_of(await server.ask("PUT", "/api/tenants", {"name": "acme"})) == (403, "first_key_on_machine")
+    assert (await server.get(KEYS))["results"] == []
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [{"role": "operator"}, {"role": "read", "tenant": "acme"}],
+)
+async def test_an_admin_gives_no_more_than_it_has(keyed, wanted):
+    server, headers = keyed
+    assert error_of(await server.ask("POST", KEYS, wanted, **headers["admin"])) == (403, "forbidden")
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [{}, {"user": "mira"}, {"user": "noa", "projects": ["kitchen", "garden"]}, {"user": "noa"}],
+)
+async def test_a_bound_admin_makes_keys_of_its_own_part_alone(keyed, wanted):
+    server, headers = keyed
+    own = {
+        "x_api_key": (
+            await made(server, {"role": "admin", "user": "noa", "projects": ["kitchen"]}, headers["admin"])
+        )["key"]
+    }
+    assert error_of(await server.ask("POST", KEYS, {"role": "read"} | wanted, **own)) == (403, "forbidden")
+    await made(server, {"role": "read", "user": "noa", "projects": ["kitchen"]}, own)
+    assert {(one["user"], *one["projects"]) for one in (await server.get(KEYS, **own))["results"]} == {
+        ("noa", "kitchen")
+    }
+
+
+async def test_keys_of_another_tenant_are_as_unknown_as_none(keyed):
+    server, headers = keyed
+    theirs = await made(server, {"role": "admin", "tenant": "acme"}, headers["operator"])
+    acme = {"x_api_key": theirs["key"]}
+    assert [one["id"] for one in (await server.get(KEYS, **acme))["results"]] == [theirs["id"]]
+    assert [one["name"] for one in (await server.get("/api/tenants", **acme))["results"]] == ["acme"]
+    [ours, *_] = (await server.get(f"{KEYS}?tenant=default", **headers["operator"]))["results"]
+    for method, path in (("DELETE", f"{KEYS}/{{}}"), ("POST", f"{KEYS}/{{}}/rotate")):
+        answers = [await server.ask(method, path.format(id), {}, **acme) for id in (ours["id"], "aaaaaaaa")]
+        assert [error_of(answer) for answer in answers] == [(404, "key_not_found")] * 2
+
+
+async def test_a_key_is_rotated_and_revoked(keyed):
+    server, headers = keyed
+    old = await made(server, {"role": "read"}, headers["admin"])
+    rotated = await server.ask("POST", f"{KEYS}/{old['id']}/rotate", {"overlap_h": 0}, **headers["admin"])
+    new = json.loads(rotated.body)
+    assert (await server.ask("GET", "/api/projects", x_api_key=old["key"])).status == 401
+    assert (await server.ask("GET", "/api/projects", x_api_key=new["key"])).status == 200
+    ended = succeeded(await server.ask("DELETE", f"{KEYS}/{new['id']}", **headers["admin"]))
+    assert (ended["state"], (await server.ask("GET", "/api/projects", x_api_key=new["key"])).status) == (
+        "revoked",
+        401,
+    )
+
+
+async def test_an_operator_suspends_a_tenant_and_reads_no_contents(keyed):
+    server, headers = keyed
+    acme = {"x_api_key": (await made(server, {"role": "admin", "tenant": "acme"}, headers["operator"]))["key"]}
+    succeeded(await server.ask("PUT", "/api/tenants", {"name": "acme", "suspended": True}, **headers["operator"]))
+    assert (await server.ask("GET", "/api/projects", **acme)).status == 401
+    assert error_of(await server.ask("PUT", "/api/tenants", {"name": "acme"}, **headers["admin"])) == (
+        403,
+        "forbidden",
+    )
+    assert error_of(await server.ask("GET", "/api/export", **headers["operator"])) == (403, "forbidden")
+    assert (await server.ask("GET", "/api/status", **headers["operator"])).status == 200
+
+
+async def test_keys_are_listed_page_by_page(keyed):
+    server, headers = keyed
+    seen, cursor = [], ""
+    while cursor is not None:
+        page = await server.get(f"{KEYS}?limit=3{cursor and f'&cursor={cursor}'}", **headers["operator"])
+        seen += [one["role"] for one in page["results"]]
+        cursor = page["next"]
+    assert sorted(seen) == ["admin", "operator", "read", "write"]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "role"),
+        ({"role": "read", "projects": []}, "projects"),
+        ({"role": "read", "expires_at": "soon"}, "expires_at"),
+    ],
+)
+async def test_a_wrong_body_names_its_field(keyed, body, field):
+    server, headers = keyed
+    answer = await server.ask("POST", KEYS, body, **headers["admin"])
+    assert (answer.status, field.encode() in answer.body) == (422, True)
