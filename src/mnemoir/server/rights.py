@@ -1,8 +1,8 @@
 """The right that each route takes, and whether a principal has it.
 
-Reading takes the role `read`, and changing takes `write`, but for the routes listed here. `manage` is the right of
-admins and operators, who then decide about different things; `server` that to see what is counted over the whole
-server.
+Reading takes the role `read`, and changing takes `write`, but for the routes listed here. `any` is the right of every
+valid key; `manage` that of admins and operators, who then decide about different things; `server` that to see what is
+counted over the whole server.
 """
 
 import re
@@ -11,7 +11,8 @@ from typing import Literal
 from mnemoir.core.errors import Forbidden, MnemoirError
 from mnemoir.core.scope import Principal
 
-Right = Literal["read", "write", "admin", "manage", "server"]
+Right = Literal["any", "read", "write", "admin", "manage", "server"]
+_ANY = "GET /api/me"
 _READING = ("GET", "HEAD", "OPTIONS")
 # POST because they need a body, not because they change anything
 _SEARCHES = re.compile(r"/api/memories/search|/api/show")
@@ -35,6 +36,8 @@ _NEEDED = {
 def right_for(method: str, path: str) -> Right:
     """The right that a request takes. `path` has no final slash; unknown routes take what their method says."""
     asked = f"{method if method != 'HEAD' else 'GET'} {path}"
+    if asked == _ANY:
+        return "any"
     if _ADMIN.fullmatch(asked):
         return "admin"
     if _MANAGING.fullmatch(asked):
@@ -44,15 +47,20 @@ def right_for(method: str, path: str) -> Right:
     return "read" if method in _READING or _SEARCHES.fullmatch(path) else "write"
 
 
+def has_right(principal: Principal, right: Right) -> bool:
+    """Whether the principal has the right."""
+    if right == "any":
+        return True
+    if right == "server":
+        return principal.sees_server
+    if right == "manage":
+        return principal.may("admin") or principal.may("operator")
+    return principal.may(right)
+
+
 def refusal_of(principal: Principal, right: Right) -> MnemoirError | None:
     """The error for a principal without the right; None for one that has it."""
-    if right == "server":
-        has_it = principal.sees_server
-    elif right == "manage":
-        has_it = principal.may("admin") or principal.may("operator")
-    else:
-        has_it = principal.may(right)
-    if has_it:
+    if has_right(principal, right):
         return None
     own = ", ".join(principal.roles)
     return Forbidden(f"The role of this key is {own}; this takes {_NEEDED.get(right, right)}. Use a key that may.")

@@ -1,4 +1,4 @@
-"""`/api/keys`, `/api/tenants` and `/api/audit`: who may call the server, and what they did."""
+"""`/api/keys`, `/api/tenants`, `/api/me` and `/api/audit`: who may call the server, and what they did."""
 
 from mnemoir.server.keys import audit, routes
 

@@ -176,6 +176,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the key of this request is for, and what it may do */
+        get: operations["me_api_me_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/keys": {
         parameters: {
             query?: never;
@@ -3691,6 +3708,39 @@ export interface components {
             undone_by: string | null;
         };
         /**
+         * May
+         * @description Which rights a caller has. `manage` is for keys and the models, `server` for health and counts of everybody.
+         */
+        May: {
+            /** Read */
+            read: boolean;
+            /** Write */
+            write: boolean;
+            /** Admin */
+            admin: boolean;
+            /** Manage */
+            manage: boolean;
+            /** Server */
+            server: boolean;
+        };
+        /**
+         * Me
+         * @description A caller. `projects` and `user` are what its key is bound to, null for all; `key` is null without a key.
+         */
+        Me: {
+            /** Tenant */
+            tenant: string;
+            /** Roles */
+            roles: ("read" | "write" | "admin" | "operator")[];
+            /** Projects */
+            projects: string[] | null;
+            /** User */
+            user: string | null;
+            /** Key */
+            key: string | null;
+            may: components["schemas"]["May"];
+        };
+        /**
          * MediaUrl
          * @description The URL of a picture, sound or film: on the web, or `mnemoir:attachments/{conversation}/{name}`.
          */
@@ -7035,6 +7085,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ClientsSeen"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    me_api_me_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
                 };
             };
             /** @description An error, with its code */
