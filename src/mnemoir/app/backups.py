@@ -40,6 +40,8 @@ from mnemoir.storage.backups.manifest import (
 from mnemoir.storage.backups.whole_folder import alone_in, whole_folder
 from mnemoir.storage.file_lock import file_locked
 from mnemoir.storage.files.workspace import Folder
+from mnemoir.storage.sqlite.data_file import beside, refuse_lost_log
+from mnemoir.storage.sqlite.process_lock import ProcessLock
 from mnemoir.storage.sqlite.transactions import storage_errors
 from mnemoir.workflows.discussion_files import OWN_DISCUSSIONS, OWNERS, USERS
 
@@ -196,7 +198,8 @@ class _Copying:
         """Copy all of it, in the order that the module tells. Raises StorageUnavailable."""
         with storage_errors(self._root, OSError):
             self._target.mkdir(0o700)
-            if is_database(self._root / DATABASE_FILE):
+            if is_database(database := self._root / DATABASE_FILE):
+                _refuse_lost_log(database)
                 self._databases([DATABASE_FILE])
             for folder in sorted(self._root.glob(f"{self._talk}/*/*/")) if self._talk else ():
                 self._user(folder.relative_to(self._root).as_posix())
@@ -243,6 +246,20 @@ class _Copying:
             return False
         steps = path.removeprefix(f"{self._talk}/").split("/")
         return len(steps) == 3 and (steps[2] == "locks" or (steps[2] == PACKS_FOLDER and not self._all))
+
+
+def _refuse_lost_log(database: Path) -> None:
+    """As the start of a server does, which would not find out any more once another program has opened the file."""
+    if not beside(database, "-wal").exists():
+        return
+    try:
+        lock = ProcessLock(database.parent)
+    except StorageUnavailable:
+        return  # a running server has looked
+    try:
+        refuse_lost_log(database)
+    finally:
+        lock.release()
 
 
 def _share(entries: Iterable[FileEntry], former: Path, backup: Path) -> None:

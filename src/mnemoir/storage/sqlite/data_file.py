@@ -232,6 +232,17 @@ class SyncedLog:
         raise damaged(self._log, f"{self._frames - readable} of {self._frames} pages in it cannot be read")
 
 
+def refuse_lost_log(path: Path) -> None:
+    """Raise StorageUnavailable when the log beside the file lost acknowledged writes. No process may have it."""
+    synced = SyncedLog(path)
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        connection.pragma("journal_mode", "wal")
+        synced.compare(connection)
+    finally:
+        connection.close()
+
+
 def beside(path: Path, suffix: str) -> Path:
     """The path with a suffix added to the file's name."""
     return path.with_name(path.name + suffix)
