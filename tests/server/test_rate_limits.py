@@ -13,7 +13,6 @@ from mnemoir.server.rate_limits import RateLimits
 from mnemoir.server.request import visit_of
 from mnemoir.server.rights import bucket_for, right_for
 from mnemoir.server.routing import Routing
-from mnemoir.settings import load_settings
 from tests.server.route_table import layer_of
 from tests.server.server_kit import asks, error_of, hello
 from tests.server.test_key_matrix import ROWS, routes_of
@@ -183,17 +182,6 @@ async def test_every_route_counts_for_the_bucket_of_its_kind(open_server):
             expected = OF_RIGHTS[ROWS[method, path]]
         asked = path.replace("{", "").replace("}", "")
         assert (bucket_for(method, asked, right_for(method, asked)), method, path) == (expected, method, path)
-
-
-def test_the_default_sizes_are_those_of_the_documentation():
-    assert load_settings(None, {}, environ={}).limits.sizes == {}
-    assert load_settings(None, {"limits.enabled": True}, environ={}).limits.sizes == {
-        "chat": (20, 120),
-        "add": (60, 600),
-        "search": (100, 1200),
-        "read": (200, 3000),
-        "admin": (20, 120),
-    }
 
 
 @pytest.mark.parametrize("cost", [1, 4])

@@ -5344,6 +5344,8 @@ export interface components {
         /**
          * ErrorAnswer
          * @description The error and what to do next. `detail` repeats `error`, or lists each invalid place of the request.
+         *
+         *     `bucket` is the kind of requests of which there were too many.
          */
         ErrorAnswer: {
             /** Detail */
@@ -5354,6 +5356,8 @@ export interface components {
             code: string;
             /** Request Id */
             request_id: string;
+            /** Bucket */
+            bucket?: string;
         };
         /**
          * Misfit
@@ -5630,6 +5634,8 @@ export interface components {
             code: string;
             /** Request Id */
             request_id: string;
+            /** Bucket */
+            bucket?: string;
         };
         /**
          * OpenAIErrorBody
