@@ -19,7 +19,7 @@ from tests.server.test_key_matrix import ROWS, routes_of
 
 PROJECTS, MEMORIES, CHAT = "/api/projects", "/api/memories", "/v1/chat/completions"
 BUCKETS = ("chat", "add", "search", "read", "admin")
-OF_RIGHTS = {"read": "read", "write": "add", "admin": "admin", "manage": "admin", "server": "admin"}
+OF_RIGHTS = {"any": "read", "read": "read", "write": "add", "admin": "admin", "manage": "admin", "server": "admin"}
 ONE = ("x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset")
 
 

@@ -4,9 +4,7 @@ import orjson
 import pytest
 import structlog
 
-from mnemoir.server.client_address import client_address
-from mnemoir.server.options import ServerOptions
-from mnemoir.server.rate_limits import RateLimits
+from mnemoir.server.client_address import Proxies, network_of
 from mnemoir.settings.addresses import network
 from tests.server.server_kit import hello
 
@@ -91,6 +89,19 @@ async def test_what_others_say_of_their_address_counts_for_nothing(listen, http,
     assert told == [[401]] * 10 + [[429]]
 
 
+async def test_the_audit_log_counts_them_with_the_client_s_address_and_not_what_a_key_asks_too_often(
+    listen, http, clock
+):
+    sizes = {"read": (1, 100)}
+    server = await listen(api_keys=[KEY], trusted_proxies=["127.0.0.1/32"], rate_limits=sizes)
+    await statuses(http, server.url + PROJECTS, 13, x_api_key=WRONG, x_forwarded_for="2001:db8::7")
+    assert await statuses(http, server.url + PROJECTS, 2, x_api_key=KEY) == [200, 429]
+    await server.parts.audit.aclose()
+    listed = await server.parts.audit.newest(None, limit=10, before=None, action="refused")
+    told = {(entry.actor, entry.address, entry.result): entry.count for entry in listed}
+    assert told == {("anybody", "2001:db8::7", "401"): 10, ("anybody", "2001:db8::7", "429"): 3}
+
+
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/models/none"])
 async def test_clients_of_openai_read_the_refusal_in_their_own_form(listen, http, clock, path):
     server = await listen(api_keys=[KEY])
@@ -128,5 +139,5 @@ def asked_from(address: str | None, *forwarded: str) -> dict:
     ],
 )
 def test_the_address_is_the_last_that_no_trusted_proxy_has(address, forwarded, found):
-    options = ServerOptions(trusted_proxies=[network("10.0.0.0/8"), network("fd00::/8")])
-    assert client_address(asked_from(address, *forwarded), RateLimits(options)._trusted) == found
+    client = Proxies([network("10.0.0.0/8"), network("fd00::/8")]).client_of(asked_from(address, *forwarded))
+    assert (None if client is None else network_of(client)) == found

@@ -129,12 +129,14 @@ class Guard:
         if len(sent) > 1:
             several = "The request has several keys that differ. Send one."
             return failure(scope, InvalidRequest(several, code="several_keys"))
-        is_sent = bool(sent)
-        principal = self._principal(sent.pop() if sent else "")
+        key = sent.pop() if sent else ""
+        principal = self._principal(key)
         if principal is None:
-            if is_sent:
+            acting.set(Act(principal=NOBODY, request_id=visit_of(scope).request_id))
+            if key:
                 self.rate_limits.note_wrong_key(scope)
             return failure(scope, Unauthorized(_NEEDS_KEY))
+        admit(scope, principal, is_reading=right == "read")
         self.rate_limits.take(scope, principal.key, bucket_for(scope["method"], scope["path"], right))
         refused = refusal_of(principal, right)
         if refused is not None:
@@ -142,7 +144,6 @@ class Guard:
         crowded = refuse_crowd(scope, principal.key, is_shared=self.has_several_keys())
         if crowded is not None:
             return crowded
-        admit(scope, principal, is_reading=right == "read")
         return None
 
     def _principal(self, key: str) -> Principal | None:

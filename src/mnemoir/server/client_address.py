@@ -1,28 +1,39 @@
 """The address a request comes from: that of its connection, or, behind trusted proxies, what they say.
 
 `X-Forwarded-For` is read from its end, where the nearest proxy wrote: the first address that is not a trusted proxy's
-is the client's. All before it may be made up. One client of IPv6 has a whole /64, so that stands for its address.
+is the client's. All before it may be made up.
 """
 
 from collections.abc import Sequence
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from starlette.types import Scope
 
-Network = IPv4Network | IPv6Network
+Address = IPv4Address | IPv6Address
 _CLIENTS_BITS = 64  # of an IPv6 address: the part that a provider gives to one client
 
 
-def client_address(scope: Scope, trusted: Sequence[Network]) -> str | None:
-    """The client's address, or its network for IPv6; None for a request that came over no network."""
-    address = _parsed((scope.get("client") or ("",))[0])
-    if address is None:
-        return None
-    for sent in reversed(_forwarded(scope) if trusted else ()):
-        before = _parsed(sent)
-        if before is None or not any(address in network for network in trusted):
-            break
-        address = before
+class Proxies:
+    """The proxies whose word on a client's address counts, as addresses and networks."""
+
+    def __init__(self, trusted: Sequence[str]) -> None:
+        self._networks = [ip_network(network) for network in trusted]
+
+    def client_of(self, scope: Scope) -> Address | None:
+        """The client's address; None for a request that came over no network."""
+        address = _parsed((scope.get("client") or ("",))[0])
+        if address is None:
+            return None
+        for sent in reversed(_forwarded(scope) if self._networks else ()):
+            before = _parsed(sent)
+            if before is None or not any(address in network for network in self._networks):
+                break
+            address = before
+        return address
+
+
+def network_of(address: Address) -> str:
+    """What stands for one client: the address, or the /64 that one client of IPv6 has."""
     return str(address) if address.version == 4 else str(ip_network((int(address), _CLIENTS_BITS), strict=False))
 
 
@@ -32,7 +43,7 @@ def _forwarded(scope: Scope) -> Sequence[str]:
     return ",".join(sent).split(",")
 
 
-def _parsed(raw: str) -> IPv4Address | IPv6Address | None:
+def _parsed(raw: str) -> Address | None:
     """`1.2.3.4`, `::1`, and both with a port: `1.2.3.4:80`, `[::1]:80`. None for anything else."""
     text = raw.strip()
     if text.startswith("["):

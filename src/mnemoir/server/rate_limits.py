@@ -10,7 +10,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from ipaddress import ip_network
 
 from limits import RateLimitItem, RateLimitItemPerMinute, RateLimitItemPerSecond
 from limits.storage import MemoryStorage
@@ -18,7 +17,7 @@ from limits.strategies import SlidingWindowCounterRateLimiter
 from starlette.types import Scope
 
 from mnemoir.core.errors import RateLimited
-from mnemoir.server.client_address import client_address
+from mnemoir.server.client_address import Proxies, network_of
 from mnemoir.server.options import ServerOptions
 from mnemoir.server.request import visit_of
 from mnemoir.server.rights import Bucket
@@ -36,7 +35,7 @@ class RateLimits:
             bucket: (RateLimitItemPerSecond(burst, _BURST_S), RateLimitItemPerMinute(sustained))
             for bucket, (burst, sustained) in options.rate_limits.items()
         }
-        self._trusted = [ip_network(proxy) for proxy in options.trusted_proxies]
+        self._proxies = Proxies(options.trusted_proxies)
 
     @cached_property
     def _storage(self) -> MemoryStorage:
@@ -48,10 +47,10 @@ class RateLimits:
 
     def note_wrong_key(self, scope: Scope) -> None:
         """Count a wrong key. Raises RateLimited when too many came from that address."""
-        address = client_address(scope, self._trusted)
-        if address is None or self._limiter.hit(_WRONG_KEYS, address):
+        address = self._proxies.client_of(scope)
+        if address is None or self._limiter.hit(_WRONG_KEYS, client := network_of(address)):
             return
-        wait_s = self._window(_WRONG_KEYS, address).wait_s(1)
+        wait_s = self._window(_WRONG_KEYS, client).wait_s(1)
         raise RateLimited(
             f"Too many wrong keys came from this address. Send a valid one, or wait {wait_s} s.",
             bucket="unauthenticated",

@@ -127,6 +127,8 @@ class Server(Section):
     request_deadline_s: Seconds = 30
     heartbeat_s: Seconds = 15
     resume_s: Seconds = 60
+    generated_titles: bool = True
+    title_endpoint: str | None = None
     metrics: bool = False
     docs: bool = True
     allow_unauthenticated: bool = False
@@ -172,6 +174,14 @@ class Security(Section):
     """Secrets of the server itself. Without a `pepper`, one is made with the first key, in the data directory."""
 
     pepper: Key | None = None
+
+
+class Audit(Section):
+    """The log of what is done with keys, settings and all of somebody's data; it needs keys."""
+
+    enabled: bool = True
+    keep_days: int = Field(default=400, ge=1, le=36_500)
+    anchor: AbsolutePath | None = None
 
 
 class Storage(Section):
@@ -318,6 +328,7 @@ class Settings(Section):
     server: Server = Server()
     limits: Limits = Limits()
     security: Security = Security()
+    audit: Audit = Audit()
     storage: Storage = Field(default_factory=Storage)
     memory: Memory = Memory()
     llm: Llm = Llm()

@@ -173,6 +173,11 @@ def make_private(path: Path) -> None:
             file.chmod(0o600)
 
 
+def begins_like_a_database(path: Path) -> bool:
+    """True for a file with the first bytes of a database. It must not be open in this process."""
+    return _start_of(path, len(_MAGIC)) == _MAGIC
+
+
 def refuse_other_files(path: Path) -> None:
     """Raise StorageUnavailable for a file without a database header, or shorter than its header says."""
     header = _start_of(path, _HEADER_BYTES)
