@@ -77,6 +77,7 @@ def every_scope(scope: Scope) -> bool:
     return True
 
 
+MOST_FOLLOWERS = 64  # subscribers at once
 ALL_RUNS = RunFilter()
 
 

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Scope
 from mnemoir import __version__
 from mnemoir.app.parts import Parts
 from mnemoir.core.errors import MnemoirError, NotFound
+from mnemoir.ports.run_store import MOST_FOLLOWERS
 from mnemoir.server import (
     conversations,
     discussions,
@@ -28,6 +29,7 @@ from mnemoir.server import (
 )
 from mnemoir.server.access import Guard
 from mnemoir.server.chat import ChatRoute
+from mnemoir.server.client_address import Proxies
 from mnemoir.server.clients import Clients, ToolsSeen
 from mnemoir.server.entry import Metrics, Record
 from mnemoir.server.errors import Invalid, broken, failure
@@ -40,6 +42,7 @@ from mnemoir.server.protocols import dialects, embeddings, model_lists
 from mnemoir.server.protocols.embeddings import EmbeddingRoute
 from mnemoir.server.rest import Site, problems_of
 from mnemoir.server.routing import Routing, not_this_method
+from mnemoir.server.shares import Shares
 from mnemoir.server.ui import Ui
 from mnemoir.server.under_way import Places, UnderWay
 
@@ -61,7 +64,8 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
         options=options,
         guard=guard,
         metrics=metrics,
-        places=Places(options.most_active_chats, metrics),
+        places=Places(Shares(options.most_active_chats, guard.has_several_keys), metrics),
+        feeds=Shares(MOST_FOLLOWERS, guard.has_several_keys),
         under_way=UnderWay(options.max_body_bytes),
         live_answers=LiveAnswers(options.resume_s),
         clients=Clients(),
@@ -74,6 +78,8 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     rest = _rest(site, posts)
     routing = Routing(
         guard=guard,
+        audit=parts.audit,
+        proxies=Proxies(options.trusted_proxies),
         ui=Ui(options, guard),
         posts=posts,
         deletes=deletes,

@@ -35,6 +35,7 @@ from mnemoir.workflows.run import Answerer, Caller
 
 _TASK = TASK_HEADER.lower().encode()
 _RESUME = b"x-mnemoir-resume"
+_TITLE = b"x-mnemoir-title"
 _EVENTS = b"text/event-stream"
 _log = structlog.get_logger(__name__)
 _NO_BUFFERING = ((b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no"))
@@ -141,7 +142,7 @@ class ChatRoute:
         self._site.clients.note(scope, model=answerer.name, memory=caller.memory)
         answer = self._stream if chat.stream else self._whole
         key = header(scope, b"x-idempotency-key")
-        with self._site.under_way.alone(caller.scope, key), self._site.places:
+        with self._site.under_way.alone(caller.scope, key), self._site.places.taking(principal_of(scope).key):
             may_go_on = self._may_go_on(scope, chat)
             async with Departure(None if may_go_on else receive) as departure:
                 self._site.under_way.begins(answer_id, principal_of(scope), departure)
@@ -149,7 +150,14 @@ class ChatRoute:
                     holding = self._site.live_answers.holding
                     with holding(answer_id, caller, departure) if may_go_on else nullcontext() as live:
                         recorder = self._site.parts.recorder
-                        recorded = await recorder.begin(chat, caller, shown=shown, store=store, parent_id=parent_id)
+                        recorded = await recorder.begin(
+                            chat,
+                            caller,
+                            shown=shown,
+                            store=store,
+                            parent_id=parent_id,
+                            titled=header(scope, _TITLE) == "1",
+                        )
                         turn = _Turn(
                             recorded=recorded,
                             dialect=self._dialect.answering(chat),
@@ -172,7 +180,7 @@ class ChatRoute:
         workflows, began_ns = self._site.parts.workflows, perf_counter_ns()
         model = workflows.answerer(chat).name
         self._site.clients.note(scope, model=model, memory=False)
-        with self._site.places:
+        with self._site.places.taking(principal_of(scope).key):
             async with Departure(receive) as departure:
                 reply, dropped = await workflows.load(chat)
                 answer_id = self._dialect.id_prefix + visit_of(scope).request_id

@@ -11,7 +11,7 @@ not the path, and no query: both may hold personal data.
 import asyncio
 import traceback
 from asyncio.events import TimerHandle
-from collections.abc import Iterable
+from collections.abc import Iterable, MutableMapping
 from time import perf_counter
 from typing import Any, cast
 
@@ -25,6 +25,7 @@ from uvicorn.server import ServerState
 from mnemoir.core.errors import InvalidRequest, MnemoirError, Overloaded, TooLarge
 from mnemoir.core.events import Usage
 from mnemoir.core.ids import new_request_id
+from mnemoir.server.crowd import Crowd, note_connection
 from mnemoir.server.errors import broken, error_body, failure, stopping
 from mnemoir.server.lingering import LingeringTransport
 from mnemoir.server.request import ASSETS, ClientLeft, Visit, begin_visit, route_of
@@ -45,7 +46,7 @@ _ALWAYS = (
 class BoundedConnection(HttpToolsProtocol):
     """A connection with the limits that `bounded` sets on a subclass."""
 
-    most_connections: int
+    crowd: Crowd
     deadline_s: float
 
     def __init__(
@@ -64,15 +65,18 @@ class BoundedConnection(HttpToolsProtocol):
         super().connection_made(transport)
         self._lingering = LingeringTransport(transport, self._is_unread)
         self.transport = cast(asyncio.Transport, self._lingering)
-        over = len(self.connections) - self.most_connections
-        if over > max(self.most_connections // 4, 8):
-            transport.abort()  # no room even for a refusal
-            return
-        if over > 0:
-            self.app = _no_room
-        self._start_deadline(self.deadline_s if over <= 0 else min(self.deadline_s, _REFUSED_WAIT_S))
+        self.crowd.came(self, self.loop.time())
+        self._start_deadline(self.deadline_s)
+
+    def give_way(self) -> None:
+        """Close the connection, as its head has not come, and newer ones need the place."""
+        if self._head_bytes:
+            self._refuse(503, Overloaded("Too many connections whose requests have not come. Try again in a moment."))
+        else:
+            self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self.crowd.left(self)
         self._stop_deadline()
         super().connection_lost(exc)
 
@@ -92,6 +96,11 @@ class BoundedConnection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._in_head = False
+        if not self.crowd.has_sent_head(self):
+            self.app = _no_room
+            self._stop_deadline()
+            self._start_deadline(min(self.deadline_s, _REFUSED_WAIT_S))
+        note_connection(cast(MutableMapping[str, Any], self.scope), self, self.crowd)
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
@@ -133,7 +142,7 @@ class BoundedConnection(HttpToolsProtocol):
 
 def bounded(most_connections: int, deadline_s: float) -> type[BoundedConnection]:
     """The protocol class with these limits, in the form that uvicorn takes."""
-    return type("Connection", (BoundedConnection,), {"most_connections": most_connections, "deadline_s": deadline_s})
+    return type("Connection", (BoundedConnection,), {"crowd": Crowd(most_connections), "deadline_s": deadline_s})
 
 
 async def _no_room(scope: Scope, receive: Receive, send: Send) -> None:
@@ -155,7 +164,12 @@ _: ASGIApp = _no_room
 
 def _whole(status: int, exc: MnemoirError) -> bytes:
     """The bytes of an error response sent without the application, which has received no request."""
-    names = {400: "Bad Request", 408: "Request Timeout", 431: "Request Header Fields Too Large"}
+    names = {
+        400: "Bad Request",
+        408: "Request Timeout",
+        431: "Request Header Fields Too Large",
+        503: "Service Unavailable",
+    }
     request_id = new_request_id()
     body = error_body(exc, "rest", request_id)
     return (
@@ -255,7 +269,7 @@ class Record:
 
 
 def _headers(visit: Visit) -> Iterable[tuple[bytes, bytes]]:
-    return ((b"x-request-id", visit.request_id.encode("ascii")), *_ALWAYS)
+    return ((b"x-request-id", visit.request_id.encode("ascii")), *visit.headers, *_ALWAYS)
 
 
 def log_fault(exc: Exception, **known: str) -> None:

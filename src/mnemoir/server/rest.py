@@ -29,6 +29,7 @@ from mnemoir.server.errors import Invalid, Misfit
 from mnemoir.server.live_answers import LiveAnswers
 from mnemoir.server.options import ServerOptions
 from mnemoir.server.request import parse_json, read_body
+from mnemoir.server.shares import Shares
 from mnemoir.server.under_way import Places, UnderWay
 
 Json = dict[str, Any]
@@ -51,6 +52,7 @@ class Site:
     guard: Guard
     metrics: Metrics | None
     places: Places
+    feeds: Shares
     under_way: UnderWay
     live_answers: LiveAnswers
     clients: Clients

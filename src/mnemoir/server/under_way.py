@@ -21,6 +21,7 @@ from mnemoir.server.access import principal_of
 from mnemoir.server.entry import Metrics
 from mnemoir.server.errors import failure
 from mnemoir.server.request import read_json
+from mnemoir.server.shares import Shares
 
 Headers = list[tuple[bytes, bytes]]
 _LONGEST_KEY = 128
@@ -138,23 +139,33 @@ class Outflow:
 
 
 class Places:
-    """The limit on chats under way: a chat takes a place or is refused at once, since a queue only hides overload."""
+    """The limit on chats under way: a chat takes a place or is refused at once, since a queue only hides overload.
 
-    def __init__(self, most: int, metrics: Metrics | None) -> None:
-        self._most = most
+    Of several keys, none takes the places that are left to the others.
+    """
+
+    def __init__(self, shares: Shares, metrics: Metrics | None) -> None:
+        self._shares = shares
         self._metrics = metrics
-        self.taken = 0
 
-    def __enter__(self) -> None:
-        if self.taken >= self._most:
-            raise Overloaded(f"All {self._most} places for chats are taken. Try again in a moment.")
-        self._count(1)
+    @property
+    def taken(self) -> int:
+        """The number of chats under way."""
+        return self._shares.taken
 
-    def __exit__(self, *exc: object) -> None:
-        self._count(-1)
+    @contextmanager
+    def taking(self, key: str) -> Iterator[None]:
+        """Hold a place for a chat of this key while the body runs. Raises Overloaded."""
+        if self.taken >= self._shares.most:
+            raise Overloaded(f"All {self._shares.most} places for chats are taken. Try again in a moment.")
+        if not self._shares.has_room(key):
+            raise Overloaded("This key has taken its share of the places for chats. Try again in a moment.")
+        with self._shares.holding(key):
+            self._tell()
+            yield
+        self._tell()
 
-    def _count(self, change: int) -> None:
-        self.taken += change
+    def _tell(self) -> None:
         if self._metrics is not None:
             self._metrics.active_chats(self.taken)
 

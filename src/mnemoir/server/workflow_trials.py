@@ -12,7 +12,7 @@ from mnemoir.core.errors import MnemoirError
 from mnemoir.core.events import Event, Text, Thinking
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.runs import RunTrace
-from mnemoir.server.access import owner
+from mnemoir.server.access import owner, principal_of
 from mnemoir.server.errors import broken, failure
 from mnemoir.server.request import visit_of
 from mnemoir.server.rest import (
@@ -100,7 +100,7 @@ class _TrialRun(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         out = Outflow(send, head=lambda: _HEAD, heartbeat=lambda: _SILENCE, every_s=self._site.options.heartbeat_s)
         try:
-            with self._site.places:
+            with self._site.places.taking(principal_of(scope).key):
                 async with Departure(receive) as departure, out:
                     await self._run(out)
             visit_of(scope).left = departure.happened

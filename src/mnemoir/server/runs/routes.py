@@ -4,7 +4,7 @@ A trace holds what people said, so it is guarded by the same keys as memories.
 """
 
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import AbstractContextManager, aclosing
 from functools import partial
 from typing import Annotated
 
@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from mnemoir.core.clock import from_text, to_text
-from mnemoir.core.errors import InvalidRequest, NotFound
+from mnemoir.core.errors import InvalidRequest, NotFound, Overloaded
 from mnemoir.core.runs import RunStatus, RunTrace
 from mnemoir.core.scope import Principal
 from mnemoir.core.scope import Scope as Owner
@@ -98,8 +98,11 @@ async def live(
         bool, Query(description="Tell of their nodes too, as events of the name `node`: begun, speaking, ended")
     ] = False,
 ) -> Response:
-    runs = site.parts.runs.follow(nodes=nodes, of=partial(_reaches, principal_of(request.scope)))
-    return _Feed(runs, site.options.heartbeat_s)
+    principal = principal_of(request.scope)
+    if not site.feeds.has_room(principal.key):
+        raise Overloaded("This key follows runs by as many streams as it may. Close one.", code="rate_limited")
+    runs = site.parts.runs.follow(nodes=nodes, of=partial(_reaches, principal))
+    return _Feed(runs, site.feeds.holding(principal.key), site.options.heartbeat_s)
 
 
 @router.get("/{run_id:path}/summary", summary="One run in a line")
@@ -164,24 +167,31 @@ def _instant(text: str) -> str:
 class _Feed(Response):
     """A stream of each run that begins or ends, and each node if requested, until the client disconnects."""
 
-    def __init__(self, runs: AsyncGenerator[RunSummary | NodeMoved, None], heartbeat_s: float) -> None:
+    def __init__(
+        self,
+        runs: AsyncGenerator[RunSummary | NodeMoved, None],
+        place: AbstractContextManager[None],
+        heartbeat_s: float,
+    ) -> None:
         super().__init__(media_type="text/event-stream", headers={"cache-control": "no-cache"})
         self._runs = runs
+        self._place = place
         self._heartbeat_s = heartbeat_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        def head() -> Headers:
-            own = [(name, value) for name, value in self.raw_headers if name != b"content-length"]
-            return [*own, (b"x-accel-buffering", b"no")]
-
-        async with (
-            Departure(receive) as departure,
-            aclosing(self._runs) as runs,
-            Outflow(send, head=head, heartbeat=lambda: _SILENCE, every_s=self._heartbeat_s) as out,
-        ):
-            await out.write(_SILENCE)  # sends the head too: the client knows that it is connected
-            async for told in runs:
-                name = b"event: node\n" if isinstance(told, NodeMoved) else b""
-                await out.write(b"%bdata: %b\n\n" % (name, orjson.dumps(told)))
-            await out.write(b"", more=False)
+        with self._place:
+            async with (
+                Departure(receive) as departure,
+                aclosing(self._runs) as runs,
+                Outflow(send, head=self._head, heartbeat=lambda: _SILENCE, every_s=self._heartbeat_s) as out,
+            ):
+                await out.write(_SILENCE)  # sends the head too: the client knows that it is connected
+                async for told in runs:
+                    name = b"event: node\n" if isinstance(told, NodeMoved) else b""
+                    await out.write(b"%bdata: %b\n\n" % (name, orjson.dumps(told)))
+                await out.write(b"", more=False)
         visit_of(scope).left = departure.happened
+
+    def _head(self) -> Headers:
+        own = [(name, value) for name, value in self.raw_headers if name != b"content-length"]
+        return [*own, (b"x-accel-buffering", b"no")]

@@ -7,13 +7,12 @@ from typing import Literal
 from mnemoir.core.errors import Overloaded
 from mnemoir.core.runs import NodeTrace, RunTrace
 from mnemoir.core.scope import Scope
-from mnemoir.ports.run_store import NodeMoved, RunSummary
+from mnemoir.ports.run_store import MOST_FOLLOWERS, NodeMoved, RunSummary
 
 Told = RunSummary | NodeMoved
 _Unread = asyncio.Queue[Told | None]
 _Chosen = Callable[[Scope], bool]
 
-_MOST_FOLLOWERS = 64
 _MOST_UNREAD = 256
 
 
@@ -26,8 +25,8 @@ class RunFeed:
 
     def follow(self, *, nodes: bool, of: Callable[[Scope], bool]) -> AsyncGenerator[Told, None]:
         """The events from now on, until the feed is closed. Raises Overloaded when too many follow already."""
-        if len(self.followers) >= _MOST_FOLLOWERS:
-            raise Overloaded(f"All {_MOST_FOLLOWERS} places to follow runs are taken. Try again later.")
+        if len(self.followers) >= MOST_FOLLOWERS:
+            raise Overloaded(f"All {MOST_FOLLOWERS} places to follow runs are taken. Try again later.")
         return self._follow(of, nodes=nodes)
 
     def tell(self, summary: RunSummary, scope: Scope) -> None:

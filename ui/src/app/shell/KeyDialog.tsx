@@ -16,7 +16,7 @@ export function KeyDialog({ onAccepted }: { onAccepted: () => void }) {
         }}
       >
         <Stack>
-          <Text size="sm">This server requires an API key. Ask whoever runs it.</Text>
+          <Text size="sm">This server requires an API key. Ask whoever runs it for one.</Text>
           <PasswordInput
             label="API key"
             value={key}

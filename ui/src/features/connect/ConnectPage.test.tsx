@@ -57,7 +57,7 @@ test('a server with keys gets the place of one', async () => {
     ),
   );
   renderAt('/connect?client=curl', <ConnectPage />);
-  expect(await screen.findByText(/Use one of the server's API keys/)).toBeVisible();
+  expect(await screen.findByText(/Use an API key instead of/)).toBeVisible();
   expect(screen.getByRole('region', { name: 'Code, sh' })).toHaveTextContent('Authorization: Bearer YOUR_KEY');
 });
 

@@ -4,6 +4,7 @@ import { Link } from 'react-router';
 import { ImportConversations } from '@/shared/components/ImportConversations';
 import { PageFrame } from '@/shared/components/PageFrame';
 import { EmptyState } from '@/shared/components/states';
+import { useMay } from '@/shared/data/access';
 import { useDialog } from '@/shared/hooks/useDialog';
 import { useAddress } from './address';
 import classes from './ConversationsPage.module.css';
@@ -13,8 +14,9 @@ import { ListPane } from './list/ListPane';
 /** All conversations beside the one that is looked at; in a narrow window one of the two. */
 export function ConversationsPage() {
   const { address, linkTo } = useAddress();
+  const may = useMay();
   return (
-    <PageFrame fill title="Conversations" actions={<Import />}>
+    <PageFrame fill title="Conversations" actions={may.admin && <Import />}>
       <div className={classes.panes} data-chosen={address.id !== '' || undefined}>
         <section className={classes.list} aria-label="All conversations">
           <ListPane />

@@ -42,6 +42,21 @@ test('without any, it says so', async () => {
   expect(await screen.findByText('No conversations yet')).toBeVisible();
 });
 
+test('a title that is being made shows by itself', async () => {
+  const told: Conversation[] = [
+    { ...cake, title_pending: true },
+    { ...cake, title: 'Cake without nuts' },
+  ];
+  server.use(
+    http.get('*/api/conversations', () =>
+      HttpResponse.json({ results: [told.length > 1 ? told.shift() : told[0]], next: null }),
+    ),
+  );
+  renderAt('/', <RailContent onChosen={() => undefined} />);
+  expect(await screen.findByRole('link', { name: 'A cake without nuts' })).toBeVisible();
+  expect(await screen.findByRole('link', { name: 'Cake without nuts' })).toBeVisible();
+});
+
 test('a list that fails can be asked for again', async () => {
   let isDown = true;
   const down = () => HttpResponse.json({ detail: 'The disk is full.', code: 'storage_unavailable' }, { status: 500 });

@@ -18,6 +18,10 @@ SELECT {columns}
 -- A row when any key was ever made, whatever became of it.
 SELECT 1 FROM api_keys LIMIT 1;
 
+-- name: two_keys
+-- Two rows when at least two keys were not revoked.
+SELECT 1 FROM api_keys WHERE revoked_at IS NULL LIMIT 2;
+
 -- name: put_key
 -- Store a new key.
 INSERT INTO api_keys (id, hash, tenant, projects, user, role, label, created_at, created_by, expires_at)
