@@ -182,7 +182,7 @@ async def test_the_editor_explains_and_checks_as_one_types(tree: Site, open_wind
 async def test_what_is_typed_is_kept_for_the_moment_and_never_stored(tree: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(tree)).go(at(SUB))
     await type_into_editor(page, "[]")
-    await expect(page.get_by_text("Changed here only, not saved")).to_contain_text("workflows.edit: true")
+    await expect(page.get_by_text("Not saved: copy or download")).to_contain_text("workflows.edit: true")
     await page.get_by_role("link", name="Do-Task").first.click()
     await page.get_by_role("heading", name="sub-workflows / Do-Task").wait_for()
     await page.go_back()
