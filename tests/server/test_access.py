@@ -99,6 +99,10 @@ def test_keys_that_were_made_let_a_server_listen_where_others_reach_it():
 async def test_while_the_keys_cannot_be_read_nobody_is_let_in(open_server, tmp_path):
     server = await open_server()
     _, text = server.parts.api_keys.create(role="admin", by="test")
-    (tmp_path / "data" / "access.db").write_bytes(b"no database" * 999)
+    damaged = tmp_path / "damaged"
+    damaged.write_bytes(b"no database" * 999)
+    for ending in ("-wal", "-shm"):
+        (tmp_path / "data" / f"access.db{ending}").unlink()
+    damaged.rename(tmp_path / "data" / "access.db")
     for headers in ({}, {"x_api_key": text}):
         assert error_of(await server.ask("GET", "/api/projects", **headers)) == (503, "auth_unavailable")
