@@ -36,7 +36,7 @@ from mnemoir.ports.memory_store import Project
 from mnemoir.server.crowd import refuse_crowd
 from mnemoir.server.errors import failure
 from mnemoir.server.options import ServerOptions
-from mnemoir.server.rate_limits import RateLimits
+from mnemoir.server.rate_limits import WRONG_KEYS, RateLimits
 from mnemoir.server.request import header, query, visit_of
 from mnemoir.server.rights import bucket_for, refusal_of, right_for
 from mnemoir.settings.addresses import is_loopback
@@ -119,7 +119,10 @@ class Guard:
         except StorageUnavailable as exc:
             return _no_keys_now(scope, exc)
         except RateLimited as exc:
-            return failure(scope, exc)
+            refused = failure(scope, exc)
+            if exc.bucket == WRONG_KEYS:  # pages then ask for another key, as they do at 401
+                refused.headers["www-authenticate"] = "Bearer"
+            return refused
 
     def _refuse(self, scope: Scope) -> Response | None:
         right = right_for(scope["method"], scope["path"])
