@@ -10,6 +10,7 @@ from tests.scripted_memory import ScriptedMemory
 from tests.serving import ServerProcess
 
 KEY = "a-key-of-sixteen-or-more"
+THEIRS = "key-of-the-memory-server"
 CHAT, SEARCH, ADD = "/v1/chat/completions", "/api/memories/search", "/api/memories"
 QUESTION = "What shall I cook tonight?"
 OFF_VALUES = [False, "false", "true", "True", 1, "yes", "on", None, [], {}]
@@ -40,7 +41,7 @@ def test_a_chat_searches_before_and_adds_behind_the_answer_as_the_contract_says(
     llm.reply("Lentils.")
     with (
         ScriptedMemory(hits=["Is vegetarian"], statuses=[503]) as memory,
-        server_with(llm, tmp_path, f"{memory.url}/", API_KEYS=KEY) as server,
+        server_with(llm, tmp_path, f"{memory.url}/", API_KEYS=KEY, MNEMOIR_MEMORY__MANAGEMENT_KEY=THEIRS) as server,
     ):
         asked = {"memoryEnabled": True, "conversation_id": "s-17"}
         answer = chat(server, query="?project=atlas", headers={"Authorization": f"Bearer {KEY}"}, **asked)
@@ -55,7 +56,7 @@ def test_a_chat_searches_before_and_adds_behind_the_answer_as_the_contract_says(
     bounds = {"limit": 5, "max_tokens": 800, "max_fact_tokens": 400}
     assert search.body == {"query": QUESTION, "user_id": "mira", "before": [], **bounds}
     assert [wanted.query for wanted in (search, add)] == [{"project": "atlas"}] * 2
-    assert [wanted.headers["authorization"] for wanted in (search, add)] == [f"Bearer {KEY}"] * 2
+    assert [wanted.headers["authorization"] for wanted in (search, add)] == [f"Bearer {THEIRS}"] * 2
     prompt = llm.requests[0].body["input"][-1]["content"]
     text = prompt if isinstance(prompt, str) else prompt[0]["text"]
     assert "- [2026-03-04] Is vegetarian" in text
@@ -106,3 +107,17 @@ def test_a_memory_that_is_silent_or_refuses_fails_no_chat_and_no_word_gets_into_
     assert "could not be asked      code=llm_timeout" in log  # it was left at the limit that is set
     assert log.count("memory could not be asked") == 2
     assert "quince marmalade" not in log
+
+
+@pytest.mark.parametrize(("forwards", "sent"), [("false", None), ("true", f"Bearer {KEY}")])
+def test_a_caller_s_own_key_goes_to_another_server_only_if_the_settings_say_so(llm, tmp_path, forwards, sent):
+    llm.reply("Lentils.")
+    with (
+        ScriptedMemory(hits=["Is vegetarian"]) as memory,
+        server_with(
+            llm, tmp_path, f"{memory.url}/", API_KEYS=KEY, MNEMOIR_MEMORY__FORWARD_CREDENTIALS=forwards
+        ) as server,
+    ):
+        chat(server, headers={"Authorization": f"Bearer {KEY}"}, memoryEnabled=True)
+        (search,) = memory.asked(SEARCH)
+    assert search.headers.get("authorization") == sent

@@ -73,7 +73,8 @@ async def start_site(
             llm = await running.enter_async_context(ScriptedLLM())
             data = tmp_path_factory.mktemp("site") / "data"
             served = asks(llm) | (embeds(llm) if quick_vectors else {})
-            given = {"storage.data_dir": str(data)} | served | (settings or {})
+            quiet = {"server.generated_titles": False}  # a title must not take what a test queues for the next answer
+            given = {"storage.data_dir": str(data)} | quiet | served | (settings or {})
             parts = await open_parts(load_settings(None, given, environ={}))
             running.push_async_callback(parts.aclose)
             await parts.start()

@@ -10,10 +10,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Download, Locator, Page, expect
+from playwright.async_api import Download, FilePayload, Locator, Page, expect
 
 from mnemoir.app.catalogue import SESSIONS_FILE
 from mnemoir.core.scope import Scope
+from tests.browser import foreign_chats
 from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser.project_kit import ask, begin, learn, say
 from tests.browser_kit import PHONE, WIDE, Look, Site, Window, in_menu, until
@@ -68,6 +69,23 @@ async def test_conversations_stand_below_their_day_and_open_with_a_click(site: S
     await expect(rail(page).get_by_role("link", name="Tea")).to_have_attribute("aria-current", "page")
     await page.get_by_role("link", name="New chat").click()
     await expect(rail(page).locator("[aria-current]")).to_have_count(0)
+
+
+async def test_chats_of_another_program_are_imported_from_the_menu_of_the_rail(
+    site: Site, open_window: OpenWindow
+) -> None:
+    window = await open_window(site)
+    page = await begin(window, "imported")
+    await page.get_by_role("button", name="More about conversations").click()
+    await page.get_by_role("menuitem", name="Import chats…").click()
+    dialog = page.get_by_role("dialog", name="Import conversations")
+    file: FilePayload = {"name": "chatgpt.zip", "mimeType": "application/zip", "buffer": foreign_chats.CHATGPT_ZIP}
+    await dialog.locator("input[type=file]").set_input_files(file)
+    await dialog.get_by_role("button", name="Import", exact=True).click()
+    await dialog.get_by_role("button", name="Done").click()
+    await expect(rail(page).get_by_role("link", name="Bread")).to_be_visible()
+    await rail(page).get_by_role("link", name="Weekend in Lisbon").click()
+    await expect(page.get_by_role("region", name="Chat")).to_contain_text("Take the tram to Sintra.")
 
 
 @pytest.mark.slow

@@ -162,7 +162,7 @@ async def test_a_server_with_keys_shows_where_one_goes(start_site: StartSite, op
     site = await start_site(api_keys=[KEY])
     page = await (await open_window(site)).go("/connect?client=python")
     await enter_key(page)
-    await expect(page.get_by_text("Put one of the server's API keys")).to_be_visible()
+    await expect(page.get_by_text("Put an API key in the place of")).to_be_visible()
     shown = await code_on(page, "python")
     assert KEY not in await page.content()
     site.llm.default = FAR_AWAY

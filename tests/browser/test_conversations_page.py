@@ -4,10 +4,11 @@ import re
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Page, expect
+from playwright.async_api import FilePayload, Page, expect
 
-from tests.browser import talks
+from tests.browser import foreign_chats, talks
 from tests.browser.conftest import OpenWindow, StartSite
+from tests.browser.project_kit import begin
 from tests.browser_kit import NARROW, WIDE, Site, at_rest
 from tests.scripted_llm import Answer
 from tests.stages import staged
@@ -42,6 +43,41 @@ async def test_the_list_leads_to_a_conversation_and_back(site: Site, open_window
     await expect(page).to_have_url(re.compile("id=tea$"))
     await page.go_back()
     await expect(page.get_by_role("heading", name="Choose a conversation")).to_be_visible()
+
+
+async def choose_file(page: Page, name: str, content: bytes) -> None:
+    """Give a file to the dialog of the import."""
+    dialog = page.get_by_role("dialog", name="Import conversations")
+    file: FilePayload = {"name": name, "mimeType": "application/json", "buffer": content}
+    await dialog.locator("input[type=file]").set_input_files(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("conversations.json", foreign_chats.CHATGPT), ("chat-export.json", foreign_chats.OPEN_WEBUI)],
+    ids=["ChatGPT", "Open WebUI"],
+)
+async def test_chats_of_another_program_are_imported_and_read(
+    site: Site, open_window: OpenWindow, name: str, content: bytes
+) -> None:
+    window = await open_window(site)
+    page = await begin(window, f"imported-{name}", "/conversations")
+    await page.get_by_role("button", name="Import…").click()
+    await choose_file(page, name, content)
+    dialog = page.get_by_role("dialog", name="Import conversations")
+    await expect(dialog.get_by_role("status")).to_contain_text("2 conversations with 5 messages")
+    await window.has_no_barrier()
+    await dialog.get_by_role("button", name="Import", exact=True).click()
+    await expect(dialog.get_by_text("Imported")).to_be_visible()
+    await dialog.get_by_role("button", name="Done").click()
+    rows = page.get_by_role("list", name="Conversations").get_by_role("link")
+    await expect(rows).to_have_count(2)
+    await rows.filter(has_text="Weekend in Lisbon").click()
+    await expect(page.get_by_role("article").filter(has_text="Take the tram to Sintra.")).to_be_visible()
+    await page.get_by_role("button", name="Import…").click()
+    await choose_file(page, name, content)
+    await expect(dialog.get_by_role("status")).to_contain_text("2 skipped")
+    await expect(dialog.get_by_role("button", name="Import", exact=True)).to_be_disabled()
 
 
 @pytest.mark.parametrize(

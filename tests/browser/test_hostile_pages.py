@@ -46,6 +46,7 @@ TARGETS = {
     "/runs?compare={run},{failed}": "",
     "/workflows": "",
     "/connect": "",
+    "/keys": "",
     "/status": "",
     "/runs?id={nonsense}": "",
     "/conversations?id={nonsense}": "",

@@ -6,6 +6,7 @@ import stat
 import pytest
 
 from tests.cli.command_process import run_here
+from tests.conversations.session_kit import behind_the_back
 from tests.serving import free_port
 
 # as Open WebUI writes them
@@ -112,6 +113,12 @@ def test_what_only_stands_beside_a_found_message_comes_below_a_line(conversation
     assert beside.endswith("  assistant  Slowly. And long.")
 
 
+def test_words_that_nobody_said_find_nothing_above_that_line(conversations):
+    for words in (["purple", "submarine"], ["xylophone"]):
+        found = conversations("search", *words).stdout.splitlines()
+        assert found == [] or found[0] == "--- less likely ---"
+
+
 def test_one_conversation_is_exported_to_a_file(conversations, tmp_path):
     file = tmp_path / "rye.md"
     done = conversations("export", "search", "--format", "markdown", "--output", str(file))
@@ -133,6 +140,23 @@ def test_all_conversations_are_exported_and_imported(conversations, tmp_path):
     assert sorted(conversations.ids()) == ["search", "tea/1"]
     conversations("import", str(file), "--on-conflict", "rename")
     assert len(conversations.ids()) == 4
+
+
+@both_ways
+def test_an_export_of_all_that_is_incomplete_says_so_and_ends_with_exit_code_1(conversations, user, served, tmp_path):
+    (database,) = {*tmp_path.rglob(f"{user}/conversations.db"), *served.data_dir.rglob(f"{user}/conversations.db")}
+    with behind_the_back(database) as file:
+        file.execute("UPDATE messages SET role = 'narrator' WHERE session_id = 'tea/1'")
+    database.with_name("conversations.db.corrupt-20260101T000000000000Z").touch()
+    file = tmp_path / "all.jsonl"
+    done = conversations("export", "--output", str(file))
+    assert done.returncode == 1
+    assert "Incomplete: tea/1: damaged messages: 1." in done.stderr
+    assert "conversations.db.corrupt-20260101T000000000000Z" in done.stderr
+    assert "How is rye bread baked?" in file.read_text()
+    told = json.loads(conversations("export", "--output", str(file), "--json").stdout)
+    assert (told["bytes"], told["missing"][0]["id"]) == (file.stat().st_size, "tea/1")
+    assert conversations("import", str(file), "--on-conflict", "rename").returncode == 0
 
 
 def test_all_are_written_as_json_lines_alone(conversations):

@@ -1,8 +1,10 @@
 """`mnemoir keys`: on a data directory, beside a running server, and what the other commands then need."""
 
 import json
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 import requests
 
@@ -89,3 +91,19 @@ def test_a_running_server_needs_keys_from_the_first_one_on_until_they_are_switch
         assert requests.get(asked, timeout=60).status_code == 401
         log = server.log.read_text()
     assert key not in log
+
+
+def test_the_audit_log_is_listed_and_verified_and_a_change_of_it_shows(mnemoir, tmp_path) -> None:
+    assert "There are no entries" in mnemoir("audit", "list").stderr
+    key = made(mnemoir("keys", "create", "--json"))
+    mnemoir("keys", "revoke", key["id"])
+    listed = mnemoir("audit", "list").stdout.splitlines()
+    assert [line.split("  ")[2:] for line in listed] == [
+        ["command line", "keys.revoke", "done", key["id"]],
+        ["command line", "keys.create", "done", key["id"]],
+    ]
+    assert mnemoir("audit", "verify").returncode == 0
+    with closing(apsw.Connection(str(tmp_path / "data" / "access.db"))) as connection:
+        connection.execute("DELETE FROM audit WHERE number = 1")
+    found = mnemoir("audit", "verify")
+    assert (found.returncode, found.stdout) == (1, "entries 1 to 1 are missing\n")

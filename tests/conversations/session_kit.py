@@ -80,3 +80,15 @@ def without_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 def all_bytes(folder: Path) -> bytes:
     """What stands in the files of a folder, whatever they are called."""
     return b"".join(file.read_bytes() for file in sorted(folder.iterdir()) if file.is_file())
+
+
+def damage_a_page(path: Path) -> None:
+    """Overwrite the page in the middle of the messages, in a file that nobody has open."""
+    with behind_the_back(path) as file:
+        file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        query = "SELECT pageno, pgsize FROM dbstat WHERE name = 'messages' AND pagetype = 'leaf' ORDER BY path"
+        pages = file.execute(query).fetchall()
+    number, size = pages[len(pages) // 2]
+    with path.open("r+b") as raw:
+        raw.seek((number - 1) * size)
+        raw.write(bytes(size))

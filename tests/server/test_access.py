@@ -7,10 +7,11 @@ import pytest
 
 import mnemoir.server
 from mnemoir.app.api_keys import ApiKeys
+from mnemoir.core.errors import SettingsError
 from mnemoir.core.scope import DEFAULT_TENANT, Principal
 from mnemoir.ports.memory_store import Project
 from mnemoir.server.access import ANYBODY, Guard, admit, principal_of, project_of
-from mnemoir.server.options import ServerOptions
+from mnemoir.server.options import ServerOptions, check_exposure
 from mnemoir.settings import load_settings
 
 OWNERS = ("mnemoir.core.scope", "mnemoir.ports.memory_store")
@@ -82,3 +83,13 @@ def test_the_tenant_of_a_project_is_that_of_the_principal():
     scope = asked(query=b"project=kitchen")
     admit(scope, ANYBODY)
     assert project_of(scope, ServerOptions()) == Project(tenant=DEFAULT_TENANT, project="kitchen")
+
+
+def test_keys_that_were_made_let_a_server_listen_where_others_reach_it():
+    check_exposure(ServerOptions(host="0.0.0.0", has_stored_keys=True))
+    for options in (
+        ServerOptions(host="0.0.0.0"),
+        ServerOptions(host="0.0.0.0", has_stored_keys=True, api_keys=("k",)),
+    ):
+        with pytest.raises(SettingsError, match="mnemoir keys create"):
+            check_exposure(options)

@@ -42,6 +42,7 @@ TARGETS = {
     "/api/memories/duplicates": [f"/api/memories/duplicates?{MINE}"],
     "/api/keys": ["/api/keys"],
     "/api/tenants": ["/api/tenants"],
+    "/api/audit": ["/api/audit"],
     "/api/projects": ["/api/projects"],
     "/api/events/{event_id}": ["/api/events/{event}"],
     "/api/conversations": [f"/api/conversations?{MINE}"],

@@ -16,8 +16,9 @@ from tests.server.route_table import layer_of
 
 CELLO = "Plays the cello on Tuesdays"
 # the written matrix: what each route takes; a route that is not here fails the first test
-READ, WRITE, ADMIN, MANAGE, SERVER = "read", "write", "admin", "manage", "server"
+ANY, READ, WRITE, ADMIN, MANAGE, SERVER = "any", "read", "write", "admin", "manage", "server"
 MATRIX = {
+    ANY: "GET /api/me",
     READ: """
         GET /v1/models /models /v1/models/{model_id} /models/{model_id} /api/tags /api/ps /api/blobs/{digest}
         POST /api/show /api/memories/search
@@ -67,7 +68,7 @@ MATRIX = {
         POST /api/workflows/check /api/workflows/kept/{path} /api/workflows/try
     """,
     MANAGE: """
-        GET /api/keys /api/tenants /api/model/found
+        GET /api/keys /api/tenants /api/audit /api/model/found
         POST /api/keys /api/keys/{key_id}/rotate /api/model/test /api/model/list
         POST /api/model/embedding/test /api/model/embedding/list
         PUT /api/tenants /api/model /api/model/embedding
@@ -79,7 +80,8 @@ MATRIX = {
     """,
 }
 STREAMS = {("GET", "/api/runs/live")}
-ENDLESS_OR_TIMED = STREAMS | {("POST", path) for path in ("/v1/chat/completions", "/chat/completions")}
+CHANGING = {("GET", "/api/audit")}  # each request adds to it
+ENDLESS_OR_TIMED = STREAMS | CHANGING | {("POST", path) for path in ("/v1/chat/completions", "/chat/completions")}
 
 
 def written() -> dict[tuple[str, str], str]:
@@ -92,7 +94,7 @@ def written() -> dict[tuple[str, str], str]:
 
 
 ROWS = written()
-ROLES = {"read": {READ}, "write": {READ, WRITE}, "operator": {MANAGE, SERVER}}
+ROLES = {"read": {ANY, READ}, "write": {ANY, READ, WRITE}, "operator": {ANY, MANAGE, SERVER}}
 
 
 def routes_of(server) -> set[tuple[str, str]]:
@@ -266,6 +268,19 @@ async def test_a_bound_key_finds_its_own_without_naming_its_user(served):
     assert [one["memory"] for one in listed["results"]] == ["Rows on the lake"]
     assert [json.loads(line)["user_id"] for line in exported] == ["noa"]
     assert [user["user_id"] for project in projects["results"] for user in project["users"]] == ["noa"]
+
+
+async def test_every_key_is_told_what_it_is_for_and_may_do(served):
+    server, keys, *_ = served
+    told = {name: await server.get("/api/me", x_api_key=keys[name]) for name in ("operator", "user", "project")}
+    may = {name: [right for right, has_it in answer["may"].items() if has_it] for name, answer in told.items()}
+    assert may == {
+        "operator": [MANAGE, SERVER],
+        "user": [READ, WRITE, ADMIN, MANAGE],
+        "project": [READ, WRITE, ADMIN, MANAGE],
+    }
+    assert (told["user"]["user"], told["project"]["projects"]) == ("noa", ["kitchen"])
+    assert all(keys[name].split("_")[2] == answer["key"] for name, answer in told.items())
 
 
 async def test_filters_of_any_depth_are_met_within_the_scope(served):

@@ -11,6 +11,7 @@ from mnemoir.app.catalogue import SESSIONS_FILE
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.recording import Recorded, Recorder, RecordingOptions
 from mnemoir.app.remembering import Turns
+from mnemoir.app.titles import Titles
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.core.events import Event
 from mnemoir.core.messages import Message, text_message
@@ -85,7 +86,12 @@ class Talks:
         workflows = self.desk.tree(*nodes, **options)
         conversations, jobs = self.desk.conversations, Background(SqlJobQueue(self.database), {})
         self.recorder = Recorder(
-            conversations, workflows, Turns(jobs, conversations), self.desk.runs, RecordingOptions()
+            conversations,
+            workflows,
+            Turns(jobs, conversations),
+            self.desk.runs,
+            RecordingOptions(),
+            Titles(conversations, None),
         )
         return self
 

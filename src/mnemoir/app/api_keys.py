@@ -17,11 +17,13 @@ from datetime import UTC, datetime, timedelta
 
 from mnemoir.core.api_keys import LONGEST_LABEL, ApiKey, Env, hash_of, new_pepper, new_text, parts_of
 from mnemoir.core.atomic_file import replacing
+from mnemoir.core.audit import AuditEntry
 from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.errors import InvalidRequest, NotFound, StorageUnavailable
-from mnemoir.core.scope import DEFAULT_TENANT, ROLES, Principal, Role, entity_name, project_name
+from mnemoir.core.scope import DEFAULT_TENANT, ROLES, Principal, Role, acting, entity_name, project_name
 from mnemoir.settings import Settings
-from mnemoir.storage.sql.api_keys import SqlApiKeys, Tenant
+from mnemoir.storage.sql.api_keys import Note, SqlApiKeys, Tenant
+from mnemoir.storage.sql.audit_log import SqlAuditLog, append
 from mnemoir.storage.sqlite.data_file import prepare_folder
 from mnemoir.storage.sqlite.opening import open_access_file
 from mnemoir.storage.sqlite.shared_file import SharedFile, folder_locked
@@ -152,8 +154,8 @@ class ApiKeys:
 
     def revoke(self, key_id: str, tenant: str | None = None) -> ApiKey:
         """End a key at once; again for one that has ended. Raises NotFound."""
-        self.get(key_id, tenant)
-        SqlApiKeys(self._opened()).revoke(key_id, self._clock())
+        ended = self.get(key_id, tenant)
+        SqlApiKeys(self._opened()).revoke(key_id, self._clock(), self._note("keys.revoke", ended.tenant, key_id))
         return self.get(key_id, tenant)
 
     def tenants(self) -> Sequence[Tenant]:
@@ -163,11 +165,26 @@ class ApiKeys:
 
     def put_tenant(self, name: str, *, suspended: bool) -> None:
         """Add a tenant, or suspend one: its keys are then refused. Raises InvalidRequest."""
-        SqlApiKeys(self._opened()).put_tenant(tenant_name(name), self._clock(), suspended=suspended)
+        note = self._note("tenants.suspend" if suspended else "tenants.put", name, name)
+        SqlApiKeys(self._opened()).put_tenant(tenant_name(name), self._clock(), suspended=suspended, note=note)
+
+    @property
+    def has_file(self) -> bool:
+        """True when there is a file of keys."""
+        with self._lock:
+            self._refresh()
+            return self._file is not None
+
+    def audit_log(self) -> tuple[SqlAuditLog, bytes]:
+        """The audit log beside the keys, and the key of its chain; made if there is none. Blocks."""
+        with self._lock:
+            pepper = self._pepper_made()
+        return SqlAuditLog(self._opened()), _chain_key(pepper)
 
     def switch(self, *, on: bool) -> None:
         """Need keys, or none although there are some, where only this machine is let in."""
-        SqlApiKeys(self._opened()).switch(on=on)
+        note = self._note("keys.enable" if on else "keys.disable", DEFAULT_TENANT, "")
+        SqlApiKeys(self._opened()).switch(on=on, note=note)
 
     async def aclose(self) -> None:
         """Write down what was used last, and close the file."""
@@ -187,8 +204,25 @@ class ApiKeys:
             pepper = self._pepper_made()
         parts, text = new_text(env)
         made = replace(key, id=parts.id, hash=hash_of(parts.secret, pepper))
-        SqlApiKeys(self._opened()).put(made, replaces=replaces, overlap_until=overlap_until)
+        note = self._note("keys.create" if replaces is None else "keys.rotate", made.tenant, made.id)
+        SqlApiKeys(self._opened()).put(made, replaces=replaces, overlap_until=overlap_until, note=note)
         return made, text
+
+    def _note(self, action: str, tenant: str, target: str) -> Note:
+        """What writes down a change of keys, by whoever acts now."""
+        act = acting.get()
+        with self._lock:
+            key = _chain_key(self._pepper_made())
+        entry = AuditEntry(
+            at=to_text(self._clock()),
+            tenant=tenant,
+            actor=act.principal.key or "command line",
+            action=action,
+            target=target,
+            result="done",
+            request_id=act.request_id,
+        )
+        return lambda sql: append(sql, entry, key)
 
     def _later(self, at: datetime | None) -> datetime | None:
         if at is not None and at <= self._clock():
@@ -252,6 +286,10 @@ class ApiKeys:
                     with replacing(self._pepper_path) as file:
                         file.write(new_pepper())
         return self._pepper_read()
+
+
+def _chain_key(pepper: bytes) -> bytes:
+    return hmac.digest(pepper, b"audit", "sha256")
 
 
 class _Known:

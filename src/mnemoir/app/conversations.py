@@ -98,8 +98,8 @@ class Conversations:
 
     def folder_of(self, scope: Scope) -> Path:
         """The folder of the scope's owner; it need not exist yet."""
-        # no name of a project holds a slash
-        of_tenant = scope.project if scope.tenant == DEFAULT_TENANT else f"{scope.tenant}/{scope.project}"
+        # no name of a tenant or project holds this sign
+        of_tenant = scope.project if scope.tenant == DEFAULT_TENANT else f"{scope.tenant}={scope.project}"
         return self._folders.of(self._folders.of(self.root, of_tenant), scope.user)
 
     def deciding(self, scope: Scope, session_id: str) -> AbstractAsyncContextManager[None]:
@@ -131,9 +131,12 @@ class Conversations:
         await self._catalogue.drop(folder)
         return True
 
-    async def set_aside(self, folder: Path) -> str | None:
-        """The name that the last damaged file of messages in a user's folder was given; None without one."""
-        return await asyncio.to_thread(_set_aside_in, folder)
+    def set_aside(self, folder: Path) -> str | None:
+        """The name that the last damaged file of messages in a user's folder was given; None without one. Blocks."""
+        try:
+            return next(reversed(names_set_aside(folder / SESSIONS_FILE)), None)
+        except FileNotFoundError:
+            return None
 
     async def damaged(self) -> list[str]:
         """The damaged files of messages of all users, below `root`; those that were put right are left out."""
@@ -217,13 +220,6 @@ class Conversations:
         for each in (folder, *([elsewhere] if elsewhere else [])):
             _remove(each)
         return True
-
-
-def _set_aside_in(folder: Path) -> str | None:
-    try:
-        return next(reversed(names_set_aside(folder / SESSIONS_FILE)), None)
-    except FileNotFoundError:
-        return None
 
 
 def _all_set_aside(root: Path) -> list[str]:

@@ -14,6 +14,7 @@ import aiohttp
 
 from mnemoir.app import remembering
 from mnemoir.app.api_keys import ApiKeys
+from mnemoir.app.audit import Audit
 from mnemoir.app.client_embedding import ClientEmbedding
 from mnemoir.app.connecting import ModelConnection, open_model
 from mnemoir.app.conversation_parts import open_conversations, recording_options
@@ -31,6 +32,7 @@ from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder
 from mnemoir.app.remembering import Turns
 from mnemoir.app.stock import Stock
+from mnemoir.app.titles import Titles, choose_namer
 from mnemoir.app.tree import CONVERSATIONS, open_tree, outside
 from mnemoir.app.workflow_edits import WorkflowEdits
 from mnemoir.app.workflow_files import WorkflowFiles
@@ -90,6 +92,7 @@ class Parts:
 
     settings: Settings
     api_keys: ApiKeys
+    audit: Audit
     database: SqliteEngine
     store: MemoryStore
     jobs: JobQueue
@@ -109,6 +112,7 @@ class Parts:
     trials: Trials | None  # None without a config tree
     conversations: Conversations
     recorder: Recorder
+    titles: Titles
     kinds: list[MemoryKind]
     forgetting: Forgetting
     pruning: Pruning
@@ -137,6 +141,7 @@ class Parts:
             if filling is not None:
                 filling.start()
         self.pruning.start()
+        self.audit.start()
 
     async def aclose(self) -> None:
         """Close all parts, last opened first."""
@@ -177,6 +182,7 @@ async def open_parts(settings: Settings) -> Parts:
         settings, embedding = open_embedding.settings, own(open_embedding.model)
         database = own(open_database(settings.storage.data_dir / DATABASE_FILE))
         api_keys = own(ApiKeys(settings))
+        audit = own(Audit(settings, api_keys))
         packs = PackFiles(settings.storage.data_dir / PACKS_FOLDER)
         pending = asyncio.Event()  # set when a memory without a vector was stored or found
         second_pending = asyncio.Event()  # the same for second vectors
@@ -242,10 +248,12 @@ async def open_parts(settings: Settings) -> Parts:
         ]
         beside = outside(settings, served.tree if served else None)
         workflow_files = WorkflowFiles(served, beside)
-        recorder = own(Recorder(conversations, workflows, turns, runs, recording_options(settings)))
+        titles = own(Titles(conversations, choose_namer(settings, in_use, served, trials)))
+        recorder = own(Recorder(conversations, workflows, turns, runs, recording_options(settings), titles))
         return Parts(
             settings=settings,
             api_keys=api_keys,
+            audit=audit,
             database=database,
             store=store,
             jobs=jobs,
@@ -276,6 +284,7 @@ async def open_parts(settings: Settings) -> Parts:
             ),
             conversations=conversations,
             recorder=recorder,
+            titles=titles,
             kinds=kinds,
             forgetting=Forgetting(conversations=conversations, kinds=kinds),
             pruning=own(Pruning(kinds, conversations.root, settings.memory.auto_prune_days)),

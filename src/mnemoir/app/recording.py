@@ -31,6 +31,7 @@ from mnemoir.app.stored_turns import (
     store_question,
     with_recalled,
 )
+from mnemoir.app.titles import Titles
 from mnemoir.app.user_pool import in_thread
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core import messages as core
@@ -69,12 +70,14 @@ class RecordingOptions:
 class Recorded:
     """A chat ready to run. `turn` is its stored turn, None for a chat that is not recorded.
 
-    `added` are the ids of the messages stored for it, which are embedded after the answer.
+    `added` are the ids of the messages stored for it, which are embedded after the answer. `titled` asks for a title
+    of a conversation that begins with it.
     """
 
     chat: ChatRequest
     caller: Caller
     turn: RecordedTurn | None = None
+    titled: bool = False
     added: list[int] = field(default_factory=list)
 
 
@@ -88,12 +91,14 @@ class Recorder:
         turns: Turns,
         runs: RunStore,
         options: RecordingOptions,
+        titles: Titles,
     ) -> None:
         self._conversations = conversations
         self._workflows = workflows
         self._turns = turns
         self._runs = runs
         self._options = options
+        self._titles = titles
         self._writing: set[asyncio.Task[None]] = set()
         # own threads: building a window may wait for a summary and must not block the shared thread pool
         self._windows = ThreadPoolExecutor(_WINDOWS_AT_ONCE, thread_name_prefix="window")
@@ -106,12 +111,14 @@ class Recorder:
         shown: History | None = None,
         store: bool = False,
         parent_id: int | None = None,
+        titled: bool = False,
     ) -> Recorded:
         """Store the new messages of the client's history, with `store` also without a session id.
 
         With `shown` of "server", or None when the options say so, the chat's messages become the stored window. With
-        `parent_id` the new messages are appended to that message. Raises InvalidRequest when a request asks for
-        either and the chat is not recorded, and, for a window, file errors.
+        `parent_id` the new messages are appended to that message; with `titled` a new conversation gets a title.
+        Raises InvalidRequest when a request asks for a window or a parent and the chat is not recorded, and, for a
+        window, file errors.
         """
         shows_stored = shown == "server" if shown else self._options.shows_stored
         if not self._is_kept(chat, caller, always=store or self._options.always):
@@ -124,7 +131,7 @@ class Recorder:
             names_all=self._workflows.serves_tree and not shows_stored,  # discussions of trees use the uids
         )
         try:
-            return await self._begun(chat, caller, place)
+            return replace(await self._begun(chat, caller, place), titled=titled)
         except Exception as exc:
             if shows_stored or isinstance(exc, UnknownParent):
                 raise
@@ -145,6 +152,8 @@ class Recorder:
             if gathering.is_finished:  # stored even if the client disconnects just now
                 storing.append(self._beginning(self._store(recorded, turn, gathering)))
                 await asyncio.shield(storing[-1])
+                if recorded.titled:
+                    self._titles.begin(recorded.chat, recorded.caller, turn)
             await emit(batch)
 
         try:

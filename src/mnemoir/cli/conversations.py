@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import orjson
 import typer
 
 from mnemoir.cli.conversation_routes import CONVERSATIONS, conversation_path, text_of, tools_called
@@ -20,6 +21,7 @@ User = Annotated[str, typer.Option("--user", "-u", help="Whose conversations.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print what would be done.")]
 
+_HEADER = b'{"format":"mnemoir-conversation",'
 _CLIPPED = 200  # characters of a message in a list
 
 
@@ -118,15 +120,25 @@ def export_conversations(
     ] = "jsonl",
     user: User = "user",
 ) -> None:
-    """Write a conversation, or all of a user, into a file."""
+    """Write a conversation, or all of a user, into a file.
+
+    What could not be read of all is named on standard error, and the exit code is then 1.
+    """
     if id is None and format != "jsonl":
         raise typer.BadParameter("All conversations are written as JSON lines; name one for another format.")
     path = f"{CONVERSATIONS}/export" if id is None else conversation_path(id, "export")
     query = {"user_id": user} if id is None else {"user_id": user, "format": format}
-    size = run(_download(session, session.target(path, query), file))
+    download = _download_lines if id is None else _download
+    size, gaps = run(download(session, session.target(path, query), file))
     if file:
-        session.printed_as_json({"bytes": size})
+        session.printed_as_json({"bytes": size, **gaps})
     note(f"Exported {size} bytes.")
+    for gap in gaps.get("missing", ()):
+        note(f"Incomplete: {gap['id']}: {gap['reason']}.")
+    if damaged := gaps.get("damaged_file"):
+        note(f"What was in the damaged file {damaged} is not in it; see mnemoir doctor.")
+    if gaps:
+        raise typer.Exit(1)
 
 
 @asks("import")
@@ -216,15 +228,33 @@ def node_memory_cleanup(
         raise typer.Exit(1)
 
 
-async def _download(session: Session, target: str, file: Path | None) -> int:
-    """Write the answer to the file or standard output; its size in bytes."""
+async def _download(session: Session, target: str, file: Path | None) -> tuple[int, Mapping[str, Any]]:
+    """Write the answer to the file or standard output; its size in bytes, and no gaps."""
     size = 0
     with output(file) as write:
         async with session.connected() as connection:
             async for piece in connection.pieces(target):
                 write(piece)
                 size += len(piece)
-    return size
+    return size, {}
+
+
+async def _download_lines(session: Session, target: str, file: Path | None) -> tuple[int, Mapping[str, Any]]:
+    """The same for an export of all; its size in bytes, and what its last line says is missing, {} for nothing."""
+    size, last = 0, b""
+    with output(file) as write:
+        async with session.connected() as connection:
+            async for last in connection.lines(target):
+                write(last + b"\n")
+                size += len(last) + 1
+    return size, _gaps_in(last)
+
+
+def _gaps_in(line: bytes) -> Mapping[str, Any]:
+    if not line.startswith(_HEADER):
+        return {}
+    told = orjson.loads(line)
+    return {name: told[name] for name in ("missing", "damaged_file")} if "missing" in told else {}
 
 
 def _found(hit: Mapping[str, Any]) -> tuple[str, ...]:

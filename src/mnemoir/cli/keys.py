@@ -41,7 +41,7 @@ def create(
     as_json: Json = False,
 ) -> None:
     """Make a key and print it, this once. From the first key on, a server needs one with every request."""
-    with _keys(config, data_dir) as keys:
+    with opened_keys(config, data_dir) as keys:
         is_first = not keys.listed(None, limit=1)
         made, text = keys.create(
             role=role,
@@ -67,7 +67,7 @@ def list_keys(
     as_json: Json = False,
 ) -> None:
     """Print all keys without their secrets, oldest first."""
-    with _keys(config, data_dir) as keys:
+    with opened_keys(config, data_dir) as keys:
         found = list(_all(keys, tenant))
         needed = keys.are_required(is_local=True)
     if as_json:
@@ -82,11 +82,14 @@ def list_keys(
 
 
 @commands.command()
-def revoke(key_id: KeyId, config: Config = None, data_dir: DataDir = None) -> None:
+def revoke(key_id: KeyId, config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
     """End a key at once."""
-    with _keys(config, data_dir) as keys:
+    with opened_keys(config, data_dir) as keys:
         key = keys.revoke(key_id)
-    print_row(key.id, key.state)
+    if as_json:
+        print_json(_json(key))
+    else:
+        print_row(key.id, key.state)
 
 
 @commands.command()
@@ -98,33 +101,39 @@ def rotate(
     as_json: Json = False,
 ) -> None:
     """Make a key with the same rights in place of another, and print it, this once."""
-    with _keys(config, data_dir) as keys:
+    with opened_keys(config, data_dir) as keys:
         made, text = keys.rotate(key_id, overlap=_duration(overlap, "--overlap"), by=_BY)
     _print_new(made, text, as_json=as_json)
 
 
 @commands.command()
-def disable(config: Config = None, data_dir: DataDir = None) -> None:
+def disable(config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
     """Need no key any more, on a server that only this machine reaches. All keys are kept."""
-    with _keys(config, data_dir) as keys:
+    with opened_keys(config, data_dir) as keys:
         keys.switch(on=False)
-    note(
-        "A server that only this machine reaches needs no key now. Keys of its settings (API_KEYS) are still needed."
-    )
+    if as_json:
+        print_json({"required": False})
+    note("A server that only this machine reaches needs no key now, but for those of its settings (API_KEYS).")
 
 
 @commands.command()
-def enable(config: Config = None, data_dir: DataDir = None) -> None:
+def enable(config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
     """Take `disable` back."""
-    with _keys(config, data_dir) as keys:
+    with opened_keys(config, data_dir) as keys:
         keys.switch(on=True)
+        required = keys.are_required(is_local=True)
+    if as_json:
+        print_json({"required": required})
 
 
 @contextmanager
-def _keys(config: Any, data_dir: Any) -> "Iterator[ApiKeys]":
+def opened_keys(config: Any, data_dir: Any) -> "Iterator[ApiKeys]":
+    """The keys of the data directory that the options name, closed at the end."""
     from mnemoir.app.api_keys import ApiKeys
+    from mnemoir.core.scope import Act, acting
     from mnemoir.settings import load_settings
 
+    acting.set(Act())  # whoever runs the command, and no caller of a server
     keys = ApiKeys(load_settings(config, {"storage.data_dir": data_dir}))
     try:
         yield keys

@@ -2,6 +2,7 @@
 
 import gc
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -116,7 +117,8 @@ async def _serve(settings: "Settings", *, as_json: bool) -> None:
     if not settings.server.debug_process:
         close_to_others()
     options = server_options(settings)
-    check_exposure(options, has_keys=_has_keys(settings))
+    options = replace(options, has_stored_keys=_has_keys(settings))
+    check_exposure(options)
     with bind(options.host, options.port) as listener:
         parts = await open_parts(settings)
         try:
@@ -174,6 +176,8 @@ def server_options(settings: "Settings") -> "ServerOptions":
         session_headers=server.session_headers,
         session_fields=server.session_fields,
         max_body_bytes=server.max_body_mib * MIB,
+        trusted_proxies=server.trusted_proxies,
+        rate_limits=settings.limits.sizes,
         most_connections=server.most_connections,
         most_active_chats=server.most_active_chats,
         request_deadline_s=server.request_deadline_s,

@@ -228,6 +228,9 @@ class TreeRows(Protocol):
     def message_tree(self, session_id: str, limit: int, *, after: int = 0) -> list[StoredMessage]:
         """Messages of all branches with ids above `after`, by id; [] only at the end."""
 
+    def damaged_messages(self, session_id: str) -> int:
+        """The number of messages of all branches that cannot be read, wholly or in part: role, calls or files."""
+
     def messages_with_files(
         self, limit: int, *, before: int | None = None, session_id: str | None = None
     ) -> list[StoredMessage]:

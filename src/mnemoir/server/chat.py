@@ -35,6 +35,7 @@ from mnemoir.workflows.run import Answerer, Caller
 
 _TASK = TASK_HEADER.lower().encode()
 _RESUME = b"x-mnemoir-resume"
+_TITLE = b"x-mnemoir-title"
 _EVENTS = b"text/event-stream"
 _log = structlog.get_logger(__name__)
 _NO_BUFFERING = ((b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no"))
@@ -149,7 +150,14 @@ class ChatRoute:
                     holding = self._site.live_answers.holding
                     with holding(answer_id, caller, departure) if may_go_on else nullcontext() as live:
                         recorder = self._site.parts.recorder
-                        recorded = await recorder.begin(chat, caller, shown=shown, store=store, parent_id=parent_id)
+                        recorded = await recorder.begin(
+                            chat,
+                            caller,
+                            shown=shown,
+                            store=store,
+                            parent_id=parent_id,
+                            titled=header(scope, _TITLE) == "1",
+                        )
                         turn = _Turn(
                             recorded=recorded,
                             dialect=self._dialect.answering(chat),

@@ -1,6 +1,6 @@
 """Server options as plain values, independent of where the settings came from."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mnemoir.core.errors import SettingsError
@@ -16,19 +16,23 @@ class ServerOptions:
     """The address the server listens on, the keys and origins it accepts, and its limits.
 
     `root_path` is "" or starts with "/" and does not end with one. `api_keys` are plain texts; none means that no key
-    is required, unless keys were made for the data directory. `admin_api_key` is one of them, if it is set, and is
-    needed to change the language model and workflows. With `is_in_process` the caller is this program itself, and
-    needs no key. `session_fields` and `session_headers` name the places of a chat's session id, in the order in which
-    they are read; a field within an object is written with a dot. `decay_days`, `search_limit` and `review` are the
-    values shown for a project without settings of its own.
+    is required, unless `has_stored_keys`: some were made for the data directory. `admin_api_key` is one of them, if
+    it is set, and is needed to change the language model and workflows. With `is_in_process` the caller is this
+    program itself, and needs no key. `session_fields` and `session_headers` name the places of a chat's session id,
+    in the order in which they are read; a field within an object is written with a dot. `decay_days`, `search_limit`
+    and `review` are the values shown for a project without settings of its own. `trusted_proxies` are addresses and
+    networks; `rate_limits` the requests that a key may make in 10 seconds and in a minute, by bucket, if these are
+    limited.
     """
 
     host: str = "127.0.0.1"
     port: int = 6060
     root_path: str = ""
+    trusted_proxies: Sequence[str] = ()
     api_keys: Sequence[str] = field(default=(), repr=False)
     admin_api_key: str | None = field(default=None, repr=False)
     is_in_process: bool = False
+    has_stored_keys: bool = False
     allow_unauthenticated: bool = False
     allowed_hosts: Sequence[str] = ()
     cors_origins: Sequence[str] = ()
@@ -42,6 +46,7 @@ class ServerOptions:
     resume_s: float = 60.0
     keep_alive_s: float = 30.0
     graceful_s: float = 5.0
+    rate_limits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     metrics: bool = False
     docs: bool = True
     default_project: str = "default"
@@ -56,12 +61,9 @@ class ServerOptions:
         return is_loopback(self.host)
 
 
-def check_exposure(options: ServerOptions, *, has_keys: bool = False) -> None:
-    """Raise SettingsError when other machines can reach the address and no key, or too short a one, guards it.
-
-    `has_keys`: some were made for the data directory.
-    """
-    if options.is_local or options.allow_unauthenticated or (has_keys and not options.api_keys):
+def check_exposure(options: ServerOptions) -> None:
+    """Raise SettingsError when other machines can reach the address and no key, or too short a one, guards it."""
+    if options.is_local or options.allow_unauthenticated or (options.has_stored_keys and not options.api_keys):
         return
     if options.api_keys and all(len(key) >= SHORTEST_KEY for key in options.api_keys):
         return

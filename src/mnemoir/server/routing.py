@@ -16,8 +16,11 @@ from starlette.responses import Response
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mnemoir.app.audit import Audit
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.server.access import Guard
+from mnemoir.server.auditing import REFUSED, Audited, act_of, is_counted
+from mnemoir.server.client_address import Proxies
 from mnemoir.server.errors import MethodNotAllowed, failure
 from mnemoir.server.request import note_route, route_of
 from mnemoir.server.ui import ABOUT, Ui
@@ -40,6 +43,8 @@ class Routing:
     """
 
     guard: Guard
+    audit: Audit
+    proxies: Proxies
     ui: Ui
     posts: Mapping[str, ASGIApp]
     deletes: Mapping[str, ASGIApp]
@@ -66,7 +71,24 @@ class Routing:
             answer = await self.ui.answer(scope)
             if answer is None and not self.is_route(scope):
                 answer = await self.ui.no_such_page(scope)
-        return answer or self.guard.refuse(scope) or self._route(scope), send
+        return answer or self._refused(scope) or self._written_down(scope, self._route(scope)), send
+
+    def _refused(self, scope: Scope) -> Response | None:
+        """The refusal of the guard, which the audit log counts."""
+        refusal = self.guard.refuse(scope)
+        if refusal is not None and self.audit.is_on and is_counted(refusal.status_code):
+            self.audit.refused(refusal.status_code, REFUSED, self._address_of(scope))
+        return refusal
+
+    def _written_down(self, scope: Scope, app: ASGIApp) -> ASGIApp:
+        """The application, within the audit log where that is about the request."""
+        if not self.audit.is_on or not self.guard.needs_key:
+            return app
+        action = act_of(scope["method"], scope["raw_path"].decode("ascii", "replace"))
+        return Audited(app, self.audit, action, self._address_of(scope)) if action else app
+
+    def _address_of(self, scope: Scope) -> str:
+        return str(self.proxies.client_of(scope) or "")
 
     def _route(self, scope: Scope) -> ASGIApp:
         path, method = scope["path"], scope["method"]

@@ -37,6 +37,7 @@ export const router = createBrowserRouter(
               path: '/connect',
               lazy: async () => ({ Component: (await import('@/features/connect/ConnectPage')).ConnectPage }),
             },
+            { path: '/keys', lazy: async () => ({ Component: (await import('@/features/keys/KeysPage')).KeysPage }) },
             {
               path: '/status',
               lazy: async () => ({ Component: (await import('@/features/status/StatusPage')).StatusPage }),

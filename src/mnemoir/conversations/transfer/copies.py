@@ -29,6 +29,14 @@ class ImportTooLarge(InvalidImport):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """A session that an export lacks, or of which it lacks something."""
+
+    id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MessageCopy:
     """A message with its parent and its other stored members. Times are naive UTC."""
 

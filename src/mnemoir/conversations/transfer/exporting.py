@@ -7,11 +7,11 @@ from itertools import chain
 from typing import Literal
 
 from mnemoir.conversations.attachments.attachments import Attachments
-from mnemoir.conversations.transfer.copies import BEGINNING, MessageCopy, SessionCopy, SessionHolder
-from mnemoir.conversations.transfer.own_writing import write_lines, write_object
+from mnemoir.conversations.transfer.copies import BEGINNING, Gap, MessageCopy, SessionCopy, SessionHolder
+from mnemoir.conversations.transfer.own_writing import write_gaps, write_lines, write_object
 from mnemoir.conversations.transfer.texts import write_chatml, write_markdown
-from mnemoir.core.conversations import ROOT, Message, SessionRecord, StoredMessage
-from mnemoir.core.errors import InvalidRequest, NotFound
+from mnemoir.core.conversations import ROOT, MediaPart, Message, SessionRecord, StoredMessage
+from mnemoir.core.errors import InvalidRequest, NotFound, StorageUnavailable
 from mnemoir.ports.log import Log
 
 ExportFormat = Literal["jsonl", "json", "markdown", "chatml"]
@@ -24,6 +24,8 @@ _WRITERS: Mapping[str, Callable[[SessionCopy], Iterator[bytes]]] = {
     "chatml": write_chatml,
 }
 _OF_THE_THREAD = ("markdown", "chatml")
+_DAMAGED = "it was in a file that turned out to be damaged"
+_CUT = "it was deleted or damaged while it was read, and may be incomplete"
 
 
 def export_session(
@@ -39,30 +41,80 @@ def export_session(
     session = manager.storage.get_session(session_id)
     if session is None:
         raise NotFound(f"There is no session {session_id!r:.80}.", code="conversation_not_found")
-    copy = copy_of(manager.storage, session, attachments, thread_only=format in _OF_THE_THREAD)
+    copy = copy_of(manager.storage, session, _Files(attachments), thread_only=format in _OF_THE_THREAD)
     return _WRITERS[format](copy)
 
 
-def export_all(manager: SessionHolder, *, attachments: Attachments | None = None) -> Iterator[bytes]:
-    """All sessions as JSON lines, newest activity first; sessions deleted meanwhile are left out."""
+def export_all(
+    manager: SessionHolder,
+    *,
+    attachments: Attachments | None = None,
+    set_aside: Callable[[], str | None] = lambda: None,
+) -> Iterator[bytes]:
+    """All sessions as JSON lines, newest activity first; sessions deleted meanwhile are left out.
+
+    What could not be read is named in a last line, and only then is there one (`write_gaps`). `set_aside` gives the
+    name under which a damaged file of sessions was set aside; None for none.
+    """
+    gone, gaps, before = list[Gap](), list[Gap](), set_aside()
     for session_id in _session_ids(manager.storage):
-        session = manager.storage.get_session(session_id)
-        if session is not None:
-            yield from write_lines(copy_of(manager.storage, session, attachments))
+        files = _Files(attachments)
+        try:
+            session = manager.storage.get_session(session_id)
+            if session is None:
+                gone.append(Gap(id=session_id, reason=_DAMAGED))
+                continue
+            yield from write_lines(copy_of(manager.storage, session, files))
+            reason = _missing_of(manager.storage, session_id, files)
+        except StorageUnavailable as exc:
+            reason = f"it could not be read to its end: {exc.code}"
+        if reason:
+            gaps.append(Gap(id=session_id, reason=reason))
+    damaged = set_aside()
+    gaps += gone if damaged != before else []  # else they were deleted
+    if gaps or damaged:
+        yield write_gaps(gaps, damaged)
+
+
+def _missing_of(storage: Log, session_id: str, files: "_Files") -> str:
+    """What a session that was just written lacks; "" for nothing."""
+    if storage.get_session(session_id) is None:
+        return _CUT
+    damaged = storage.damaged_messages(session_id)
+    lacks = [f"damaged messages: {damaged}"] if damaged else []
+    lacks += [f"missing or damaged files: {files.missing}"] if files.missing else []
+    return ", ".join(lacks)
+
+
+class _Files:
+    """Puts the bytes of files into messages; `missing` is the number of those that could not be."""
+
+    def __init__(self, attachments: Attachments | None) -> None:
+        self._attachments = attachments
+        self.missing = 0
+
+    def brought_back(self, message: Message) -> Message:
+        """The message with the bytes of its files, as far as they are there; unchanged without attachments."""
+        if self._attachments is None:
+            return message
+        (whole,) = self._attachments.bring_back([message])
+        self.missing += _files_in(message) - _files_in(whole)
+        return whole
+
+
+def _files_in(message: Message) -> int:
+    parts = message.content if isinstance(message.content, list) else []
+    return sum(isinstance(part, MediaPart) for part in parts)
 
 
 def copy_of(
-    storage: Log,
-    session: SessionRecord,
-    attachments: Attachments | None = None,
-    *,
-    thread_only: bool = False,
+    storage: Log, session: SessionRecord, files: _Files | None = None, *, thread_only: bool = False
 ) -> SessionCopy:
-    """The stored session; its messages are read in pages."""
+    """The stored session; its messages are read in pages. Without `files` they keep the links to their files."""
     pages = _pages(storage, session.id)
     messages = (each for page in pages for each in page if each.is_on_thread or not thread_only)
     return SessionCopy(
-        messages=_copies(messages, session, attachments),
+        messages=_copies(messages, session, files or _Files(None)),
         place=session.id,
         id=session.id,
         system_prompt=session.system_prompt,
@@ -89,9 +141,7 @@ def _pages(storage: Log, session_id: str) -> Iterator[list[StoredMessage]]:
         after = page[-1].id
 
 
-def _copies(
-    messages: Iterator[StoredMessage], session: SessionRecord, attachments: Attachments | None
-) -> Iterator[MessageCopy]:
+def _copies(messages: Iterator[StoredMessage], session: SessionRecord, files: _Files) -> Iterator[MessageCopy]:
     numbers: dict[int, int] = {ROOT: BEGINNING}
     turns: list[str] = [""]  # by number
     for stored, parent_id in _parents_first(messages):
@@ -99,7 +149,7 @@ def _copies(
         numbers[stored.id] = len(turns)
         turns.append(stored.turn_id or _turn(session.id, stored, len(turns), turns[parent]))
         yield MessageCopy(
-            message=_with_files(stored.message, attachments),
+            message=files.brought_back(stored.message),
             parent=parent,
             place=f"message {stored.id}",
             created_at=stored.created_at,
@@ -147,7 +197,3 @@ def _parents_first(messages: Iterator[StoredMessage]) -> Iterator[tuple[StoredMe
     for stored in sorted(chain.from_iterable(waiting.values()), key=lambda each: each.id):
         yield stored, newest
         newest = stored.id
-
-
-def _with_files(message: Message, attachments: Attachments | None) -> Message:
-    return message if attachments is None else attachments.bring_back([message])[0]

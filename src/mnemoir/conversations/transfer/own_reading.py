@@ -4,7 +4,12 @@
     {"id":1,"uid":"msg_7c…","parent_id":null,"role":"user","content":"Where to?", …}
     {"id":2,"uid":"msg_d0…","parent_id":1,"role":"assistant","content":"To the sea.", …,"head":true}
 
-Several sessions in one file follow each other. Readers ignore unknown members; a vector (`embedding`) is one of them,
+Several sessions in one file follow each other. The last line of an incomplete export is no session but says what is
+missing:
+
+    {"format":"mnemoir-conversation","version":2,"missing":[{"id":"tea","reason":"damaged messages: 1"}], …}
+
+Readers ignore unknown members; a vector (`embedding`) is one of them,
 because each store computes its own with its own model.
 """
 
@@ -29,6 +34,7 @@ from mnemoir.core.conversations import (
 from mnemoir.core.errors import InvalidRequest
 
 FORMAT, VERSION = "mnemoir-conversation", 2  # version 1 has no `uid`
+MISSING = "missing"
 _ROLES: Mapping[str, Role] = {role: role for role in get_args(Role)}
 _MEDIA: Mapping[str, MediaType] = {media: media for media in get_args(MediaType)}
 _MOST_TOKENS = 2**62
@@ -43,7 +49,8 @@ def read_lines(file: BinaryIO) -> Iterator[SessionCopy]:
         place, value = header
         if not is_header(value):
             raise InvalidImport(f'{place} must begin a session: {{"format":"{FORMAT}", …}}. Is a line missing?')
-        yield _session(Members(value, place), lines.messages())
+        if MISSING not in value:
+            yield _session(Members(value, place), lines.messages())
         for _ in lines.messages():  # skip messages that the caller did not read
             continue
 

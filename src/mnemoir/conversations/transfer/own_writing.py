@@ -1,13 +1,13 @@
 """Writer of our own format, which `own_reading` describes."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from mnemoir.conversations.transfer.copies import MessageCopy, SessionCopy
+from mnemoir.conversations.transfer.copies import Gap, MessageCopy, SessionCopy
 from mnemoir.conversations.transfer.members import written
-from mnemoir.conversations.transfer.own_reading import FORMAT, VERSION
+from mnemoir.conversations.transfer.own_reading import FORMAT, MISSING, VERSION
 from mnemoir.core.conversations import Content, MediaPart, TextPart, calls_of
 
 _PIECE = 2**16
@@ -26,6 +26,12 @@ def write_object(session: SessionCopy) -> Iterator[bytes]:
         yield f"{separator}{_dumped(_line(number, message))[:-1]}".encode()
         separator = ",\n"
     yield b"\n]}\n"
+
+
+def write_gaps(gaps: Sequence[Gap], damaged_file: str | None) -> bytes:
+    """The last line of an export that is incomplete. `damaged_file` may have held further sessions."""
+    missing = [asdict(gap) for gap in gaps]
+    return _dumped({"format": FORMAT, "version": VERSION, MISSING: missing, "damaged_file": damaged_file}).encode()
 
 
 def _together(lines: Iterable[str]) -> Iterator[bytes]:

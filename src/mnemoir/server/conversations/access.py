@@ -76,9 +76,12 @@ async def missing(site: Site, own: OwnConversations | None, id: str) -> MnemoirE
 
 async def damage_of(site: Site, own: OwnConversations | None) -> StorageDamaged | None:
     """The error for what a damaged file of the owner may have held; None where none was set aside."""
-    name = None if own is None else await site.parts.conversations.set_aside(own.folder)
-    if name is None:
-        return None
+    name = None if own is None else await asyncio.to_thread(site.parts.conversations.set_aside, own.folder)
+    return None if name is None else damaged(name)
+
+
+def damaged(name: str) -> StorageDamaged:
+    """The error for what may have been in the damaged file that was set aside under that name."""
     return StorageDamaged(
         f"This user's conversations were damaged, and are set aside as {name}: what they held cannot be told. "
         "Run `mnemoir doctor`, and put a backup in their place; see docs/storage.md."

@@ -28,7 +28,10 @@ _READ_AT_ONCE = 50  # conversations, because each message may have megabytes
 
 
 class ConversationAnswer(JsonObject):
-    """A conversation. `head` is the last message of its thread; windows begin after the message `context_after`."""
+    """A conversation. `head` is the last message of its thread; windows begin after the message `context_after`.
+
+    `title_pending` is there, and true, while a title is being made.
+    """
 
     id: str
     title: str | None
@@ -42,6 +45,7 @@ class ConversationAnswer(JsonObject):
     context_after: int | None
     message_count: int
     preview: str
+    title_pending: NotRequired[bool]
 
 
 class TextPartAnswer(JsonObject):

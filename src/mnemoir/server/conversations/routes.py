@@ -107,7 +107,10 @@ async def list_conversations(
     async with opened(site, scope) as own:
         if own is None:
             return Answer({"results": [], "next": None})
+        pending = site.parts.titles.pending(scope)  # before the titles are read, so that none is missed
         page = await asyncio.to_thread(_listed, own, scope.user, limit, before, q or "")
+        for listed in page["results"]:
+            _note_pending(listed, pending)
         if degraded := await lacking(site, own, nothing=not page["results"]):
             page["degraded"] = degraded
         return Answer(page)
@@ -141,7 +144,10 @@ async def delete_all(site: SiteHere, scope: OwnerHere, user: UserQuery = None) -
 @router.get(ONE, summary="One conversation")
 async def show(site: SiteHere, scope: OwnerHere, id: str) -> Answer[ConversationAnswer]:
     async with holding(site, scope, id) as own:
-        return await asyncio.to_thread(_shown, own, scope.user, id)
+        pending = site.parts.titles.pending(scope)
+        answer = await asyncio.to_thread(_record_of, own, scope.user, id)
+        _note_pending(answer, pending)
+        return Answer(answer)
 
 
 @router.patch(ONE, summary="Change what is noted about it")
@@ -219,11 +225,20 @@ def _listed(own: OwnConversations, user: str, limit: int, before: Place | None, 
     return {"results": conversations_json(own.log, page, user), "next": following}
 
 
+def _note_pending(conversation: ConversationAnswer, pending: set[str]) -> None:
+    if conversation["id"] in pending:
+        conversation["title_pending"] = True
+
+
 def _shown(own: OwnConversations, user: str, id: str, status: int = 200) -> Answer[ConversationAnswer]:
+    return Answer(_record_of(own, user, id), status)
+
+
+def _record_of(own: OwnConversations, user: str, id: str) -> ConversationAnswer:
     record = own.log.get_session(id)
     if record is None:  # deleted a moment ago
         raise not_found(id)
-    return Answer(conversations_json(own.log, [record], user)[0], status)
+    return conversations_json(own.log, [record], user)[0]
 
 
 def _created(

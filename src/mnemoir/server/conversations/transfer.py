@@ -24,7 +24,7 @@ from mnemoir.conversations.transfer import (
 from mnemoir.conversations.transfer.importing import SkippedSession
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.scope import Scope as Owner
-from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding, opened
+from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, damaged, holding, lacking, opened
 from mnemoir.server.request import read_body
 from mnemoir.server.rest import Answer, Done, Routes, Site, SiteHere
 from mnemoir.server.routing import RouteAsSent
@@ -57,18 +57,26 @@ async def export_every(site: SiteHere, scope: OwnerHere) -> Response:
     async with opened(site, scope) as own:
         if own is None:
             return _download(_nothing(), "jsonl")
+        await lacking(site, own, nothing=not await asyncio.to_thread(own.log.list_sessions, 1))
+    set_aside = site.parts.conversations.set_aside
 
     def pieces(own: OwnConversations) -> Iterator[bytes]:
-        return export_all(own.manager, attachments=Attachments(own.node_parts.objects))
+        files = Attachments(own.node_parts.objects)
+        return export_all(own.manager, attachments=files, set_aside=lambda: set_aside(own.folder))
 
     return _download(_streamed(site, scope, pieces), "jsonl")
 
 
 @router.get(ONE + "/export", summary="One conversation; as JSON with all of its branches, else its thread")
 async def export_one(site: SiteHere, scope: OwnerHere, id: str, format: ExportFormat = "jsonl") -> Response:
+    set_aside = site.parts.conversations.set_aside
+
     def pieces(own: OwnConversations) -> Iterator[bytes]:
         files = Attachments(own.node_parts.objects) if format in _WITH_FILES else None
-        return export_session(own.manager, id, format, attachments=files)
+        before = set_aside(own.folder)
+        yield from export_session(own.manager, id, format, attachments=files)
+        if (name := set_aside(own.folder)) not in (None, before):
+            raise damaged(name)  # what was sent may lack its end, so the answer has none either
 
     async with holding(site, scope, id):
         return _download(_streamed(site, scope, pieces), format)

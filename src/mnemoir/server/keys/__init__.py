@@ -1,5 +1,5 @@
-"""`/api/keys` and `/api/tenants`: who may call the server."""
+"""`/api/keys`, `/api/tenants`, `/api/me` and `/api/audit`: who may call the server, and what they did."""
 
-from mnemoir.server.keys import routes
+from mnemoir.server.keys import audit, routes
 
-ROUTERS = (routes.router,)
+ROUTERS = (routes.router, audit.router)

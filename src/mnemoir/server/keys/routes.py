@@ -1,4 +1,4 @@
-"""`/api/keys` and `/api/tenants`: make, list, rotate and revoke the keys of callers.
+"""`/api/keys`, `/api/tenants` and `/api/me`: the keys of callers, and what the key of a request is for.
 
 An admin manages the keys of its own tenant, and may give no more than its own key has; an operator manages all keys
 and the tenants. The first key is made by `mnemoir keys create` on the machine: a server that lets everybody in makes
@@ -31,6 +31,7 @@ from mnemoir.server.rest import (
     SiteHere,
     whole_number,
 )
+from mnemoir.server.rights import has_right
 
 router = Routes(prefix="/api", tags=["keys"])
 
@@ -64,6 +65,27 @@ class TenantBody(Body):
 
     name: str
     suspended: bool = False
+
+
+class May(JsonObject):
+    """Which rights a caller has. `manage` is for keys and the models, `server` for health and counts of everybody."""
+
+    read: bool
+    write: bool
+    admin: bool
+    manage: bool
+    server: bool
+
+
+class Me(JsonObject):
+    """A caller. `projects` and `user` are what its key is bound to, null for all; `key` is null without a key."""
+
+    tenant: str
+    roles: list[Role]
+    projects: list[str] | None
+    user: str | None
+    key: str | None
+    may: May
 
 
 class KeyRecord(JsonObject):
@@ -110,6 +132,28 @@ class TenantList(JsonObject):
     """All tenants, by name."""
 
     results: list[TenantRecord]
+
+
+@router.get("/me", summary="What the key of this request is for, and what it may do")
+async def me(request: Request) -> Answer[Me]:
+    caller = principal_of(request.scope)
+    return Answer(
+        {
+            "tenant": caller.tenant,
+            "roles": list(caller.roles),
+            "projects": None if caller.projects is None else list(caller.projects),
+            "user": caller.user,
+            "key": caller.key or None,
+            "may": {
+                "read": has_right(caller, "read"),
+                "write": has_right(caller, "write"),
+                "admin": has_right(caller, "admin"),
+                "manage": has_right(caller, "manage"),
+                "server": has_right(caller, "server"),
+            },
+        },
+        headers=_NOT_KEPT,
+    )
 
 
 @router.get("/keys", summary="The keys of your tenant; for an operator those of all")

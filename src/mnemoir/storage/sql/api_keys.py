@@ -1,6 +1,6 @@
 """Tenants and API keys in a file of their own, which the command line changes beside a running server."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -11,6 +11,7 @@ from mnemoir.storage.sql.engine import Damaged, FileEngine, Sql, queries
 from mnemoir.storage.sql.rows import as_json, from_json
 
 _QUERIES = queries("access/api_keys")
+Note = Callable[[Sql], object]
 _OFF = "keys_off"
 
 
@@ -25,7 +26,10 @@ class Tenant:
 
 
 class SqlApiKeys:
-    """`file` is the caller's. Blocking and thread-safe; raises StorageUnavailable."""
+    """`file` is the caller's. Blocking and thread-safe; raises StorageUnavailable.
+
+    `note` writes the entry of the audit log in the transaction of each change.
+    """
 
     def __init__(self, file: FileEngine) -> None:
         self._file = file
@@ -39,10 +43,11 @@ class SqlApiKeys:
 
         return self._file.read(look)
 
-    def switch(self, *, on: bool) -> None:
+    def switch(self, *, on: bool, note: Note) -> None:
         """Switch keys off, or on again."""
 
         def work(sql: Sql) -> None:
+            note(sql)
             sql.run(_QUERIES["undecide"], name=_OFF)
             if not on:
                 sql.run(_QUERIES["decide"], name=_OFF, value="yes")
@@ -62,7 +67,9 @@ class SqlApiKeys:
         )
         return [_key_of(row) for row in rows]
 
-    def put(self, key: ApiKey, *, replaces: str | None = None, overlap_until: datetime | None = None) -> None:
+    def put(
+        self, key: ApiKey, *, replaces: str | None = None, overlap_until: datetime | None = None, note: Note
+    ) -> None:
         """Store a new key, and its tenant if that is new; the key that it `replaces` ends at `overlap_until`."""
         values = {
             "id": key.id,
@@ -78,6 +85,7 @@ class SqlApiKeys:
         }
 
         def work(sql: Sql) -> None:
+            note(sql)
             sql.run(_QUERIES["enter_tenant"], name=key.tenant, now=to_text(key.created_at))
             sql.run(_QUERIES["put_key"], **values)
             if replaces is not None:
@@ -87,9 +95,14 @@ class SqlApiKeys:
 
         self._file.write(work)
 
-    def revoke(self, key_id: str, at: datetime) -> None:
+    def revoke(self, key_id: str, at: datetime, note: Note) -> None:
         """End a key, unless it has ended before."""
-        self._file.write(lambda sql: sql.run(_QUERIES["end_key"], id=key_id, at=to_text(at), replaced_by=None))
+
+        def work(sql: Sql) -> None:
+            note(sql)
+            sql.run(_QUERIES["end_key"], id=key_id, at=to_text(at), replaced_by=None)
+
+        self._file.write(work)
 
     def note_use(self, key_id: str, at: datetime) -> None:
         """Note when the key was used last."""
@@ -100,10 +113,11 @@ class SqlApiKeys:
         rows = self._file.read(lambda sql: sql.rows(_QUERIES["tenants"]))
         return [Tenant(name=name, suspended_at=at, created_at=made, keys=keys) for name, at, made, keys in rows]
 
-    def put_tenant(self, name: str, at: datetime, *, suspended: bool) -> None:
+    def put_tenant(self, name: str, at: datetime, *, suspended: bool, note: Note) -> None:
         """Add the tenant if it is new, and suspend it or let it go on."""
 
         def work(sql: Sql) -> None:
+            note(sql)
             sql.run(_QUERIES["enter_tenant"], name=name, now=to_text(at))
             sql.run(_QUERIES["suspend_tenant"], name=name, at=to_text(at) if suspended else None)
 

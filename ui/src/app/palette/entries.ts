@@ -4,7 +4,7 @@ import { TbBrain, TbMessage } from 'react-icons/tb';
 import { useConversations, useFoundTitles } from '@/shared/data/conversations/list';
 import { useMemorySearch } from '@/shared/data/memories/list';
 import { useScope } from '@/shared/data/scope';
-import { pages } from '../shell/pages';
+import { useAllowedPages } from '../shell/pages';
 
 /** One line of the palette: where it leads. */
 export interface Entry {
@@ -23,6 +23,7 @@ const MOST_OF_A_GROUP = 6;
 export function useEntries(typed: string): { entries: Entry[]; isSearching: boolean } {
   const words = typed.trim();
   const [settled] = useDebouncedValue(words, PAUSE_MS);
+  const pages = useAllowedPages();
   const recent = useConversations();
   const titles = useFoundTitles(words && settled);
   const memories = useMemorySearch(useScope(), words && settled);

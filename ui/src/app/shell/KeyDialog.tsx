@@ -16,7 +16,7 @@ export function KeyDialog({ onAccepted }: { onAccepted: () => void }) {
         }}
       >
         <Stack>
-          <Text size="sm">This server asks for a key. Whoever runs it can tell you one (setting API_KEYS).</Text>
+          <Text size="sm">This server asks for a key. Whoever runs it can make you one.</Text>
           <PasswordInput
             label="API key"
             value={key}

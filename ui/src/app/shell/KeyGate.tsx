@@ -1,18 +1,18 @@
 import { lazy, type ReactNode, Suspense, useEffect, useReducer, useRef, useState } from 'react';
 import { apiKey, onMissingKey } from '@/shared/api/key';
-import { useEverything } from '@/shared/data/access';
 import { useAbout } from '@/shared/data/about';
+import { useOwnKey } from '@/shared/data/access';
 import classes from './KeyGate.module.css';
 import { Waiting } from './Waiting';
 
 const KeyDialog = lazy(async () => ({ default: (await import('./KeyDialog')).KeyDialog }));
 
-/** Asks for the API key where the server wants one, at the beginning and when a key was refused. */
+/** Asks for the API key where the server wants one, at the beginning and when a key was refused; then who it is for. */
 export function KeyGate({ children }: { children: ReactNode }) {
   const about = useAbout();
   const [isRefused, setRefused] = useState(false);
   const [, lookAgain] = useReducer((count: number) => count + 1, 0); // where the key is kept tells nobody of a change
-  const { askAgain } = useEverything();
+  const ownKey = useOwnKey();
   const page = useRef<HTMLDivElement>(null);
   const left = useRef<Element>(null); // where the focus was when the key was refused
   useEffect(
@@ -30,12 +30,11 @@ export function KeyGate({ children }: { children: ReactNode }) {
     left.current = null;
   }, [isRefused]);
 
-  if (about.isPending) return <Waiting />;
+  if (about.isPending || ownKey.isLoading) return <Waiting />;
   const isMissing = about.data?.needs_key === true && apiKey() === null;
   const goOn = () => {
     setRefused(false);
     lookAgain();
-    askAgain();
   };
   return (
     <>

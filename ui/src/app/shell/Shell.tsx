@@ -2,15 +2,17 @@ import { ActionIcon, Drawer, Group, NavLink, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useEffect, useRef } from 'react';
 import { TbMenu2 } from 'react-icons/tb';
-import { Link, NavLink as RouterLink, Outlet, useLocation, useNavigation } from 'react-router';
+import { Link, NavLink as RouterLink, useLocation, useNavigation } from 'react-router';
 import { ProjectMenu } from '@/features/chat/settings/ProjectMenu';
 import { PaletteButton } from '../palette/PaletteButton';
-import { pages } from './pages';
+import { AllowedPage } from './AllowedPage';
+import { pages, useListedPages } from './pages';
 import classes from './Shell.module.css';
 
 /** Header with the pages, and the page below it, which has all of the remaining height. */
 export function Shell() {
   const [menuOpen, menu] = useDisclosure(false);
+  const listed = useListedPages();
   const main = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
   const isLoading = useNavigation().state === 'loading';
@@ -34,7 +36,7 @@ export function Shell() {
           </Text>
         </Link>
         <nav aria-label="Pages" className={classes.nav}>
-          {pages.map(page => (
+          {listed.map(page => (
             <RouterLink key={page.path} to={page.path} end className={classes.link ?? ''}>
               {page.name}
             </RouterLink>
@@ -47,7 +49,7 @@ export function Shell() {
       </header>
       {isLoading && <div className={classes.progress} role="status" aria-label="Loading the page" />}
       <main ref={main} className={classes.main} tabIndex={-1} aria-busy={isLoading}>
-        <Outlet />
+        <AllowedPage />
       </main>
       <Drawer
         opened={menuOpen}
@@ -57,7 +59,7 @@ export function Shell() {
         closeButtonProps={{ 'aria-label': 'Close' }}
       >
         <Stack gap={2} component="nav" aria-label="Pages">
-          {pages.map(({ path, name, Icon }) => (
+          {listed.map(({ path, name, Icon }) => (
             <NavLink
               key={path}
               component={RouterLink}

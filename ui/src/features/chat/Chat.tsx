@@ -1,6 +1,8 @@
+import { Text } from '@mantine/core';
 import { type DragEvent, type KeyboardEvent, useCallback, useEffect, useState } from 'react';
 import { ErrorState, LoadingState } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
+import { useMay } from '@/shared/data/access';
 import { useConversation } from '@/shared/data/conversations/conversation';
 import { furtherOf } from '@/shared/data/further';
 import { useThread } from '@/shared/data/conversations/thread';
@@ -30,6 +32,7 @@ interface ChatProps {
 export function Chat({ conversation, sought }: ChatProps) {
   const talk = useTalk(conversation);
   useTakingUp(talk.place);
+  const mayWrite = useMay().write;
   const turn = useTurn(talk.place);
   const attached = useAttached();
   const [isDropping, setDropping] = useState(false);
@@ -67,13 +70,19 @@ export function Chat({ conversation, sought }: ChatProps) {
         <ArtifactsBar />
       </div>
       <Said conversation={conversation} sought={sought} talk={talk} thread={thread} />
-      <Composer
-        conversation={conversation}
-        talk={talk}
-        attached={attached}
-        parentId={parentId}
-        isBusy={isBusy(turn)}
-      />
+      {mayWrite ? (
+        <Composer
+          conversation={conversation}
+          talk={talk}
+          attached={attached}
+          parentId={parentId}
+          isBusy={isBusy(turn)}
+        />
+      ) : (
+        <Text size="sm" c="dimmed" ta="center" p="md">
+          Your key may read conversations, and write none.
+        </Text>
+      )}
     </section>
   );
 }

@@ -33,6 +33,23 @@ test('a message is sent behind the newest one and its answer is shown', async ()
   ]);
 });
 
+test('a title is asked for with what begins a conversation, and with nothing later', async () => {
+  conversation(() => streamed(piece('Green tea.'), 'data: [DONE]\n\n'));
+  const asked: (string | null)[] = [];
+  server.use(
+    http.post('*/v1/chat/completions', ({ request }) => {
+      asked.push(request.headers.get('X-Mnemoir-Title')); // and goes on to what answers
+    }),
+  );
+  renderAt('/', <ChatPage />);
+  for (const answers of [1, 2]) {
+    await userEvent.type(await screen.findByRole('textbox', { name: 'Message' }), 'Which tea?{Enter}');
+    await waitFor(() => expect(screen.getAllByRole('article', { name: 'Answer' })).toHaveLength(answers));
+    await screen.findByRole('button', { name: 'Send' });
+  }
+  expect(asked).toEqual(['1', null]);
+});
+
 test('the first message begins a conversation with an id of its own', async () => {
   const { bodies } = conversation(() => streamed(piece('Green tea.'), 'data: [DONE]\n\n'));
   const { router } = renderAt('/', <ChatPage />);

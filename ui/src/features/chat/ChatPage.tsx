@@ -4,10 +4,11 @@ import { useAddressParams } from '@/shared/hooks/useAddressParams';
 import { ArtifactsPane } from './artifacts/ArtifactsPane';
 import { Chat } from './Chat';
 import classes from './ChatPage.module.css';
+import { DockedMemory } from './memory/DockedMemory';
 import { ConversationRail } from './rail/ConversationRail';
 import { followOtherTabs } from './thread/otherTabs';
 
-/** Conversations at the left, the one of the address in the middle, its files at the right. */
+/** Conversations and pinned memories at the left, the chat of the address in the middle, its files at the right. */
 export function ChatPage() {
   const { params } = useAddressParams();
   const conversation = params.get('conversation');
@@ -16,6 +17,7 @@ export function ChatPage() {
   return (
     <div className={classes.page}>
       <ConversationRail />
+      <DockedMemory />
       <Chat key={conversation} conversation={conversation} sought={numberOf(params.get('message'))} />
       <ArtifactsPane />
     </div>

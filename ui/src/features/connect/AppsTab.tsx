@@ -3,6 +3,7 @@ import { serverUrl } from '@/shared/api/client';
 import { ErrorState, LoadingState } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
 import { useAbout } from '@/shared/data/about';
+import { useMay } from '@/shared/data/access';
 import { useModels } from '@/shared/data/models';
 import { type ClientSeen, useClients } from '@/shared/data/status';
 import { useAddressParams } from '@/shared/hooks/useAddressParams';
@@ -24,6 +25,7 @@ export function AppsTab() {
   const chosen = setups.find(setup => setup.id === params.get('client')) ?? FIRST;
   const set = (name: string, value: string | null) => change({ [name]: value }, { replace: true });
   const seen = clients.data?.results ?? [];
+  const seesCalls = useMay().server;
 
   return (
     <Stack gap="lg" maw="72rem">
@@ -57,18 +59,20 @@ export function AppsTab() {
         </Tabs.List>
         {setups.map(setup => (
           <Tabs.Panel key={setup.id} value={setup.id}>
-            <ClientSetup setup={setup} place={place} seen={seen} />
+            <ClientSetup setup={setup} place={place} seen={seesCalls ? seen : null} />
           </Tabs.Panel>
         ))}
       </Tabs>
-      <Stack gap="xs">
-        <Title order={2} size="h4">
-          Calls seen
-        </Title>
-        {clients.isPending && <LoadingState label="Loading the calls" />}
-        {clients.isError && <ErrorState error={clients.error} onRetry={() => void clients.refetch()} />}
-        {clients.data && <CallsTable seen={seen} since={clients.data.since} />}
-      </Stack>
+      {seesCalls && (
+        <Stack gap="xs">
+          <Title order={2} size="h4">
+            Calls seen
+          </Title>
+          {clients.isPending && <LoadingState label="Loading the calls" />}
+          {clients.isError && <ErrorState error={clients.error} onRetry={() => void clients.refetch()} />}
+          {clients.data && <CallsTable seen={seen} since={clients.data.since} />}
+        </Stack>
+      )}
     </Stack>
   );
 }

@@ -1,23 +1,7 @@
 import { Table, Text } from '@mantine/core';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
-import type { ClientKind, ClientSeen } from '@/shared/data/status';
-
-const NAMES: Record<ClientKind, string> = {
-  'open-webui': 'Open WebUI',
-  sillytavern: 'SillyTavern',
-  'openai-python': 'Python, openai',
-  'openai-node': 'JavaScript, openai',
-  'ollama-python': 'Python, ollama',
-  'ollama-js': 'JavaScript, ollama',
-  curl: 'curl',
-  'node-fetch': 'Calls itself node-fetch',
-  mcp: 'Agent, by MCP',
-  'mnemoir-ui': 'This web UI',
-  'mnemoir-chat': 'mnemoir chat, in a terminal',
-  mnemoir: 'Another Mnemoir',
-  other: 'Another client',
-};
+import { CLIENT_NAMES, type ClientSeen } from '@/shared/data/status';
 
 /** Every kind of client that has called, who called last first. */
 export function CallsTable({ seen, since }: { seen: ClientSeen[]; since: string }) {
@@ -45,7 +29,7 @@ export function CallsTable({ seen, since }: { seen: ClientSeen[]; since: string 
             {seen.map(client => (
               <Table.Tr key={client.kind}>
                 <Table.Th scope="row" fw={500}>
-                  {NAMES[client.kind]}
+                  {CLIENT_NAMES[client.kind]}
                 </Table.Th>
                 <Table.Td>
                   <Time value={client.last_at} ago />

@@ -1,7 +1,9 @@
-import { Alert, Code, List, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Code, List, Stack, Text } from '@mantine/core';
 import { TbInfoCircle } from 'react-icons/tb';
+import { Link } from 'react-router';
 import { CodeBlock } from '@/shared/components/CodeBlock';
 import { CopyButton } from '@/shared/components/CopyButton';
+import { useMay } from '@/shared/data/access';
 import type { ClientSeen } from '@/shared/data/status';
 import classes from './ClientSetup.module.css';
 import { LastCall } from './LastCall';
@@ -11,15 +13,17 @@ import { isPlain, KEY_PLACEHOLDER, type Place } from './snippets';
 interface ClientSetupProps {
   setup: Setup;
   place: Place;
-  seen: ClientSeen[];
+  /** null where the caller may not see who calls. */
+  seen: ClientSeen[] | null;
 }
 
 /** One client: whether it calls, and what to fill in or to run so that it does. */
 export function ClientSetup({ setup, place, seen }: ClientSetupProps) {
+  const may = useMay();
   const fields = setup.fields?.(place).filter(field => field.value !== '');
   return (
     <Stack gap="md">
-      <LastCall seen={seen} kinds={setup.kinds} perhaps={setup.perhaps} name={setup.name} />
+      {seen && <LastCall seen={seen} kinds={setup.kinds} perhaps={setup.perhaps} name={setup.name} />}
       <Text size="sm">{setup.where}</Text>
       {fields && <Fields fields={fields} />}
       {setup.code && (
@@ -30,7 +34,18 @@ export function ClientSetup({ setup, place, seen }: ClientSetupProps) {
       )}
       {place.needsKey && (
         <Text size="sm">
-          Put one of the server&apos;s API keys in the place of <Code>{KEY_PLACEHOLDER}</Code>.
+          Put an API key in the place of <Code>{KEY_PLACEHOLDER}</Code>
+          {may.manage ? (
+            <>
+              ;{' '}
+              <Anchor component={Link} to="/keys" inherit>
+                make one for this app
+              </Anchor>
+              , so that it can be revoked alone.
+            </>
+          ) : (
+            '.'
+          )}
         </Text>
       )}
       {setup.fields && !isPlain(place.user) && (

@@ -57,7 +57,7 @@ test('a server with keys gets the place of one', async () => {
     ),
   );
   renderAt('/connect?client=curl', <ConnectPage />);
-  expect(await screen.findByText(/Put one of the server's API keys/)).toBeVisible();
+  expect(await screen.findByText(/Put an API key in the place of/)).toBeVisible();
   expect(screen.getByRole('region', { name: 'Code, sh' })).toHaveTextContent('Authorization: Bearer YOUR_KEY');
 });
 

@@ -1,20 +1,22 @@
 import { Anchor, Button } from '@mantine/core';
 import { TbArrowLeft, TbUpload } from 'react-icons/tb';
 import { Link } from 'react-router';
+import { ImportConversations } from '@/shared/components/ImportConversations';
 import { PageFrame } from '@/shared/components/PageFrame';
 import { EmptyState } from '@/shared/components/states';
+import { useMay } from '@/shared/data/access';
 import { useDialog } from '@/shared/hooks/useDialog';
 import { useAddress } from './address';
 import classes from './ConversationsPage.module.css';
 import { Detail } from './detail/Detail';
-import { ImportDialog } from './list/ImportDialog';
 import { ListPane } from './list/ListPane';
 
 /** All conversations beside the one that is looked at; in a narrow window one of the two. */
 export function ConversationsPage() {
   const { address, linkTo } = useAddress();
+  const may = useMay();
   return (
-    <PageFrame fill title="Conversations" actions={<Import />}>
+    <PageFrame fill title="Conversations" actions={may.admin && <Import />}>
       <div className={classes.panes} data-chosen={address.id !== '' || undefined}>
         <section className={classes.list} aria-label="All conversations">
           <ListPane />
@@ -51,7 +53,7 @@ function Import() {
       >
         Import…
       </Button>
-      {shown && <ImportDialog onClose={close} />}
+      {shown && <ImportConversations onClose={close} />}
     </>
   );
 }

@@ -16,6 +16,7 @@ import { AddMemoryDialog } from '@/shared/components/AddMemoryDialog';
 import { ForgetMemoriesDialog } from '@/shared/components/ForgetMemoriesDialog';
 import { notifyFailure } from '@/shared/components/notify';
 import { PageFrame } from '@/shared/components/PageFrame';
+import { useMay } from '@/shared/data/access';
 import { useWaitingCount } from '@/shared/data/memories/proposals';
 import { useExport } from '@/shared/data/memories/transfer';
 import type { Scope } from '@/shared/data/scope';
@@ -111,11 +112,14 @@ function Actions({ owner }: { owner: Scope }) {
   const more = useRef<HTMLButtonElement>(null);
   const save = useExport(owner);
   const waiting = useWaitingCount(owner);
+  const may = useMay();
   return (
     <>
-      <Button size="xs" leftSection={<TbPlus size={15} aria-hidden />} onClick={() => open('add')}>
-        Add a memory
-      </Button>
+      {may.write && (
+        <Button size="xs" leftSection={<TbPlus size={15} aria-hidden />} onClick={() => open('add')}>
+          Add a memory
+        </Button>
+      )}
       <Button
         size="xs"
         variant={waiting ? 'light' : 'default'}
@@ -148,23 +152,30 @@ function Actions({ owner }: { owner: Scope }) {
           >
             Export
           </Menu.Item>
-          <Menu.Item leftSection={<TbUpload size={16} aria-hidden />} onClick={() => open('import', more.current)}>
-            Import…
-          </Menu.Item>
-          <Menu.Item
-            leftSection={<TbAdjustments size={16} aria-hidden />}
-            onClick={() => open('settings', more.current)}
-          >
-            Memory settings…
-          </Menu.Item>
-          <Menu.Divider />
-          <Menu.Item
-            color="red.8"
-            leftSection={<TbFlame size={16} aria-hidden />}
-            onClick={() => open('forget', more.current)}
-          >
-            Forget everything…
-          </Menu.Item>
+          {may.admin && (
+            <>
+              <Menu.Item
+                leftSection={<TbUpload size={16} aria-hidden />}
+                onClick={() => open('import', more.current)}
+              >
+                Import…
+              </Menu.Item>
+              <Menu.Item
+                leftSection={<TbAdjustments size={16} aria-hidden />}
+                onClick={() => open('settings', more.current)}
+              >
+                Memory settings…
+              </Menu.Item>
+              <Menu.Divider />
+              <Menu.Item
+                color="red.8"
+                leftSection={<TbFlame size={16} aria-hidden />}
+                onClick={() => open('forget', more.current)}
+              >
+                Forget everything…
+              </Menu.Item>
+            </>
+          )}
         </Menu.Dropdown>
       </Menu>
       {shown === 'add' && <AddMemoryDialog owner={owner} onClose={close} />}

@@ -1,4 +1,5 @@
 import { useCallback, useMemo } from 'react';
+import { type Me, useMe } from '@/shared/data/access';
 import type { Conditions } from '@/shared/data/memories/list';
 import { type ParamChanges, useAddressParams } from '@/shared/hooks/useAddressParams';
 import { useSettings } from '@/shared/settings/settings';
@@ -45,7 +46,11 @@ const ALLOWED: Partial<Record<keyof Place, readonly string[]>> = {
 export function usePlace() {
   const { params, change } = useAddressParams();
   const { user, project } = useSettings();
-  const place = useMemo(() => readPlace(params, { user, project }), [params, user, project]);
+  const own = useMe();
+  const place = useMemo(
+    () => withinKey(readPlace(params, { user, project }), own, project),
+    [params, user, project, own],
+  );
   const go = useCallback(
     (changes: Partial<Place>, how?: { replace?: boolean }) => change(written(changes), how),
     [change],
@@ -62,6 +67,12 @@ function readPlace(params: URLSearchParams, here: { user: string; project: strin
   }
   if (!/^\d{1,5}$/.test(found.age ?? '')) found.age = '';
   return found as unknown as Place;
+}
+
+/** A key that is for one user or some projects goes before what the address names. */
+function withinKey(place: Place, own: Me, project: string): Place {
+  const isOwn = own.projects === null || own.projects.includes(place.project);
+  return { ...place, user: own.user ?? place.user, project: isOwn ? place.project : project };
 }
 
 /** What is as it would be anyway is not said. */

@@ -9,7 +9,8 @@ export const serverUrl = document.baseURI.replace(/[?#].*$/, '').replace(/\/$/, 
 
 const authorise: Middleware = {
   onRequest({ request }) {
-    for (const [name, value] of Object.entries(authorisation())) request.headers.set(name, value);
+    for (const [name, value] of Object.entries(authorisation()))
+      if (!request.headers.has(name)) request.headers.set(name, value);
     return request;
   },
   onResponse({ request, response }) {

@@ -176,6 +176,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the key of this request is for, and what it may do */
+        get: operations["me_api_me_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/keys": {
         parameters: {
             query?: never;
@@ -239,6 +256,23 @@ export interface paths {
         get: operations["tenants_api_tenants_get"];
         /** Add a tenant, suspend one or let it go on; for an operator */
         put: operations["put_tenant_api_tenants_put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was done with keys, settings and all of somebody's data, newest first */
+        get: operations["list_entries_api_audit_get"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -2172,6 +2206,45 @@ export interface components {
             audio_url: components["schemas"]["MediaUrl"];
         };
         /**
+         * AuditPage
+         * @description Entries, newest first; `next` is the cursor of the following page.
+         */
+        AuditPage: {
+            /** Results */
+            results: components["schemas"]["AuditRecord"][];
+            /** Next */
+            next: string | null;
+        };
+        /**
+         * AuditRecord
+         * @description An entry. An act that goes on for some time is `begun`, and a later entry, with its number as `of`, has the
+         *     result: an HTTP status. `count` is how often the same was refused within seconds.
+         */
+        AuditRecord: {
+            /** Number */
+            number: number;
+            /** At */
+            at: string;
+            /** Tenant */
+            tenant: string;
+            /** Actor */
+            actor: string;
+            /** Action */
+            action: string;
+            /** Target */
+            target: string;
+            /** Result */
+            result: string;
+            /** Request Id */
+            request_id: string;
+            /** Address */
+            address: string;
+            /** Of */
+            of: number | null;
+            /** Count */
+            count: number;
+        };
+        /**
          * BranchAnswer
          * @description Consecutive messages, from the beginning of a branch to the next fork or its end.
          *
@@ -2530,6 +2603,8 @@ export interface components {
         /**
          * ConversationAnswer
          * @description A conversation. `head` is the last message of its thread; windows begin after the message `context_after`.
+         *
+         *     `title_pending` is there, and true, while a title is being made.
          */
         ConversationAnswer: {
             /** Id */
@@ -2558,6 +2633,8 @@ export interface components {
             message_count: number;
             /** Preview */
             preview: string;
+            /** Title Pending */
+            title_pending?: boolean;
         };
         /**
          * ConversationPage
@@ -3629,6 +3706,39 @@ export interface components {
             undo_of: string | null;
             /** Undone By */
             undone_by: string | null;
+        };
+        /**
+         * May
+         * @description Which rights a caller has. `manage` is for keys and the models, `server` for health and counts of everybody.
+         */
+        May: {
+            /** Read */
+            read: boolean;
+            /** Write */
+            write: boolean;
+            /** Admin */
+            admin: boolean;
+            /** Manage */
+            manage: boolean;
+            /** Server */
+            server: boolean;
+        };
+        /**
+         * Me
+         * @description A caller. `projects` and `user` are what its key is bound to, null for all; `key` is null without a key.
+         */
+        Me: {
+            /** Tenant */
+            tenant: string;
+            /** Roles */
+            roles: ("read" | "write" | "admin" | "operator")[];
+            /** Projects */
+            projects: string[] | null;
+            /** User */
+            user: string | null;
+            /** Key */
+            key: string | null;
+            may: components["schemas"]["May"];
         };
         /**
          * MediaUrl
@@ -5344,6 +5454,8 @@ export interface components {
         /**
          * ErrorAnswer
          * @description The error and what to do next. `detail` repeats `error`, or lists each invalid place of the request.
+         *
+         *     `bucket` is the kind of requests of which there were too many.
          */
         ErrorAnswer: {
             /** Detail */
@@ -5354,6 +5466,8 @@ export interface components {
             code: string;
             /** Request Id */
             request_id: string;
+            /** Bucket */
+            bucket?: string;
         };
         /**
          * Misfit
@@ -5630,6 +5744,8 @@ export interface components {
             code: string;
             /** Request Id */
             request_id: string;
+            /** Bucket */
+            bucket?: string;
         };
         /**
          * OpenAIErrorBody
@@ -6988,6 +7104,35 @@ export interface operations {
             };
         };
     };
+    me_api_me_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     list_keys_api_keys_get: {
         parameters: {
             query?: {
@@ -7171,6 +7316,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TenantList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    list_entries_api_audit_get: {
+        parameters: {
+            query?: {
+                /** @description 0 means 1000 */
+                limit?: number;
+                /** @description `next` of the page before */
+                cursor?: string | null;
+                /** @description one action alone, such as `keys.create` */
+                action?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditPage"];
                 };
             };
             /** @description An error, with its code */

@@ -1,6 +1,6 @@
 import { Alert, Button, Center, Loader, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { TbAlertCircle } from 'react-icons/tb';
+import { TbAlertCircle, TbLock } from 'react-icons/tb';
 import { ApiError } from '@/shared/api/errors';
 
 interface EmptyStateProps {
@@ -37,14 +37,22 @@ export function LoadingState({ label = 'Loading' }: { label?: string }) {
   );
 }
 
+export const NOT_ALLOWED = 'Your key does not allow this';
+
 interface ErrorStateProps {
   error: unknown;
   title?: string;
   onRetry?: () => void;
 }
 
-/** What failed, the server's own words about it, and a way to try again. */
+/** What failed, the server's own words about it, and a way to try again; for a key that may not, just that. */
 export function ErrorState({ error, title = 'This could not be loaded', onRetry }: ErrorStateProps) {
+  if (error instanceof ApiError && error.code === 'forbidden')
+    return (
+      <Alert variant="default" icon={<TbLock aria-hidden />} title={NOT_ALLOWED} role="status" m="md">
+        <Text size="sm">{error.message}</Text>
+      </Alert>
+    );
   return (
     <Alert color="red" variant="light" icon={<TbAlertCircle aria-hidden />} title={title} role="alert" m="md">
       <Stack gap="xs" align="flex-start">

@@ -76,7 +76,8 @@ export async function* answerTo(question: Question, signal: AbortSignal): AsyncG
   };
   const reading: Reading = { runId: '', number: 0 };
   try {
-    yield* completion(question.project, body, { 'X-Mnemoir-Resume': '1' }, signal, reading);
+    const begins = parentId === 0 && { 'X-Mnemoir-Title': '1' };
+    yield* completion(question.project, body, { 'X-Mnemoir-Resume': '1', ...begins }, signal, reading);
   } catch (error) {
     if (!isOfNetwork(error) || !reading.runId) throw error;
     yield { isLost: true };

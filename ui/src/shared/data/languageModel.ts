@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { client, unwrap } from '@/shared/api/client';
 import type { components } from '@/shared/api/schema';
+import { useMay } from './access';
 import { useChange } from './change';
 
 export type ModelOverview = components['schemas']['ModelOverview'];
@@ -27,6 +28,7 @@ export function useOllamaFound() {
   return useQuery({
     queryKey: FOUND,
     queryFn: () => unwrap(client.GET('/api/model/found')),
+    enabled: useMay().manage,
     refetchInterval: query => (query.state.data?.looked === false ? false : FOUND_MS),
   });
 }

@@ -1,15 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { client, unwrap } from '@/shared/api/client';
 import { useSettings } from '../settings/settings';
+import { useMay } from './access';
 
 /** The names that can be asked: models, or the workflows of a config tree. */
 export function useModels() {
-  return useQuery({ queryKey: ['models'], queryFn: () => modelNames(), staleTime: 60_000 });
-}
-
-/** `headers` take the place of those that requests have otherwise. */
-export async function modelNames(headers: Record<string, string> = {}): Promise<string[]> {
-  return (await unwrap(client.GET('/v1/models', { headers }))).data.map(model => model.id);
+  return useQuery({
+    queryKey: ['models'],
+    queryFn: async () => (await unwrap(client.GET('/v1/models'))).data.map(model => model.id),
+    enabled: useMay().read,
+    staleTime: 60_000,
+  });
 }
 
 /**

@@ -1,6 +1,7 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { client, unwrap } from '@/shared/api/client';
 import type { components } from '@/shared/api/schema';
+import { useMay } from './access';
 
 export type Status = components['schemas']['Status'];
 export type Endpoint = Status['endpoints'][number];
@@ -11,6 +12,23 @@ export type Span = LatencySeries['span'];
 export type GrowthDay = components['schemas']['Day'];
 export type ClientSeen = components['schemas']['ClientSeen'];
 export type ClientKind = ClientSeen['kind'];
+
+/** What each kind of client is called. */
+export const CLIENT_NAMES: Record<ClientKind, string> = {
+  'open-webui': 'Open WebUI',
+  sillytavern: 'SillyTavern',
+  'openai-python': 'Python, openai',
+  'openai-node': 'JavaScript, openai',
+  'ollama-python': 'Python, ollama',
+  'ollama-js': 'JavaScript, ollama',
+  curl: 'curl',
+  'node-fetch': 'Calls itself node-fetch',
+  mcp: 'Agent, by MCP',
+  'mnemoir-ui': 'This web UI',
+  'mnemoir-chat': 'mnemoir chat, in a terminal',
+  mnemoir: 'Another Mnemoir',
+  other: 'Another client',
+};
 
 const STATUS = ['status'];
 const STATUS_MS = 3_000;
@@ -23,6 +41,7 @@ export function useStatus() {
   return useQuery({
     queryKey: STATUS,
     queryFn: () => unwrap(client.GET('/api/status')),
+    enabled: useMay().server,
     refetchInterval: STATUS_MS,
     notifyOnChangeProps: 'all', // times go on while nothing changes
   });
@@ -63,6 +82,7 @@ export function useClients() {
   return useQuery({
     queryKey: ['clients'],
     queryFn: () => unwrap(client.GET('/api/clients')),
+    enabled: useMay().server,
     refetchInterval: CLIENTS_MS,
     notifyOnChangeProps: 'all', // "3 minutes ago" goes on while nobody calls
   });

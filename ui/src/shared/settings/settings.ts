@@ -1,4 +1,5 @@
 import { useAbout } from '@/shared/data/about';
+import { useMe } from '@/shared/data/access';
 import { storedText } from './storage';
 
 const memoryEnabled = storedText('memoryEnabled', 'memoryChanged');
@@ -7,7 +8,9 @@ const user = storedText('mnemoirUser');
 const project = storedText('mnemoirProject');
 const model = storedText('mnemoirModel');
 
-/** Who uses this browser, in which project, with what. `memoryEnabled` is off until it is switched on. */
+/**
+ * Who uses this browser, in which project, with what. A key that is for one user or some projects decides.
+ * `memoryEnabled` is off until it is switched on. */
 export interface Settings {
   user: string;
   project: string;
@@ -18,12 +21,19 @@ export interface Settings {
 
 export function useSettings(): Settings {
   const about = useAbout().data;
+  const me = useMe();
+  const chosenUser = user.use();
   return {
-    user: user.use() ?? about?.user ?? 'user',
-    project: project.use() ?? about?.project ?? 'default',
+    user: me.user ?? chosenUser ?? about?.user ?? 'user',
+    project: within(me.projects, project.use() ?? about?.project ?? 'default'),
     memoryEnabled: memoryEnabled.use() === 'true',
     model: model.use() ?? '',
   };
+}
+
+/** The project, or the first of those that the key is for. */
+function within(own: readonly string[] | null, project: string): string {
+  return own === null || own.includes(project) ? project : (own[0] ?? project);
 }
 
 /** Whether the choice about memory was offered and made, in whatever way. */

@@ -1,5 +1,6 @@
 import { http, HttpResponse } from 'msw';
 import { setupServer } from 'msw/node';
+import type { Me } from '../data/access';
 
 /** The server as tests play it; each test adds what it needs with `server.use(http.get(...))`. */
 export const server = setupServer(
@@ -15,3 +16,23 @@ export const server = setupServer(
     HttpResponse.json({ state: 'none', error: null, change_id: null, undone_by: null, memories: [], known: [] }),
   ),
 );
+
+const ADMIN: Me = {
+  tenant: 'default',
+  roles: ['admin'],
+  projects: null,
+  user: null,
+  key: 'aaaaaaaa',
+  may: { read: true, write: true, admin: true, manage: true, server: true },
+};
+
+/** A server that needs a key, and has got that of an admin, but for `less`. */
+export function callsAs({ may, ...less }: Partial<Omit<Me, 'may'>> & { may?: Partial<Me['may']> }) {
+  sessionStorage.setItem('mnemoirKey', 'mn_live_aaaaaaaa_secret');
+  server.use(
+    http.get('*/api/ui', () =>
+      HttpResponse.json({ version: '0.0.0', project: 'default', user: 'user', needs_key: true }),
+    ),
+    http.get('*/api/me', () => HttpResponse.json({ ...ADMIN, ...less, may: { ...ADMIN.may, ...may } })),
+  );
+}

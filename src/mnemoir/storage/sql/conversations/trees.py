@@ -3,7 +3,9 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
+
+import orjson
 
 from mnemoir.conversations.attachments.links import links_of
 from mnemoir.conversations.history_digest import message_digest
@@ -12,6 +14,7 @@ from mnemoir.core.conversations import (
     HEAD,
     MessageRecord,
     Placed,
+    Role,
     SessionMetadata,
     SessionRecord,
     StoredMessage,
@@ -222,6 +225,11 @@ class TreeTables(Store):
         """The messages of all branches with an id above `after`, by id."""
         tree = partial(self._rows_of, session_id, _TREE["tree"])
         return whole_page(limit, after, lambda at, most: tree(limit=most, after=clamped(at or 0)))
+
+    def damaged_messages(self, session_id: str) -> int:
+        """The number of messages of all branches that cannot be read, wholly or in part."""
+        values = {"session": storable(session_id), "roles": orjson.dumps(get_args(Role)).decode()}
+        return int(self._file.read(lambda sql: sql.value(_TREE["damaged"], **values)))
 
     def messages_with_files(
         self, limit: int, *, before: int | None = None, session_id: str | None = None

@@ -2,7 +2,8 @@ import { useMediaQuery } from '@mantine/hooks';
 import { storedText } from '@/shared/settings/storage';
 import { openable } from '../rail/openable';
 
-const WIDE = '(min-width: 75rem)'; // where rail, thread and pane have room beside each other
+/** Where rail, thread and a pane have room beside each other. */
+export const WIDE = '(min-width: 75rem)';
 const pane = storedText('mnemoirFiles');
 const drawer = openable();
 

@@ -2,6 +2,7 @@ import { Anchor, Button, Group, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import { AddMemoryDialog } from '@/shared/components/AddMemoryDialog';
 import { ForgetMemoriesDialog } from '@/shared/components/ForgetMemoriesDialog';
+import { useMay } from '@/shared/data/access';
 import { useDialog } from '@/shared/hooks/useDialog';
 import { useSettings } from '@/shared/settings/settings';
 import classes from './memory.module.css';
@@ -14,6 +15,7 @@ interface PanelFootProps {
 
 /** How many memories there are, the page with all of them, and their end. */
 export function PanelFoot({ shown, total, isSearching }: PanelFootProps) {
+  const may = useMay();
   return (
     <div className={classes.foot}>
       <Text size="sm" c="dimmed" role="status">
@@ -23,8 +25,8 @@ export function PanelFoot({ shown, total, isSearching }: PanelFootProps) {
         <Anchor component={Link} to="/memories" size="sm">
           Open the page
         </Anchor>
-        <AddMemory />
-        <ForgetEverything total={total} />
+        {may.write && <AddMemory />}
+        {may.admin && <ForgetEverything total={total} />}
       </Group>
     </div>
   );

@@ -42,6 +42,21 @@ test('without any, it says so', async () => {
   expect(await screen.findByText('No conversations yet')).toBeVisible();
 });
 
+test('a title that is being made shows by itself', async () => {
+  const told: Conversation[] = [
+    { ...cake, title_pending: true },
+    { ...cake, title: 'Cake without nuts' },
+  ];
+  server.use(
+    http.get('*/api/conversations', () =>
+      HttpResponse.json({ results: [told.length > 1 ? told.shift() : told[0]], next: null }),
+    ),
+  );
+  renderAt('/', <RailContent onChosen={() => undefined} />);
+  expect(await screen.findByRole('link', { name: 'A cake without nuts' })).toBeVisible();
+  expect(await screen.findByRole('link', { name: 'Cake without nuts' })).toBeVisible();
+});
+
 test('a list that fails can be asked for again', async () => {
   let isDown = true;
   const down = () => HttpResponse.json({ detail: 'The disk is full.', code: 'storage_unavailable' }, { status: 500 });
@@ -124,4 +139,26 @@ test('a search finds titles, and below them messages', async () => {
   const hit = within(screen.getByRole('region', { name: 'Messages' })).getByRole('link');
   expect(hit).toHaveTextContent('Green tea <b>please</b>');
   expect(hit).toHaveAttribute('href', '/?conversation=cake&message=7');
+});
+
+test('the menu opens the import, and the list shows what came in', async () => {
+  show('/');
+  await userEvent.click(screen.getByRole('button', { name: 'More about conversations' }));
+  await userEvent.click(await screen.findByRole('menuitem', { name: 'Import chats…' }));
+  const dialog = within(await screen.findByRole('dialog', { name: 'Import conversations' }));
+  server.use(
+    http.post('*/api/conversations/import', () =>
+      HttpResponse.json({ conversations: 1, messages: 2, ids: ['cake'], skipped: [] }),
+    ),
+  );
+  await userEvent.upload(
+    document.querySelector<HTMLElement>('input[type=file]') as HTMLElement,
+    new File(['[]'], 'chats.json'),
+  );
+  await waitFor(() => expect(dialog.getByRole('button', { name: 'Import' })).toBeEnabled());
+  server.use(http.get('*/api/conversations', () => HttpResponse.json({ results: [cake], next: null })));
+  await userEvent.click(dialog.getByRole('button', { name: 'Import' }));
+  await userEvent.click(await dialog.findByRole('button', { name: 'Done' }));
+  expect(await screen.findByRole('link', { name: 'A cake without nuts' })).toBeVisible();
+  await waitFor(() => expect(screen.getByRole('button', { name: 'More about conversations' })).toHaveFocus());
 });

@@ -1,4 +1,4 @@
-import { Button, CloseButton, TextInput } from '@mantine/core';
+import { Button, CloseButton, Group, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import { TbEdit, TbSearch } from 'react-icons/tb';
@@ -6,6 +6,7 @@ import { Link } from 'react-router';
 import { ConversationList } from './ConversationList';
 import { moveFocus } from './moveFocus';
 import classes from './rail.module.css';
+import { RailMenu } from './RailMenu';
 import { SearchResults } from './SearchResults';
 
 interface RailContentProps {
@@ -25,17 +26,20 @@ export function RailContent({ onChosen }: RailContentProps) {
     // eslint-disable-next-line jsx-a11y/no-static-element-interactions
     <div className={classes.content} onKeyDown={moveFocus}>
       <div className={classes.top}>
-        <Button
-          component={Link}
-          to="/"
-          variant="default"
-          justify="flex-start"
-          leftSection={<TbEdit size={18} aria-hidden />}
-          onClick={onChosen}
-          fullWidth
-        >
-          New chat
-        </Button>
+        <Group gap="xs" wrap="nowrap">
+          <Button
+            component={Link}
+            to="/"
+            variant="default"
+            justify="flex-start"
+            leftSection={<TbEdit size={18} aria-hidden />}
+            onClick={onChosen}
+            fullWidth
+          >
+            New chat
+          </Button>
+          <RailMenu />
+        </Group>
         <TextInput
           type="search"
           aria-label="Search conversations"

@@ -1,37 +1,41 @@
 import { Button, Checkbox, Group, PasswordInput, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useEverything } from '@/shared/data/access';
-import { dropKey, keepKey, reportMissingKey } from '@/shared/api/key';
+import { dropKey, reportMissingKey } from '@/shared/api/key';
+import { Words } from '@/shared/components/Words';
+import { type Me, useEnterKey, useForget, useMe } from '@/shared/data/access';
 
 /** The API key of a server that asks for one: another one in its place, or none. */
 export function KeySettings() {
+  const me = useMe();
   const [key, setKey] = useState('');
   const [onDevice, setOnDevice] = useState(false);
-  const everything = useEverything();
+  const entering = useEnterKey(() => setKey(''));
+  const forgetAll = useForget();
 
-  const save = () => {
-    keepKey(key.trim(), onDevice);
-    setKey('');
-    everything.askAgain();
-  };
   const forget = () => {
     dropKey();
-    everything.forget();
+    forgetAll();
     reportMissingKey();
   };
   return (
     <form
       onSubmit={event => {
         event.preventDefault();
-        if (key.trim()) save();
+        if (key.trim()) entering.mutate({ key: key.trim(), onDevice });
       }}
     >
       <Stack gap="xs">
+        {me.key !== null && (
+          <Text size="sm" component="p" m={0}>
+            Key in use: <Words limit={80}>{me.key}</Words>, {inWords(me)}.
+          </Text>
+        )}
         <PasswordInput
           label="API key"
           description="In place of the one in use. It is kept until this tab is closed."
           value={key}
           onChange={event => setKey(event.currentTarget.value)}
+          error={entering.error?.message}
           autoComplete="off"
         />
         <Checkbox
@@ -40,7 +44,7 @@ export function KeySettings() {
           onChange={event => setOnDevice(event.currentTarget.checked)}
         />
         <Group gap="xs">
-          <Button type="submit" size="xs" disabled={!key.trim()}>
+          <Button type="submit" size="xs" disabled={!key.trim()} loading={entering.isPending}>
             Use this key
           </Button>
           <Button size="xs" variant="default" onClick={forget}>
@@ -53,4 +57,8 @@ export function KeySettings() {
       </Stack>
     </form>
   );
+}
+
+function inWords({ roles, tenant }: Me): string {
+  return `role ${roles.join(' and ')}${tenant === 'default' ? '' : `, tenant ${tenant}`}`;
 }

@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { useRef } from 'react';
 import { TbCheck, TbChevronDown, TbSettings } from 'react-icons/tb';
 import { Words } from '@/shared/components/Words';
+import { useMe } from '@/shared/data/access';
 import { useProjects } from '@/shared/data/projects';
 import { useSettings } from '@/shared/settings/settings';
 import { SettingsDialog } from './SettingsDialog';
@@ -46,7 +47,8 @@ export function ProjectMenu() {
 /** Asked for when the menu opens. */
 function Projects({ current }: { current: string }) {
   const change = useChangeScope();
-  const names = useProjects().data?.map(one => one.project) ?? [];
+  const known = useProjects().data?.map(one => one.project) ?? [];
+  const names = useMe().projects ?? known;
   const others = names.filter(name => name !== current);
   if (!others.length) return null;
   return (

@@ -1,5 +1,6 @@
-import { Autocomplete, Stack } from '@mantine/core';
+import { Autocomplete, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
+import { useMe } from '@/shared/data/access';
 import { useProjects } from '@/shared/data/projects';
 import { useSettings } from '@/shared/settings/settings';
 import { useChangeScope } from './useChangeScope';
@@ -11,12 +12,14 @@ const LONGEST_USER = 256;
 export function ScopeSettings() {
   const { user, project } = useSettings();
   const change = useChangeScope();
+  const own = useMe();
   const projects = useProjects().data ?? [];
   const users = projects.find(one => one.project === project)?.users.map(one => one.user_id) ?? [];
   return (
     <Stack gap="sm">
       <ScopeField
         key={`user ${user}`}
+        isFixed={own.user !== null}
         label="User"
         description="Conversations and memories belong to this user."
         value={user}
@@ -26,12 +29,17 @@ export function ScopeSettings() {
       />
       <ScopeField
         key={`project ${project}`}
+        isFixed={own.projects?.length === 1}
         label="Project"
         description="Projects share no conversations or memories."
         value={project}
-        known={projects.map(one => one.project)}
+        known={own.projects ?? projects.map(one => one.project)}
         problemOf={name =>
-          PROJECT_NAME.test(name) ? null : 'Letters, digits, “.”, “_” and “-”, beginning with a letter, digit or “_”.'
+          own.projects?.includes(name) === false
+            ? 'Your key is not for this project.'
+            : PROJECT_NAME.test(name)
+              ? null
+              : 'Letters, digits, “.”, “_” and “-”, beginning with a letter, digit or “_”.'
         }
         onChange={change.project}
       />
@@ -42,6 +50,8 @@ export function ScopeSettings() {
 interface ScopeFieldProps {
   label: string;
   description: string;
+  /** The key is for this one alone. */
+  isFixed: boolean;
   value: string;
   known: string[];
   problemOf: (name: string) => string | null;
@@ -49,10 +59,19 @@ interface ScopeFieldProps {
   onChange: (name: string | null) => void;
 }
 
-function ScopeField({ label, description, value, known, problemOf, onChange }: ScopeFieldProps) {
+function ScopeField({ label, description, isFixed, value, known, problemOf, onChange }: ScopeFieldProps) {
   const [typed, setTyped] = useState(value);
   const name = typed.trim();
   const problem = name ? problemOf(name) : null;
+  if (isFixed)
+    return (
+      <TextInput
+        label={label}
+        description={`Your key is for this ${label.toLowerCase()} alone.`}
+        value={value}
+        readOnly
+      />
+    );
   const keep = (chosen: string) => {
     if (!problemOf(chosen) && chosen !== value) onChange(chosen || null);
   };

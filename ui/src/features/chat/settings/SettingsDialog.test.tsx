@@ -2,7 +2,7 @@ import { screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { http, HttpResponse } from 'msw';
 import { renderAt } from '@/shared/testing/render';
-import { server } from '@/shared/testing/server';
+import { callsAs, server } from '@/shared/testing/server';
 import { SettingsDialog } from './SettingsDialog';
 
 const projects = [
@@ -57,17 +57,34 @@ test('a server without keys is not asked for one', async () => {
 });
 
 test('a key is kept for the tab, or for the device', async () => {
-  server.use(
-    http.get('*/api/ui', () =>
-      HttpResponse.json({ version: '0', project: 'default', user: 'user', needs_key: true }),
-    ),
-  );
+  callsAs({});
   show();
   await userEvent.type(await screen.findByLabelText('API key'), 'key-one');
   await userEvent.click(screen.getByRole('button', { name: 'Use this key' }));
-  expect([sessionStorage.getItem('mnemoirKey'), localStorage.getItem('mnemoirKey')]).toEqual(['key-one', null]);
+  await waitFor(() => expect(sessionStorage.getItem('mnemoirKey')).toBe('key-one'));
+  expect(localStorage.getItem('mnemoirKey')).toBeNull();
   await userEvent.type(screen.getByLabelText('API key'), 'key-two');
   await userEvent.click(screen.getByRole('checkbox', { name: 'Remember it on this device' }));
   await userEvent.click(screen.getByRole('button', { name: 'Use this key' }));
-  expect([sessionStorage.getItem('mnemoirKey'), localStorage.getItem('mnemoirKey')]).toEqual([null, 'key-two']);
+  await waitFor(() => expect(localStorage.getItem('mnemoirKey')).toBe('key-two'));
+  expect(sessionStorage.getItem('mnemoirKey')).toBeNull();
+});
+
+test('a key that is for one user and one project fixes both', async () => {
+  callsAs({ user: 'noa', projects: ['garden'] });
+  localStorage.setItem('mnemoirUser', 'mira');
+  show();
+  expect(await screen.findByDisplayValue('noa')).toHaveAttribute('readonly');
+  expect(screen.getByDisplayValue('garden')).toHaveAttribute('readonly');
+});
+
+test('a key that is refused leaves the one in use', async () => {
+  callsAs({});
+  show();
+  await screen.findByText(/Key in use/);
+  server.use(http.get('*/api/me', () => HttpResponse.json({ error: 'A valid API key is needed' }, { status: 401 })));
+  await userEvent.type(screen.getByLabelText('API key'), 'key-one');
+  await userEvent.click(screen.getByRole('button', { name: 'Use this key' }));
+  expect(await screen.findByText('A valid API key is needed')).toBeVisible();
+  expect(sessionStorage.getItem('mnemoirKey')).toBe('mn_live_aaaaaaaa_secret');
 });

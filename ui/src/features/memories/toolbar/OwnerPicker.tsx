@@ -1,5 +1,6 @@
-import { Autocomplete, Select } from '@mantine/core';
+import { Autocomplete, Select, TextInput } from '@mantine/core';
 import { useState } from 'react';
+import { useMe } from '@/shared/data/access';
 import { useProjects } from '@/shared/data/projects';
 import type { Place } from '../place';
 
@@ -11,7 +12,8 @@ interface OwnerPickerProps {
 /** Project and user: those that have memories are offered, any other user may be typed. */
 export function OwnerPicker({ place, go }: OwnerPickerProps) {
   const known = useProjects().data ?? [];
-  const projects = [...new Set([place.project, ...known.map(each => each.project)])];
+  const own = useMe();
+  const projects = [...new Set([place.project, ...(own.projects ?? known.map(each => each.project))])];
   const users = known.find(each => each.project === place.project)?.users.map(user => user.user_id) ?? [];
   return (
     <>
@@ -25,7 +27,11 @@ export function OwnerPicker({ place, go }: OwnerPickerProps) {
         searchable={projects.length > 8}
         onChange={project => project && go({ project, id: '' })}
       />
-      <UserPicker key={place.user} users={users} user={place.user} onPick={user => go({ user, id: '' })} />
+      {own.user === null ? (
+        <UserPicker key={place.user} users={users} user={place.user} onPick={user => go({ user, id: '' })} />
+      ) : (
+        <TextInput size="xs" label="User" value={own.user} readOnly />
+      )}
     </>
   );
 }

@@ -8,7 +8,7 @@ import { withEach } from '../pages';
 import { inScope, type Place, useScope } from '../scope';
 import type { FoundMessages } from './found';
 import { conversationKeys as keys } from './keys';
-import type { Conversation, ConversationPage } from './list';
+import { type Conversation, type ConversationPage, titleInterval } from './list';
 
 type Changed = Partial<components['schemas']['ConversationChange']>;
 
@@ -22,6 +22,7 @@ export function useConversation(id: string | null) {
     queryFn: ({ signal }) =>
       orNull(unwrap(client.GET('/api/conversations/{id}', { params: at(place), signal })), 404),
     enabled: id !== null,
+    refetchInterval: ({ state }) => titleInterval([state.data ?? null]),
   });
 }
 
@@ -29,16 +30,12 @@ export function useConversation(id: string | null) {
 export function useChangeConversation(id: string) {
   const place = { ...useScope(), conversation: id };
   const queries = useQueryClient();
-  return useChange(
-    (body: Changed) => unwrap(client.PATCH('/api/conversations/{id}', { params: at(place), body })),
-    [keys.all],
-    {
-      onMutate: ({ title }) => {
-        if (title !== undefined) showTitle(queries, place, title);
-      },
-      onSuccess: changed => queries.setQueryData(keys.one(place), changed),
+  return useChange((body: Changed) => changed(place, body), [keys.all], {
+    onMutate: ({ title }) => {
+      if (title !== undefined) showTitle(queries, place, title);
     },
-  );
+    onSuccess: changed => queries.setQueryData(keys.one(place), changed),
+  });
 }
 
 /** Changes the system prompt; false where the server has no such conversation yet. */
@@ -48,15 +45,15 @@ export function useSetSystemPrompt(id: string | null) {
   return useMutation({
     mutationFn: async (system_prompt: string) => {
       if (id === null) return false;
-      const params = at(place);
-      const changed = await orNull(
-        unwrap(client.PATCH('/api/conversations/{id}', { params, body: { system_prompt } })),
-        404,
-      );
-      if (changed) queries.setQueryData(keys.one(place), changed);
-      return changed !== null;
+      const known = await orNull(changed(place, { system_prompt }), 404);
+      if (known) queries.setQueryData(keys.one(place), known);
+      return known !== null;
     },
   });
+}
+
+function changed(place: Place, body: Changed): Promise<Conversation> {
+  return unwrap(client.PATCH('/api/conversations/{id}', { params: at(place), body }));
 }
 
 function showTitle(queries: QueryClient, place: Place, title: string | null): void {

@@ -9,6 +9,7 @@ export type Conversation = components['schemas']['ConversationAnswer'];
 export type ConversationPage = components['schemas']['ConversationPage'];
 
 const PAGE = 100;
+const TITLE_MS = 700;
 const MOST_FOUND = 20;
 const MOST_PAGES = 20; // the server looks at some thousands of conversations for each
 
@@ -20,8 +21,14 @@ export function useConversations() {
     queryFn: ({ pageParam, signal }) => page(scope, { limit: PAGE, cursor: pageParam }, signal),
     initialPageParam: '',
     getNextPageParam: page => page.next,
+    refetchInterval: ({ state }) => titleInterval(state.data?.pages.flatMap(page => page.results)),
   });
   return { ...list, conversations: useResults(list.data) };
+}
+
+/** How long to wait before looking for titles that are being made; false where none is. */
+export function titleInterval(conversations: readonly (Conversation | null)[] = []): number | false {
+  return conversations.some(one => one?.title_pending) && TITLE_MS;
 }
 
 /** Conversations whose title, or first words where there is none, holds all of these words; newest activity first. */

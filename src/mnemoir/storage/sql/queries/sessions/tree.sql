@@ -166,6 +166,14 @@ SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id
        pinned, files, run_id, finish_reason, off_thread, uid
   FROM message_rows WHERE session_id = :session AND id > :after ORDER BY id LIMIT :limit;
 
+-- name: damaged
+-- How many messages of all branches have an unknown role (`roles` is JSON), or calls or files that are no JSON; one row.
+SELECT count(*) FROM messages
+ WHERE session_id = :session
+   AND (coalesce(CAST(role AS TEXT), '') NOT IN (SELECT value FROM json_each(:roles))
+        OR NOT json_valid(iif(tool_calls IS NULL OR tool_calls = '', '[]', CAST(tool_calls AS TEXT)))
+        OR NOT json_valid(iif(files IS NULL OR files = '', '[]', CAST(files AS TEXT))));
+
 -- name: with_files
 -- Messages of all branches that carry files, newest first, of one session or of all (NULL), by idx_messages_files.
 SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id, turn_id, token_count, importance,

@@ -1,13 +1,13 @@
 import { Alert, Button, FileInput, Group, List, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { ErrorState } from '@/shared/components/states';
-import { Words } from '@/shared/components/Words';
 import { type ImportedConversations, useImportConversations } from '@/shared/data/conversations/import';
+import { ErrorState } from './states';
+import { Words } from './Words';
 
 const MOST_NAMED = 5;
 
 /** Brings chats of other programs in: what a file holds is told first, then it is stored. */
-export function ImportDialog({ onClose }: { onClose: () => void }) {
+export function ImportConversations({ onClose }: { onClose: () => void }) {
   const [file, setFile] = useState<File | null>(null);
   const check = useImportConversations();
   const load = useImportConversations();
@@ -21,13 +21,13 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
     <Modal opened onClose={onClose} title="Import conversations" closeButtonProps={{ 'aria-label': 'Close' }}>
       <Stack gap="md">
         <Text size="sm">
-          A file of ChatGPT (<code>conversations.json</code> of its data export), of Open WebUI (Settings, Chats,
-          Export), or of Mnemoir itself. Conversations that are here already are skipped.
+          From ChatGPT (<code>conversations.json</code> from its data export, or the whole zip), Open WebUI (Settings,
+          Chats, Export) or Mnemoir. Conversations you already have are skipped.
         </Text>
         <FileInput
           label="File"
           placeholder="Choose a file"
-          accept=".json,.jsonl,.ndjson"
+          accept=".json,.jsonl,.ndjson,.zip"
           value={file}
           onChange={choose}
           clearable

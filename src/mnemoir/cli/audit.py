@@ -1,0 +1,56 @@
+"""`mnemoir audit …`: read the audit log of a data directory, and check that nothing in it was changed."""
+
+from typing import Annotated
+
+import typer
+
+from mnemoir.cli.groups import group
+from mnemoir.cli.output import Config, DataDir, Json, note, print_json, print_row
+
+commands = group("Read and check the log of what was done with keys, settings and all of somebody's data.")
+
+
+@commands.command("list")
+def list_entries(
+    limit: Annotated[int, typer.Option(help="Maximum number of entries.", min=1, max=1000)] = 50,
+    action: Annotated[str | None, typer.Option(help="Only this action, such as keys.create.")] = None,
+    tenant: Annotated[str | None, typer.Option(help="Only of this tenant.")] = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Print the last entries, newest first."""
+    from mnemoir.cli.keys import opened_keys
+    from mnemoir.server.keys.audit import entry_json
+
+    with opened_keys(config, data_dir) as keys:
+        found = keys.audit_log()[0].newest(tenant, limit=limit, action=action) if keys.has_file else []
+    if as_json:
+        print_json({"results": [entry_json(entry) for entry in found]})
+        return
+    for entry in found:
+        times = f" ({entry.count} times)" if entry.count > 1 else ""
+        print_row(entry.number, entry.at, entry.actor, entry.action, entry.result + times, entry.target)
+    if not found:
+        note("There are no entries: the log begins with the first key.")
+
+
+@commands.command()
+def verify(config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
+    """Check that no entry was changed or removed, and name acts without a result; exit 1 if there is anything."""
+    from mnemoir.app.audit import Audit
+    from mnemoir.cli.keys import opened_keys
+    from mnemoir.settings import load_settings
+
+    with opened_keys(config, data_dir) as keys:
+        settings = load_settings(config, {"storage.data_dir": data_dir})
+        problems = Audit(settings, keys).problems() if keys.has_file else []
+        head = keys.audit_log()[0].head() if keys.has_file else (0, b"")
+    if as_json:
+        print_json({"problems": problems, "entries_to": head[0], "chain": head[1].hex()})
+    else:
+        for problem in problems:
+            print_row(problem)
+        note(f"Entries to number {head[0]}, which ends the chain with {head[1].hex()[:16] or 'nothing'}.")
+    if problems:
+        raise typer.Exit(1)

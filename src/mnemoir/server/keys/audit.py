@@ -1,0 +1,80 @@
+"""`GET /api/audit`: the audit log. Operators read all of it, admins that of their tenant, bound ones their own."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import Query, Request
+from pydantic import BeforeValidator
+
+from mnemoir.core.audit import AuditEntry
+from mnemoir.server.access import principal_of
+from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
+from mnemoir.server.rest import Answer, Cursor, JsonObject, Routes, SiteHere, whole_number
+
+router = Routes(prefix="/api/audit", tags=["keys"])
+
+_LIST = "audit"
+_MOST_LISTED = 1000
+
+Limit = Annotated[int, BeforeValidator(whole_number(100, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")]
+Action = Annotated[str | None, Query(description="one action alone, such as `keys.create`")]
+
+
+class AuditRecord(JsonObject):
+    """An entry. An act that goes on for some time is `begun`, and a later entry, with its number as `of`, has the
+    result: an HTTP status. `count` is how often the same was refused within seconds."""
+
+    number: int
+    at: str
+    tenant: str
+    actor: str
+    action: str
+    target: str
+    result: str
+    request_id: str
+    address: str
+    of: int | None
+    count: int
+
+
+class AuditPage(JsonObject):
+    """Entries, newest first; `next` is the cursor of the following page."""
+
+    results: Sequence[AuditRecord]
+    next: str | None
+
+
+@router.get("", summary="What was done with keys, settings and all of somebody's data, newest first")
+async def list_entries(
+    request: Request, site: SiteHere, limit: Limit = 100, cursor: Cursor = None, action: Action = None
+) -> Answer[AuditPage]:
+    caller = principal_of(request.scope)
+    if not site.parts.api_keys.has_file:
+        return Answer({"results": [], "next": None})
+    tenant = None if caller.may("operator") else caller.tenant
+    is_of_a_part = not caller.may("operator") and (caller.user is not None or caller.projects is not None)
+    actor = caller.key if is_of_a_part else None
+    before = None if cursor is None else read_cursor(cursor, _LIST, int)[0]
+    if isinstance(before, str):
+        raise InvalidCursor
+    found = await site.parts.audit.newest(tenant, limit=limit + 1, before=before, action=action, actor=actor)
+    page = found[:limit]
+    following = write_cursor(_LIST, page[-1].number) if len(found) > limit else None
+    return Answer({"results": [entry_json(entry) for entry in page], "next": following})
+
+
+def entry_json(entry: AuditEntry) -> AuditRecord:
+    """The record of an entry, without its chain."""
+    return {
+        "number": entry.number,
+        "at": entry.at,
+        "tenant": entry.tenant,
+        "actor": entry.actor,
+        "action": entry.action,
+        "target": entry.target,
+        "result": entry.result,
+        "request_id": entry.request_id,
+        "address": entry.address,
+        "of": entry.of,
+        "count": entry.count,
+    }

@@ -1,0 +1,197 @@
+"""The audit log: what is written down, by whom, and that a change of it shows."""
+
+import asyncio
+import json
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+
+import apsw
+import pytest
+
+from mnemoir.app.api_keys import ACCESS_FILE, ApiKeys
+from mnemoir.app.audit import Audit
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.settings import load_settings
+from tests.server.server_kit import succeeded
+
+SECRET = "Plays the cello on Tuesdays"
+SAID = {"messages": [{"role": "user", "content": SECRET}], "user_id": "mira", "infer": False}
+
+
+@pytest.fixture
+async def keyed(open_server):
+    """A server with keys, and the headers of each."""
+    server = await open_server()
+    made = {role: server.parts.api_keys.create(role=role, by="test") for role in ("read", "admin", "operator")}
+    return (
+        server,
+        {role: {"x_api_key": text} for role, (_, text) in made.items()},
+        {r: k.id for r, (k, _) in made.items()},
+    )
+
+
+async def entries(server, headers, **query) -> list[dict]:
+    asked = "&".join(f"{name}={value}" for name, value in query.items())
+    return (await server.get(f"/api/audit?{asked}", **headers["operator"]))["results"]
+
+
+async def test_an_act_has_an_entry_before_it_and_its_result_behind_it_and_no_words(keyed):
+    server, headers, ids = keyed
+    await server.post("/api/memories", SAID, **headers["admin"])
+    succeeded(await server.ask("DELETE", "/api/memories?user_id=mira", **headers["admin"]))
+    end, begin = await entries(server, headers, action="memories.delete_all")
+    assert (begin["actor"], begin["target"], begin["result"]) == (ids["admin"], "/api/memories user_id=mira", "begun")
+    assert (end["of"], end["result"], end["request_id"]) == (begin["number"], "200", begin["request_id"])
+    assert SECRET not in json.dumps(await entries(server, headers, limit=1000))
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "body", "action"),
+    [
+        ("GET", "/api/export?user_id=mira", None, "memories.export"),
+        ("POST", "/api/import", {"memory": SECRET, "user_id": "mira", "created_at": "2026-01-01"}, "memories.import"),
+        ("GET", "/api/conversations/export?user_id=mira", None, "conversations.export"),
+        ("DELETE", "/api/conversations?user_id=mira", None, "conversations.delete_all"),
+        ("DELETE", "/api/conversations/tea%2Ftime?user_id=mira", None, "conversations.forget"),
+        ("POST", "/api/conversations/prune?user_id=mira", {"days": 1}, "conversations.prune"),
+        ("PUT", "/api/memories/settings", {"searchLimit": 3}, "settings.change"),
+        ("DELETE", "/api/memories/extraction-prompt", None, "settings.change"),
+    ],
+)
+async def test_acts_on_all_of_somebody_s_data_and_on_settings_are_written_down(keyed, method, target, body, action):
+    server, headers, _ = keyed
+    answer = await server.ask(method, target, body, **headers["admin"])
+    results = [entry["result"] for entry in await entries(server, headers, action=action)]
+    assert results == [str(answer.status), "begun"]
+
+
+async def test_the_making_and_ending_of_keys_is_written_down_with_the_change(keyed):
+    server, headers, ids = keyed
+    answer = await server.ask("POST", "/api/keys", {"role": "read"}, **headers["admin"])
+    new = json.loads(answer.body)
+    await server.ask("POST", f"/api/keys/{new['id']}/rotate", {}, **headers["admin"])
+    await server.ask("DELETE", f"/api/keys/{new['id']}", **headers["admin"])
+    found = [(entry["action"], entry["actor"]) for entry in await entries(server, headers, limit=3)]
+    assert found == [(f"keys.{act}", ids["admin"]) for act in ("revoke", "rotate", "create")]
+
+
+async def test_refusals_are_counted_and_written_by_the_end(keyed, tmp_path):
+    server, headers, ids = keyed
+    for _ in range(7):
+        await server.ask("GET", "/api/projects", x_api_key="mn_live_aaaaaaaa_" + "x" * 43)
+    for _ in range(3):
+        await server.ask("DELETE", "/api/memories?user_id=mira", **headers["read"])
+    await server.parts.audit.aclose()
+    found = {
+        (entry["actor"], entry["result"]): entry["count"]
+        for entry in await entries(server, headers, action="refused")
+    }
+    assert found == {("anybody", "401"): 7, (ids["read"], "403"): 3}
+
+
+async def test_an_admin_reads_the_log_of_its_tenant_alone(keyed):
+    server, *_ = keyed
+    theirs = server.parts.api_keys.create(role="admin", tenant="acme", by="test")[1]
+    listed = (await server.get("/api/audit", x_api_key=theirs))["results"]
+    assert [(entry["tenant"], entry["action"]) for entry in listed] == [("acme", "keys.create")]
+
+
+async def test_an_admin_of_one_user_reads_its_own_acts_alone(keyed):
+    server, headers, _ = keyed
+    key, text = server.parts.api_keys.create(role="admin", user="noa", by="test")
+    await server.ask("GET", "/api/export?user_id=mira", **headers["admin"])
+    await server.ask("GET", "/api/export", x_api_key=text)
+    listed = (await server.get("/api/audit", x_api_key=text))["results"]
+    assert [(entry["actor"], entry["action"]) for entry in listed] == [(key.id, "memories.export")] * 2
+
+
+async def test_the_log_is_read_page_by_page(keyed):
+    server, headers, _ = keyed
+    first = await server.get("/api/audit?limit=2", **headers["operator"])
+    rest = await server.get(f"/api/audit?limit=9&cursor={first['next']}", **headers["operator"])
+    numbers = [entry["number"] for entry in (*first["results"], *rest["results"])]
+    assert (numbers, rest["next"]) == ([3, 2, 1], None)
+
+
+async def test_a_server_without_keys_writes_no_log(server, tmp_path):
+    succeeded(await server.ask("DELETE", "/api/memories?user_id=mira"))
+    assert not list(tmp_path.rglob(ACCESS_FILE))
+    assert (await server.get("/api/audit"))["results"] == []
+
+
+async def test_what_cannot_be_written_down_is_not_done(keyed, monkeypatch):
+    server, headers, _ = keyed
+    await server.post("/api/memories", SAID, **headers["admin"])
+
+    def full() -> None:
+        raise StorageUnavailable("The disk is full.")
+
+    monkeypatch.setattr(server.parts.api_keys, "audit_log", full)
+    answer = await server.ask("DELETE", "/api/memories?user_id=mira", **headers["admin"])
+    assert answer.status == 503
+    assert len((await server.get("/api/memories?user_id=mira", **headers["admin"]))["results"]) == 1
+
+
+@pytest.fixture
+def log(tmp_path):
+    """A log with some entries: its keys, and a reader that opens it anew."""
+    settings = load_settings(None, {"storage.data_dir": str(tmp_path)}, environ={})
+    with closing(ApiKeys(settings)) as keys:
+        for number in range(4):
+            keys.create(role="read", label=str(number), by="test")
+        yield keys, Audit(settings, keys), tmp_path / ACCESS_FILE
+
+
+def changed(path, statement: str) -> None:
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute(statement)
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("DELETE FROM audit WHERE number = 2", "entries 2 to 2 are missing"),
+        ("UPDATE audit SET actor = 'somebody' WHERE number = 3", "entry 3 was changed"),
+        ("UPDATE audit SET number = 5 WHERE number = 4", "entries 4 to 4 are missing"),
+        (
+            "INSERT INTO audit SELECT 5, at, tenant, actor, action, target, result, request_id, address, of, count,"
+            " chain FROM audit WHERE number = 4",
+            "entry 5 was changed",
+        ),
+    ],
+)
+def test_a_removed_changed_or_inserted_row_is_found(log, statement, said):
+    _, audit, path = log
+    assert audit.problems() == []
+    changed(path, statement)
+    assert [problem.startswith(said) for problem in audit.problems()] == [True]
+
+
+def test_an_act_without_a_result_is_named(tmp_path):
+    settings = load_settings(None, {"storage.data_dir": str(tmp_path)}, environ={})
+    began = datetime(2026, 3, 4, tzinfo=UTC)
+    now = [began]
+    with closing(ApiKeys(settings)) as keys:
+        audit = Audit(settings, keys, lambda: now[0])
+        asyncio.run(audit.begin("memories.delete_all", "/api/memories", ""))
+        assert audit.problems() == []  # it may be under way
+        now[0] += timedelta(hours=1)
+        assert audit.problems() == [
+            "entry 1: memories.delete_all of 2026-03-04T00:00:00.000Z was begun and has no result"
+        ]
+
+
+async def test_old_entries_go_and_the_rest_still_verifies_and_is_anchored(tmp_path):
+    anchor = tmp_path / "elsewhere.txt"
+    given = {"storage.data_dir": str(tmp_path), "audit.keep_days": 10, "audit.anchor": str(anchor)}
+    settings, now = load_settings(None, given, environ={}), [datetime(2026, 3, 1, tzinfo=UTC)]
+    with closing(ApiKeys(settings, lambda: now[0])) as keys:
+        for _ in range(6):
+            now[0] += timedelta(days=3)
+            keys.create(role="read", by="test")
+        audit = Audit(settings, keys, lambda: now[0])
+        audit.look_after()
+        kept = await audit.newest(None, limit=9, before=None, action=None)
+        assert [entry.number for entry in kept] == [6, 5, 4, 3]
+        assert audit.problems() == []
+        assert anchor.read_text().split()[1:] == ["6", kept[0].chain.hex()]

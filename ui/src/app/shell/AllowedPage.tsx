@@ -1,0 +1,23 @@
+import { Navigate, Outlet, useLocation } from 'react-router';
+import { EmptyState, NOT_ALLOWED } from '@/shared/components/states';
+import { type Right, useMay } from '@/shared/data/access';
+import { pages } from './pages';
+
+const NEEDED: Record<Right, string> = {
+  read: 'This page shows contents, and an operator sees none.',
+  write: 'It takes a key with the role write.',
+  admin: 'This page takes a key with the role admin.',
+  manage: 'This page takes a key with the role admin or operator.',
+  server:
+    'This page is about the whole server. It takes a key with the role operator, or an admin key for all users and projects.',
+};
+
+/** The page of the address, or why the caller's key does not open it. */
+export function AllowedPage() {
+  const { pathname } = useLocation();
+  const may = useMay();
+  const right = pages.find(page => page.path === pathname)?.right;
+  if (right === undefined || may[right]) return <Outlet />;
+  if (pathname === '/' && may.server) return <Navigate to="/status" replace />;
+  return <EmptyState title={NOT_ALLOWED} hint={NEEDED[right]} />;
+}

@@ -1,0 +1,31 @@
+import { ActionIcon, Menu } from '@mantine/core';
+import { lazy, Suspense, useRef } from 'react';
+import { TbDots, TbUpload } from 'react-icons/tb';
+import { useDialog } from '@/shared/hooks/useDialog';
+
+const ImportConversations = lazy(async () => ({
+  default: (await import('@/shared/components/ImportConversations')).ImportConversations,
+}));
+
+/** What can be done with all conversations. */
+export function RailMenu() {
+  const { shown, open, close } = useDialog<'import'>();
+  const opener = useRef<HTMLButtonElement>(null);
+  return (
+    <>
+      <Menu position="bottom-end" returnFocus={false}>
+        <Menu.Target>
+          <ActionIcon ref={opener} variant="default" size="input-sm" aria-label="More about conversations">
+            <TbDots size={18} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<TbUpload size={16} aria-hidden />} onClick={() => open('import', opener.current)}>
+            Import chats…
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Suspense fallback={null}>{shown && <ImportConversations onClose={close} />}</Suspense>
+    </>
+  );
+}
