@@ -65,6 +65,8 @@ def copy_databases(root: Path, paths: Sequence[str], target: Path) -> list[FileE
         sources = [(path, opened.enter_context(closing(_source(root / path)))) for path in paths]
         watches = [opened.enter_context(closing(_source(root / path))) for path in paths[:-1]]
         with storage_errors(root / paths[0]):
+            # without a write-ahead log nobody can write to what is being read
+            watches = [watch for watch in watches if watch.pragma("journal_mode") == "wal"]
             patiently(lambda: _begun_at_once([source for _, source in sources], watches) or None, _MOMENT_S)
         return [_copied_database(root, path, source, target) for path, source in sources]
 
