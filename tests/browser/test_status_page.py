@@ -38,6 +38,25 @@ async def check(page: Page) -> None:
     await page.get_by_role("button", name="Check models now").click()
 
 
+async def test_the_counts_fill_their_rows_in_any_width(start_site: StartSite, open_window: OpenWindow) -> None:
+    window = await open_window(await start_site())
+    counts = (await window.go("/status")).get_by_label("Counts", exact=True)
+    for width in (1440, 1000, 820, 600, 390, 360):
+        await window.look("light", (width, 900))
+        ends = await counts.evaluate(
+            """box => {
+                const inside = box.getBoundingClientRect().left + box.clientLeft + box.clientWidth;
+                const rows = new Map();
+                for (const cell of box.children) {
+                    const { top, right } = cell.getBoundingClientRect();
+                    rows.set(top, Math.max(right, rows.get(top) ?? 0));
+                }
+                return [...rows.values()].map(right => inside - right);
+            }"""
+        )
+        assert [round(end) for end in ends] == [0] * len(ends), width
+
+
 async def test_a_model_that_dies_and_comes_back_is_seen(start_site: StartSite, open_window: OpenWindow) -> None:
     site = await start_site()
     page = await (await open_window(site)).go("/status")

@@ -30,7 +30,13 @@ def commands(group, prefix="mnemoir"):
 COMMANDS = dict(commands(typer.main.get_command(app)))
 SHARED = {
     group: PAGE[PAGE.index(f"## mnemoir {group}\n") : PAGE.index(f"### mnemoir {group} {first}\n")]
-    for group, first in (("memories", "add"), ("discussions", "list"), ("model", "show"))
+    for group, first in (
+        ("memories", "add"),
+        ("discussions", "list"),
+        ("model", "show"),
+        ("keys", "create"),
+        ("audit", "list"),
+    )
 }
 
 

@@ -113,6 +113,12 @@ def test_what_only_stands_beside_a_found_message_comes_below_a_line(conversation
     assert beside.endswith("  assistant  Slowly. And long.")
 
 
+def test_words_that_nobody_said_find_nothing_above_that_line(conversations):
+    for words in (["purple", "submarine"], ["xylophone"]):
+        found = conversations("search", *words).stdout.splitlines()
+        assert found == [] or found[0] == "--- less likely ---"
+
+
 def test_one_conversation_is_exported_to_a_file(conversations, tmp_path):
     file = tmp_path / "rye.md"
     done = conversations("export", "search", "--format", "markdown", "--output", str(file))

@@ -1,6 +1,7 @@
 """Servers for these tests: the real parts over a fresh data directory, in-process or on a real socket."""
 
 import contextlib
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,24 @@ async def listen(open_server: OpenServer) -> AsyncIterator[OpenServer]:
             return Server(app=server.app, parts=server.parts, url=url)
 
         yield start
+
+
+class Clock:
+    """The time by which rate limits are counted, in seconds since 1970; a test sets it."""
+
+    def __init__(self) -> None:
+        self.now = 1_800_000_000.0  # a full minute, so that all windows begin here
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """A clock that stands still until a test sets it."""
+    by_hand = Clock()
+    monkeypatch.setattr(time, "time", by_hand)
+    return by_hand
 
 
 @pytest.fixture

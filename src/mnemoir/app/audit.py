@@ -15,6 +15,7 @@ from pathlib import Path
 import structlog
 
 from mnemoir.app.api_keys import ApiKeys
+from mnemoir.core.atomic_file import append_file
 from mnemoir.core.audit import AuditEntry
 from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.errors import StorageUnavailable
@@ -143,8 +144,8 @@ class Audit:
 
 
 def _append(path: Path, line: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "a") as file:
-        file.write(line)
-        file.flush()
-        os.fsync(file.fileno())
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        append_file(folder, path.name, line.encode())
+    finally:
+        os.close(folder)

@@ -98,8 +98,8 @@ class Conversations:
 
     def folder_of(self, scope: Scope) -> Path:
         """The folder of the scope's owner; it need not exist yet."""
-        # no name of a project holds a slash
-        of_tenant = scope.project if scope.tenant == DEFAULT_TENANT else f"{scope.tenant}/{scope.project}"
+        # no name of a tenant or project holds this sign
+        of_tenant = scope.project if scope.tenant == DEFAULT_TENANT else f"{scope.tenant}={scope.project}"
         return self._folders.of(self._folders.of(self.root, of_tenant), scope.user)
 
     def deciding(self, scope: Scope, session_id: str) -> AbstractAsyncContextManager[None]:

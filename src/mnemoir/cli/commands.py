@@ -9,6 +9,7 @@ import typer
 
 from mnemoir import __version__
 from mnemoir.cli.audit import commands as audit
+from mnemoir.cli.backup import commands as backup
 from mnemoir.cli.chat.command import chat
 from mnemoir.cli.conversations import commands as conversations
 from mnemoir.cli.discussions import commands as discussions
@@ -36,6 +37,7 @@ model.add_typer(embedding, name="embedding")
 app.add_typer(model, name="model")
 app.add_typer(keys, name="keys")
 app.add_typer(audit, name="audit")
+app.add_typer(backup, name="backup")
 app.add_typer(runs, name="runs")
 app.add_typer(conversations, name="conversations")
 app.add_typer(discussions, name="discussions")

@@ -82,11 +82,14 @@ def list_keys(
 
 
 @commands.command()
-def revoke(key_id: KeyId, config: Config = None, data_dir: DataDir = None) -> None:
+def revoke(key_id: KeyId, config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
     """End a key at once."""
     with opened_keys(config, data_dir) as keys:
         key = keys.revoke(key_id)
-    print_row(key.id, key.state)
+    if as_json:
+        print_json(_json(key))
+    else:
+        print_row(key.id, key.state)
 
 
 @commands.command()
@@ -104,28 +107,33 @@ def rotate(
 
 
 @commands.command()
-def disable(config: Config = None, data_dir: DataDir = None) -> None:
+def disable(config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
     """Need no key any more, on a server that only this machine reaches. All keys are kept."""
     with opened_keys(config, data_dir) as keys:
         keys.switch(on=False)
-    note(
-        "A server that only this machine reaches needs no key now. Keys of its settings (API_KEYS) are still needed."
-    )
+    if as_json:
+        print_json({"required": False})
+    note("A server that only this machine reaches needs no key now, but for those of its settings (API_KEYS).")
 
 
 @commands.command()
-def enable(config: Config = None, data_dir: DataDir = None) -> None:
+def enable(config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
     """Take `disable` back."""
     with opened_keys(config, data_dir) as keys:
         keys.switch(on=True)
+        required = keys.are_required(is_local=True)
+    if as_json:
+        print_json({"required": required})
 
 
 @contextmanager
 def opened_keys(config: Any, data_dir: Any) -> "Iterator[ApiKeys]":
     """The keys of the data directory that the options name, closed at the end."""
     from mnemoir.app.api_keys import ApiKeys
+    from mnemoir.core.scope import Act, acting
     from mnemoir.settings import load_settings
 
+    acting.set(Act())  # whoever runs the command, and no caller of a server
     keys = ApiKeys(load_settings(config, {"storage.data_dir": data_dir}))
     try:
         yield keys

@@ -176,6 +176,8 @@ def server_options(settings: "Settings") -> "ServerOptions":
         session_headers=server.session_headers,
         session_fields=server.session_fields,
         max_body_bytes=server.max_body_mib * MIB,
+        trusted_proxies=server.trusted_proxies,
+        rate_limits=settings.limits.sizes,
         most_connections=server.most_connections,
         most_active_chats=server.most_active_chats,
         request_deadline_s=server.request_deadline_s,

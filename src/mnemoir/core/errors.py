@@ -9,6 +9,7 @@ MnemoirError
 ├── Unauthorized          no key, or a wrong one
 ├── Forbidden             the caller may not do this, or not from its address
 ├── Overloaded            the server handles as many requests as it may; try again later
+│   └── RateLimited       the key, or the address, has made too many requests
 ├── Cancelled             the client cancelled the request by another one
 ├── StorageUnavailable    the store cannot be read or written now
 │   └── StorageBusyError  another writer held the lock through all retries
@@ -95,6 +96,16 @@ class Overloaded(MnemoirError):
     def __init__(self, message: str, *, code: str | None = None, retry_after_s: int = 1) -> None:
         super().__init__(message, code=code)
         self.retry_after_s = retry_after_s
+
+
+class RateLimited(Overloaded):
+    """The key, or the address, has made too many requests; `bucket` is their kind."""
+
+    code = "rate_limited"
+
+    def __init__(self, message: str, *, bucket: str, retry_after_s: int) -> None:
+        super().__init__(message, retry_after_s=retry_after_s)
+        self.bucket = bucket
 
 
 class Cancelled(MnemoirError):

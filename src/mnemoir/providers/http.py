@@ -122,6 +122,6 @@ def _request_scope(method: str, target: str, headers: Mapping[str, str], body: b
         "query_string": query.encode("ascii"),
         "root_path": "",
         "headers": [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in sent.items()],
-        "client": ("127.0.0.1", 0),
+        "client": None,
         "server": ("localhost", 0),
     }

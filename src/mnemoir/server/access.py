@@ -29,15 +29,16 @@ from starlette.types import Message, Scope, Send
 
 from mnemoir.app.api_keys import ApiKeys
 from mnemoir.core.api_keys import LONGEST_KEY
-from mnemoir.core.errors import Forbidden, InvalidRequest, NotFound, StorageUnavailable, Unauthorized
+from mnemoir.core.errors import Forbidden, InvalidRequest, NotFound, RateLimited, StorageUnavailable, Unauthorized
 from mnemoir.core.scope import NOWHERE, Act, Principal, Role, acting, entity_name, project_name
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.ports.memory_store import Project
 from mnemoir.server.crowd import refuse_crowd
 from mnemoir.server.errors import failure
 from mnemoir.server.options import ServerOptions
+from mnemoir.server.rate_limits import RateLimits
 from mnemoir.server.request import header, query, visit_of
-from mnemoir.server.rights import refusal_of, right_for
+from mnemoir.server.rights import bucket_for, refusal_of, right_for
 from mnemoir.settings.addresses import is_loopback
 from mnemoir.wire.session import asks_to_store, session_name
 
@@ -50,7 +51,7 @@ _METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 _SHOWN = (
     b"X-Request-ID, X-Memory-Injected, X-Memory-Skipped, X-Mnemoir-Dropped, X-Overhead-Duration-Ms, "
     b"X-Conversation-Id, "
-    b"X-Workflow-Run-Id, X-Mnemoir-After, Retry-After"
+    b"X-Workflow-Run-Id, X-Mnemoir-After, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset"
 )
 ANYBODY = Principal()
 NOBODY = Principal(roles=())
@@ -67,6 +68,7 @@ class Guard:
 
     def __init__(self, options: ServerOptions, keys: ApiKeys) -> None:
         self._keys = keys
+        self.rate_limits = RateLimits(options)
         self._is_local = options.is_local
         self._trusts_caller = options.is_in_process
         self._settings_keys = [
@@ -112,6 +114,8 @@ class Guard:
             return self._refuse(scope)
         except StorageUnavailable as exc:
             return failure(scope, StorageUnavailable(exc.message, code="auth_unavailable"))
+        except RateLimited as exc:
+            return failure(scope, exc)
 
     def _refuse(self, scope: Scope) -> Response | None:
         right = right_for(scope["method"], scope["path"])
@@ -125,11 +129,15 @@ class Guard:
         if len(sent) > 1:
             several = "The request has several keys that differ. Send one."
             return failure(scope, InvalidRequest(several, code="several_keys"))
-        principal = self._principal(sent.pop() if sent else "")
+        key = sent.pop() if sent else ""
+        principal = self._principal(key)
         if principal is None:
             acting.set(Act(principal=NOBODY, request_id=visit_of(scope).request_id))
+            if key:
+                self.rate_limits.note_wrong_key(scope)
             return failure(scope, Unauthorized(_NEEDS_KEY))
         admit(scope, principal, is_reading=right == "read")
+        self.rate_limits.take(scope, principal.key, bucket_for(scope["method"], scope["path"], right))
         refused = refusal_of(principal, right)
         if refused is not None:
             return failure(scope, refused)

@@ -29,6 +29,7 @@ from mnemoir.server import (
 )
 from mnemoir.server.access import Guard
 from mnemoir.server.chat import ChatRoute
+from mnemoir.server.client_address import Proxies
 from mnemoir.server.clients import Clients, ToolsSeen
 from mnemoir.server.entry import Metrics, Record
 from mnemoir.server.errors import Invalid, broken, failure
@@ -78,6 +79,7 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     routing = Routing(
         guard=guard,
         audit=parts.audit,
+        proxies=Proxies(options.trusted_proxies),
         ui=Ui(options, guard),
         posts=posts,
         deletes=deletes,

@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mnemoir.app.audit import Audit
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.scope import acting
 from mnemoir.server.errors import failure
 from mnemoir.server.request import query
 
@@ -41,22 +42,22 @@ def act_of(method: str, raw_path: str) -> str:
     return "" if found is None or found.lastgroup is None else _NAMES[int(found.lastgroup[1:])]
 
 
-def address_of(scope: Scope) -> str:
-    """The address that a request came from; "" for one of this program."""
-    client = scope.get("client")
-    return str(client[0]) if client else ""
+def is_counted(status: int) -> bool:
+    """Whether the log counts a refusal: for want of a key or a right, or of an address with too many wrong keys."""
+    return status in (401, 403) or (status == 429 and not acting.get().principal.key)
 
 
 class Audited:
-    """An application whose request is written down before it runs, and its result behind it."""
+    """An application whose request, from an address, is written down before it runs, and its result behind it."""
 
-    def __init__(self, app: ASGIApp, audit: Audit, action: str) -> None:
+    def __init__(self, app: ASGIApp, audit: Audit, action: str, address: str) -> None:
         self._app = app
         self._audit = audit
         self._action = action
+        self._address = address
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        address, target, status = address_of(scope), _target_of(scope), 0
+        address, target, status = self._address, _target_of(scope), 0
 
         async def noting(message: Message) -> None:
             nonlocal status

@@ -269,7 +269,7 @@ class Record:
 
 
 def _headers(visit: Visit) -> Iterable[tuple[bytes, bytes]]:
-    return ((b"x-request-id", visit.request_id.encode("ascii")), *_ALWAYS)
+    return ((b"x-request-id", visit.request_id.encode("ascii")), *visit.headers, *_ALWAYS)
 
 
 def log_fault(exc: Exception, **known: str) -> None:

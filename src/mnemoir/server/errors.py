@@ -8,7 +8,7 @@ import copy
 import math
 import re
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NotRequired
 
 import orjson
 import structlog
@@ -30,6 +30,7 @@ from mnemoir.core.errors import (
     ProviderRefused,
     ProviderTimeout,
     ProviderUnavailable,
+    RateLimited,
     StorageUnavailable,
     TooLarge,
     Unauthorized,
@@ -52,12 +53,16 @@ class Misfit(TypedDict):
 
 
 class ErrorAnswer(TypedDict):
-    """The error and what to do next. `detail` repeats `error`, or lists each invalid place of the request."""
+    """The error and what to do next. `detail` repeats `error`, or lists each invalid place of the request.
+
+    `bucket` is the kind of requests of which there were too many.
+    """
 
     detail: str | Sequence[Misfit]
     error: str
     code: str
     request_id: str
+    bucket: NotRequired[str]
 
 
 class OpenAIErrorAnswer(TypedDict):
@@ -67,6 +72,7 @@ class OpenAIErrorAnswer(TypedDict):
     error: OpenAIErrorBody
     code: str
     request_id: str
+    bucket: NotRequired[str]
 
 
 # the first class that matches decides
@@ -160,12 +166,13 @@ def error_body(exc: MnemoirError, surface: Surface, request_id: str) -> bytes:
     """The JSON of an error."""
     exc = outward(exc)
     detail = _problems(exc) or exc.message
+    told = {"bucket": exc.bucket} if isinstance(exc, RateLimited) else {}
     if surface == "openai":
         error = write_error(exc)["error"]
         openai: OpenAIErrorAnswer = {"detail": detail, "error": error, "code": exc.code, "request_id": request_id}
-        return orjson.dumps(openai)
+        return orjson.dumps(openai | told)
     body: ErrorAnswer = {"detail": detail, "error": exc.message, "code": exc.code, "request_id": request_id}
-    return orjson.dumps(body)
+    return orjson.dumps(body | told)
 
 
 def error_headers(exc: MnemoirError) -> dict[str, str]:

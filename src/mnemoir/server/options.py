@@ -1,6 +1,6 @@
 """Server options as plain values, independent of where the settings came from."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mnemoir.core.errors import SettingsError
@@ -20,12 +20,15 @@ class ServerOptions:
     it is set, and is needed to change the language model and workflows. With `is_in_process` the caller is this
     program itself, and needs no key. `session_fields` and `session_headers` name the places of a chat's session id,
     in the order in which they are read; a field within an object is written with a dot. `decay_days`, `search_limit`
-    and `review` are the values shown for a project without settings of its own.
+    and `review` are the values shown for a project without settings of its own. `trusted_proxies` are addresses and
+    networks; `rate_limits` the requests that a key may make in 10 seconds and in a minute, by bucket, if these are
+    limited.
     """
 
     host: str = "127.0.0.1"
     port: int = 6060
     root_path: str = ""
+    trusted_proxies: Sequence[str] = ()
     api_keys: Sequence[str] = field(default=(), repr=False)
     admin_api_key: str | None = field(default=None, repr=False)
     is_in_process: bool = False
@@ -43,6 +46,7 @@ class ServerOptions:
     resume_s: float = 60.0
     keep_alive_s: float = 30.0
     graceful_s: float = 5.0
+    rate_limits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     metrics: bool = False
     docs: bool = True
     default_project: str = "default"

@@ -3,6 +3,7 @@
 The visit is kept in the ASGI scope. A body is read within a limit, and parsed as JSON with any Content-Type.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -24,13 +25,14 @@ _HEADERS = "mnemoir.headers"
 class Visit:
     """State of one request. `started` is on the clock of perf_counter; `left`: the client left before its answer.
 
-    `run_id` is that of the workflow run it started, "" for none.
+    `run_id` is that of the workflow run it started, "" for none; `headers` are some more of its answer.
     """
 
     request_id: str = field(default_factory=new_request_id)
     started: float = field(default_factory=perf_counter)
     left: bool = False
     run_id: str = ""
+    headers: Sequence[tuple[bytes, bytes]] = ()
 
 
 def begin_visit(scope: Scope) -> Visit:

@@ -1,4 +1,4 @@
-"""The right that each route takes, and whether a principal has it.
+"""The right that each route takes, whether a principal has it, and the bucket whose rate limit a request counts for.
 
 Reading takes the role `read`, and changing takes `write`, but for the routes listed here. `any` is the right of every
 valid key; `manage` that of admins and operators, who then decide about different things; `server` that to see what is
@@ -12,6 +12,7 @@ from mnemoir.core.errors import Forbidden, MnemoirError
 from mnemoir.core.scope import Principal
 
 Right = Literal["any", "read", "write", "admin", "manage", "server"]
+Bucket = Literal["chat", "add", "search", "read", "admin"]
 _ANY = "GET /api/me"
 _READING = ("GET", "HEAD", "OPTIONS")
 # POST because they need a body, not because they change anything
@@ -26,6 +27,19 @@ _MANAGING = re.compile(
     r"(?:POST|PUT|DELETE) /api/model(?:/.*)?|GET /api/model/found|[A-Z]+ /api/(?:keys|tenants|audit)(?:/.*)?"
 )
 _SERVER = re.compile(r"(?:GET|POST) (?:/api/(?:status|clients)(?:/.*)?|/metrics|/ready)")
+# the others are told by their right
+_BUCKETS: tuple[tuple[Bucket, re.Pattern[str]], ...] = (
+    ("chat", re.compile(r"POST (?:(?:/v1)?(?:/chat)?/completions|/api/(?:chat|generate))")),
+    (
+        "search",
+        re.compile(
+            r"POST (?:/api/memories/search|(?:/v1)?/embeddings|/api/embed(?:dings)?)"
+            r"|GET /api/(?:conversations|discussions/[^/]+)/search"
+        ),
+    ),
+)
+
+_OF_RIGHTS: dict[Right, Bucket] = {"any": "read", "read": "read", "write": "add"}
 
 _NEEDED = {
     "manage": "admin or operator",
@@ -45,6 +59,13 @@ def right_for(method: str, path: str) -> Right:
     if _SERVER.fullmatch(asked):
         return "server"
     return "read" if method in _READING or _SEARCHES.fullmatch(path) else "write"
+
+
+def bucket_for(method: str, path: str, right: Right) -> Bucket:
+    """The bucket that a request counts for, by its right unless it is a chat or a search."""
+    asked = f"{method if method != 'HEAD' else 'GET'} {path}"
+    found = next((bucket for bucket, routes in _BUCKETS if routes.fullmatch(asked)), None)
+    return found or _OF_RIGHTS.get(right, "admin")
 
 
 def has_right(principal: Principal, right: Right) -> bool:

@@ -19,7 +19,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mnemoir.app.audit import Audit
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.server.access import Guard
-from mnemoir.server.auditing import REFUSED, Audited, act_of, address_of
+from mnemoir.server.auditing import REFUSED, Audited, act_of, is_counted
+from mnemoir.server.client_address import Proxies
 from mnemoir.server.errors import MethodNotAllowed, failure
 from mnemoir.server.request import note_route, route_of
 from mnemoir.server.ui import ABOUT, Ui
@@ -43,6 +44,7 @@ class Routing:
 
     guard: Guard
     audit: Audit
+    proxies: Proxies
     ui: Ui
     posts: Mapping[str, ASGIApp]
     deletes: Mapping[str, ASGIApp]
@@ -74,8 +76,8 @@ class Routing:
     def _refused(self, scope: Scope) -> Response | None:
         """The refusal of the guard, which the audit log counts."""
         refusal = self.guard.refuse(scope)
-        if refusal is not None and self.audit.is_on and refusal.status_code in (401, 403):
-            self.audit.refused(refusal.status_code, REFUSED, address_of(scope))
+        if refusal is not None and self.audit.is_on and is_counted(refusal.status_code):
+            self.audit.refused(refusal.status_code, REFUSED, self._address_of(scope))
         return refusal
 
     def _written_down(self, scope: Scope, app: ASGIApp) -> ASGIApp:
@@ -83,7 +85,10 @@ class Routing:
         if not self.audit.is_on or not self.guard.needs_key:
             return app
         action = act_of(scope["method"], scope["raw_path"].decode("ascii", "replace"))
-        return Audited(app, self.audit, action) if action else app
+        return Audited(app, self.audit, action, self._address_of(scope)) if action else app
+
+    def _address_of(self, scope: Scope) -> str:
+        return str(self.proxies.client_of(scope) or "")
 
     def _route(self, scope: Scope) -> ASGIApp:
         path, method = scope["path"], scope["method"]

@@ -59,7 +59,7 @@ async def serve(
             log_config=None,
             access_log=False,
             server_header=False,
-            proxy_headers=False,  # X-Forwarded-* comes from no trusted sender
+            proxy_headers=False,  # client_address.py reads X-Forwarded-For
             backlog=_BACKLOG,
             timeout_keep_alive=max(1, round(options.keep_alive_s)),
             timeout_graceful_shutdown=max(1, round(options.graceful_s)),

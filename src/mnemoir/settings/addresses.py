@@ -43,6 +43,14 @@ def listening_host(raw: str) -> str:
     return host
 
 
+def network(raw: str) -> str:
+    """An IP address, or a network such as 10.0.0.0/8."""
+    try:
+        return str(ipaddress.ip_network(raw.strip()))
+    except ValueError:
+        raise ValueError("must be IP addresses, or networks such as 10.0.0.0/8") from None
+
+
 def is_loopback(host: str) -> bool:
     """True when only this machine can reach `host`, a name or an IP address without brackets."""
     if host.lower() == "localhost":

@@ -17,10 +17,11 @@ from pydantic.functional_validators import AfterValidator
 
 from mnemoir.core.scope import PROJECT_NAME
 from mnemoir.ports.project_settings import Reviewed
-from mnemoir.settings.addresses import default_data_dir, http_url, listening_host, ollama_address
+from mnemoir.settings.addresses import default_data_dir, http_url, listening_host, network, ollama_address
 from mnemoir.settings.memory_config import MemoryConfig, Section, VectorBackend, VectorProvider, VectorStoreConfig
 
 OPENAI_URL = "https://api.openai.com/v1"
+COST_OF_INFERENCE = 4  # of an add from which a model extracts memories, in requests
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
 
 LlmProvider = Literal["auto", "openai-responses", "openai-chat", "ollama", "offline"]
@@ -102,6 +103,7 @@ Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 HeaderNames = Annotated[tuple[Annotated[str, AfterValidator(_header)], ...], BeforeValidator(_listed)]
 FieldNames = Annotated[tuple[Annotated[str, AfterValidator(_field)], ...], BeforeValidator(_listed)]
+Networks = Annotated[tuple[Annotated[str, AfterValidator(network)], ...], BeforeValidator(_listed)]
 Keys = Annotated[tuple[Key, ...], BeforeValidator(_listed)]
 Paths = Annotated[tuple[AbsolutePath, ...], BeforeValidator(_listed)]
 
@@ -117,6 +119,7 @@ class Server(Section):
     admin_api_key: Key | None = None
     allowed_hosts: Names = ()
     cors_origins: Names = ()
+    trusted_proxies: Networks = ()
     session_headers: HeaderNames = ("X-Conversation-Id", "X-Session-Id", "X-OpenWebUI-Chat-Id")
     session_fields: FieldNames = ("conversation_id", "session_id", "metadata.session_id")
     most_connections: int = Field(default=1000, ge=1)
@@ -136,6 +139,35 @@ class Server(Section):
         """The server's URL for a client on this machine."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}{self.root_path}"
+
+
+class Limits(Section):
+    """The most requests of one key in 10 seconds (`burst`) and in a minute, by kind."""
+
+    enabled: bool = False
+    chat_burst: int = Field(default=20, ge=1)
+    chat_per_minute: int = Field(default=120, ge=1)
+    add_burst: int = Field(default=60, ge=COST_OF_INFERENCE)
+    add_per_minute: int = Field(default=600, ge=COST_OF_INFERENCE)
+    search_burst: int = Field(default=100, ge=1)
+    search_per_minute: int = Field(default=1200, ge=1)
+    read_burst: int = Field(default=200, ge=1)
+    read_per_minute: int = Field(default=3000, ge=1)
+    admin_burst: int = Field(default=20, ge=1)
+    admin_per_minute: int = Field(default=120, ge=1)
+
+    @property
+    def sizes(self) -> Mapping[str, tuple[int, int]]:
+        """Both sizes of each kind; none unless limits are on."""
+        if not self.enabled:
+            return {}
+        return {
+            "chat": (self.chat_burst, self.chat_per_minute),
+            "add": (self.add_burst, self.add_per_minute),
+            "search": (self.search_burst, self.search_per_minute),
+            "read": (self.read_burst, self.read_per_minute),
+            "admin": (self.admin_burst, self.admin_per_minute),
+        }
 
 
 class Security(Section):
@@ -294,6 +326,7 @@ class Settings(Section):
     """The whole tree; `source` holds its origin and the warnings to show at the start."""
 
     server: Server = Server()
+    limits: Limits = Limits()
     security: Security = Security()
     audit: Audit = Audit()
     storage: Storage = Field(default_factory=Storage)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import orjson
 
-from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderError, ProviderInvalidOutput
+from mnemoir.core.errors import InvalidRequest, MnemoirError, ProviderError, ProviderInvalidOutput, RateLimited
 from mnemoir.core.events import Alternative, Event, Finished, FinishReason, ModelEvent, Passed, Text, Usage
 from mnemoir.core.messages import Route
 from mnemoir.wire import upstream
@@ -57,6 +57,8 @@ def write_error(exc: MnemoirError) -> dict[Literal["error"], OpenAIErrorBody]:
     kind, code, param = "server_error", exc.code, None
     if isinstance(exc, InvalidRequest):
         kind, param = "invalid_request_error", exc.field
+    elif isinstance(exc, RateLimited):
+        kind = "rate_limit_error"
     elif isinstance(exc, ProviderError):
         kind, code, param = exc.names.type or "upstream_error", exc.names.code or exc.code, exc.names.param
     return {"error": {"message": exc.message, "type": kind, "param": param, "code": code}}

@@ -15,8 +15,8 @@ from mnemoir.workflows.config.tree import UserTree
 _FOREIGN = re.compile(r"[A-Za-z]:[\\/]|\\\\")  # the beginning of a Windows path
 DISCUSSIONS = "DiscussionIds"  # the default folder, in the public folder
 OWN_DISCUSSIONS = "discussions"  # without a tree, in the data directory
-_USERS = "%users"  # never the folder name of a discussion
-_OWNERS = "%owners"  # nor is this
+USERS = "%users"  # never the folder name of a discussion
+OWNERS = "%owners"  # nor is this
 
 
 def own_directory(named: str, base: Path, default: Path) -> Path:
@@ -67,7 +67,7 @@ class DiscussionPlaces:
         public, named = user.tree.public, "" if self._directory else user.settings.discussion_directory
         root = own_directory(named, public, common)
         if root == common and not named.strip() and self._several_users:
-            return [common / _USERS / directory_name(user.name.lower()), common]
+            return [common / USERS / directory_name(user.name.lower()), common]
         return [root]
 
     def _common(self, user: UserTree | None) -> Path:
@@ -76,7 +76,7 @@ class DiscussionPlaces:
 
 
 def _of_owner(common: Path, owner: Scope) -> Path:
-    return common / _OWNERS / directory_name(owner_name(owner))
+    return common / OWNERS / directory_name(owner_name(owner))
 
 
 def owner_name(owner: Scope) -> str:

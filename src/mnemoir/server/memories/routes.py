@@ -17,7 +17,7 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.memory.facts import TokenLimits, unknown_memory
 from mnemoir.ports.memory_store import Project, Receipt
-from mnemoir.server.access import named_user, only_user, owner, project_in
+from mnemoir.server.access import named_user, only_user, owner, principal_of, project_in
 from mnemoir.server.entry import log_fault
 from mnemoir.server.errors import MethodNotAllowed, broken, status_of
 from mnemoir.server.memories.answers import (
@@ -53,6 +53,7 @@ from mnemoir.server.rest import (
     checked,
     idempotency_key,
 )
+from mnemoir.settings.tree import COST_OF_INFERENCE
 
 router = Routes(prefix="/api/memories", tags=["memories"])
 
@@ -81,12 +82,16 @@ class DeletedAll(Success):
 
 @router.post("", summary="Extract memories from messages and store them")
 async def add(
+    request: Request,
     site: SiteHere,
     project: ProjectHere,
     body: Annotated[AddBody, Depends(BodyOf(AddBody))],
     idempotency_key: Annotated[str | None, Header()] = None,
     include_usage: Annotated[bool, Query()] = False,
 ) -> Answer[AddAnswer]:
+    if body.infer is not False:
+        key = principal_of(request.scope).key
+        site.guard.rate_limits.take_instead(request.scope, key, "add", COST_OF_INFERENCE)
     return Answer(await added(site, project, body, idempotency_key, include_usage=include_usage))
 
 

@@ -173,6 +173,11 @@ def make_private(path: Path) -> None:
             file.chmod(0o600)
 
 
+def begins_like_a_database(path: Path) -> bool:
+    """True for a file with the first bytes of a database. It must not be open in this process."""
+    return _start_of(path, len(_MAGIC)) == _MAGIC
+
+
 def refuse_other_files(path: Path) -> None:
     """Raise StorageUnavailable for a file without a database header, or shorter than its header says."""
     header = _start_of(path, _HEADER_BYTES)
@@ -225,6 +230,17 @@ class SyncedLog:
         with self._index.open("r+b") as index:
             index.write(self._noted)  # so that the next start detects it as well
         raise damaged(self._log, f"{self._frames - readable} of {self._frames} pages in it cannot be read")
+
+
+def refuse_lost_log(path: Path) -> None:
+    """Raise StorageUnavailable when the log beside the file lost acknowledged writes. No process may have it."""
+    synced = SyncedLog(path)
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        connection.pragma("journal_mode", "wal")
+        synced.compare(connection)
+    finally:
+        connection.close()
 
 
 def beside(path: Path, suffix: str) -> Path:

@@ -76,6 +76,11 @@ def set_aside(path: Path, identity: Identity | None) -> Path | None:
         return kept_as
 
 
+def is_set_aside(name: str) -> bool:
+    """True for the name of a damaged file that was set aside, and for its side files."""
+    return _MARK in name
+
+
 def names_set_aside(path: Path) -> list[str]:
     """The names that damaged files of this path were given, oldest first; [] without any. Raises OSError."""
     found = (entry.name for entry in path.parent.iterdir() if entry.name.startswith(f"{path.name}{_MARK}"))

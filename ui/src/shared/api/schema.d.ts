@@ -5454,6 +5454,8 @@ export interface components {
         /**
          * ErrorAnswer
          * @description The error and what to do next. `detail` repeats `error`, or lists each invalid place of the request.
+         *
+         *     `bucket` is the kind of requests of which there were too many.
          */
         ErrorAnswer: {
             /** Detail */
@@ -5464,6 +5466,8 @@ export interface components {
             code: string;
             /** Request Id */
             request_id: string;
+            /** Bucket */
+            bucket?: string;
         };
         /**
          * Misfit
@@ -5740,6 +5744,8 @@ export interface components {
             code: string;
             /** Request Id */
             request_id: string;
+            /** Bucket */
+            bucket?: string;
         };
         /**
          * OpenAIErrorBody

@@ -1,0 +1,101 @@
+"""`mnemoir backup …`: make, check and restore backups of a data directory, also beside a running server."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mnemoir.cli.groups import group
+from mnemoir.cli.output import Config, Json, counted, note, print_json, print_row
+
+if TYPE_CHECKING:
+    from mnemoir.storage.backups.manifest import Manifest
+
+commands = group("Make, check and restore backups of a whole data directory.")
+
+DataDir = Annotated[Path | None, typer.Option(help="Data directory; else the one of the settings.")]
+Backup = Annotated[Path, typer.Argument(help="A backup; of a folder of backups the newest one.")]
+
+
+@commands.command()
+def create(
+    target: Annotated[Path, typer.Argument(help="New folder for the backup, or an older backup to replace.")],
+    keep: Annotated[
+        int | None, typer.Option(min=1, help="Make it in a folder of backups, and keep so many of them there.")
+    ] = None,
+    keys: Annotated[bool, typer.Option("--keys", help="With the keys of callers and of models.")] = False,
+    with_all: Annotated[bool, typer.Option("--all", help="With caches and traces of runs, too.")] = False,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Copy the data directory into a backup, also while a server runs."""
+    from mnemoir.app.backups import Choice, create_backup, create_kept_backup
+    from mnemoir.settings import load_settings
+
+    settings = load_settings(config, {"storage.data_dir": data_dir})
+    choice = Choice(keys=keys, all=with_all)
+    if keep is None:
+        path, made = create_backup(settings, target, choice)
+    else:
+        path, made = create_kept_backup(settings, target, choice, keep)
+    _print_done(path, made, as_json=as_json)
+    for line in made.left_out:
+        note(f"Not in the backup: {line}")
+    if not keys:
+        note("Not in the backup: keys of callers and of models (add --keys; keep such a backup as safe as the keys).")
+
+
+@commands.command()
+def verify(backup: Backup, as_json: Json = False) -> None:
+    """Check every file of a backup and every database in it; exit 1 if anything is wrong."""
+    from mnemoir.app.backups import problems_in
+
+    path, problems = problems_in(backup)
+    if as_json:
+        print_json({"backup": str(path), "problems": problems})
+    else:
+        for problem in problems:
+            print_row(problem)
+    if problems:
+        raise typer.Exit(1)
+    if not as_json:
+        print_row(path, "whole")
+
+
+@commands.command()
+def restore(
+    backup: Backup,
+    data_dir: Annotated[Path, typer.Option(help="Data directory to make: missing or empty.")],
+    as_json: Json = False,
+) -> None:
+    """Make a data directory from a backup, after checking it."""
+    from mnemoir.app.backups import restore_backup
+
+    path, restored = restore_backup(backup, data_dir)
+    _print_done(path, restored, as_json=as_json)
+    for line in restored.left_out:
+        note(f"Was not in the backup: {line}")
+    if not restored.has_keys:
+        note("Was not in the backup: keys. A server with this data asks callers for none until you make one.")
+
+
+def _print_done(path: Path, manifest: "Manifest", *, as_json: bool) -> None:
+    if as_json:
+        print_json(_json(path, manifest))
+        return
+    print_row(path, counted(len(manifest.files), "file"), f"{manifest.size_bytes // 1024} KiB", manifest.made_at)
+    for name, number in manifest.counts.items():
+        print_row(name, number)
+
+
+def _json(path: Path, manifest: "Manifest") -> dict[str, Any]:
+    return {
+        "path": str(path),
+        "made_at": manifest.made_at,
+        "files": len(manifest.files),
+        "size_bytes": manifest.size_bytes,
+        "counts": manifest.counts,
+        "has_keys": manifest.has_keys,
+        "left_out": manifest.left_out,
+    }

@@ -1,0 +1,152 @@
+"""Rate limits: how often a key may ask, by kind of request, and how many wrong keys an address may send.
+
+Each kind of request is a bucket with two windows, 10 seconds and a minute. A request has to fit into both, and one
+that is refused is not counted. The windows slide: what was counted in the one before fades evenly. Wrong keys are
+counted by address, so that nobody can guess a key, and a request with a valid key is never refused for them.
+"""
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from limits import RateLimitItem, RateLimitItemPerMinute, RateLimitItemPerSecond
+from limits.storage import MemoryStorage
+from limits.strategies import SlidingWindowCounterRateLimiter
+from starlette.types import Scope
+
+from mnemoir.core.errors import RateLimited
+from mnemoir.server.client_address import Proxies, network_of
+from mnemoir.server.options import ServerOptions
+from mnemoir.server.request import visit_of
+from mnemoir.server.rights import Bucket
+
+_BURST_S = 10
+_WRONG_KEYS = RateLimitItemPerMinute(10)
+_LEAST_SWEPT = 1024
+
+
+class RateLimits:
+    """The counters of one server, by key and bucket and by address. For one thread."""
+
+    def __init__(self, options: ServerOptions) -> None:
+        self._limits: Mapping[str, tuple[RateLimitItem, ...]] = {
+            bucket: (RateLimitItemPerSecond(burst, _BURST_S), RateLimitItemPerMinute(sustained))
+            for bucket, (burst, sustained) in options.rate_limits.items()
+        }
+        self._proxies = Proxies(options.trusted_proxies)
+
+    @cached_property
+    def _storage(self) -> MemoryStorage:
+        return _Counters()
+
+    @cached_property
+    def _limiter(self) -> SlidingWindowCounterRateLimiter:
+        return SlidingWindowCounterRateLimiter(self._storage)
+
+    def note_wrong_key(self, scope: Scope) -> None:
+        """Count a wrong key. Raises RateLimited when too many came from that address."""
+        address = self._proxies.client_of(scope)
+        if address is None or self._limiter.hit(_WRONG_KEYS, client := network_of(address)):
+            return
+        wait_s = self._window(_WRONG_KEYS, client).wait_s(1)
+        raise RateLimited(
+            f"Too many wrong keys came from this address. Send a valid one, or wait {wait_s} s.",
+            bucket="unauthenticated",
+            retry_after_s=wait_s,
+        )
+
+    def take(self, scope: Scope, key: str, bucket: Bucket, cost: int = 1) -> None:
+        """Count a request of a key, and note the headers of its answer. Raises RateLimited for one too many."""
+        limits = self._limits.get(bucket, ()) if key else ()
+        if not limits:
+            return
+        windows = [self._window(limit, bucket, key) for limit in limits]
+        wait_s = max((window.wait_s(cost) for window in windows if window.rest < cost), default=0)
+        if not wait_s:
+            self._count(bucket, key, cost)
+            windows = [window.with_more(cost) for window in windows]
+        visit_of(scope).headers = min(windows, key=lambda window: window.rest).headers
+        if wait_s:
+            raise RateLimited(
+                f"This key has made as many requests of the kind `{bucket}` as it may. Wait {wait_s} s.",
+                bucket=bucket,
+                retry_after_s=wait_s,
+            )
+
+    def take_instead(self, scope: Scope, key: str, bucket: Bucket, cost: int) -> None:
+        """Let a request that was counted as 1 cost so much. Raises RateLimited, and then it is not counted at all."""
+        if key and bucket in self._limits:
+            self._count(bucket, key, -1)
+            self.take(scope, key, bucket, cost)
+
+    def _count(self, bucket: Bucket, key: str, cost: int) -> None:
+        for limit in self._limits[bucket]:
+            self._limiter.hit(limit, bucket, key, cost=cost)
+
+    def _window(self, limit: RateLimitItem, *names: str) -> "_Window":
+        length_s = limit.get_expiry()
+        before, left_s, counted, counted_s = self._storage.get_sliding_window(limit.key_for(*names), length_s)
+        return _Window(limit.amount, length_s, before, left_s, counted, counted_s - length_s)
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """A window of `length_s`, of which `counted` is used; it ends in `ends_s`.
+
+    Of the `before` of the window before it, a part still counts, which fades to nothing in `left_s`.
+    """
+
+    size: int
+    length_s: int
+    before: int
+    left_s: float
+    counted: int
+    ends_s: float
+
+    @property
+    def rest(self) -> int:
+        """How much is free."""
+        return max(self.size - math.floor(self.before * self.left_s / self.length_s + self.counted), 0)
+
+    @property
+    def headers(self) -> Sequence[tuple[bytes, bytes]]:
+        """Its size, what is free, and the seconds until all is."""
+        return (
+            (b"x-ratelimit-limit", b"%d" % self.size),
+            (b"x-ratelimit-remaining", b"%d" % self.rest),
+            (b"x-ratelimit-reset", b"%d" % self.wait_s(self.size)),
+        )
+
+    def with_more(self, cost: int) -> "_Window":
+        """The window after one more request."""
+        return _Window(self.size, self.length_s, self.before, self.left_s, self.counted + cost, self.ends_s)
+
+    def wait_s(self, cost: int) -> int:
+        """Whole seconds, 1 or more, until so much is free. The library tells only when anything is."""
+        room = self.size - cost + 1  # what counts must be less
+        if self.counted >= room:
+            wait_s = self.ends_s + self.length_s - room * self.length_s / self.counted
+        elif self.before:
+            wait_s = self.left_s - (room - self.counted) * self.length_s / self.before
+        else:
+            wait_s = 0.0
+        return max(math.floor(wait_s) + 1, 1)
+
+
+class _Counters(MemoryStorage):
+    """The library's counters in memory; its own `incr` starts a thread, again and again, to drop those that ended."""
+
+    _most = _LEAST_SWEPT
+
+    def incr(self, key: str, expiry: float, amount: int = 1) -> int:
+        """Add to a counter, which ends so many seconds after it began. The sum."""
+        if len(self.expirations) >= self._most:
+            for known in list(self.expirations):
+                self.get(known)  # drops it when it has ended
+            self._most = max(2 * len(self.expirations), _LEAST_SWEPT)
+        self.get(key)
+        self.expirations.setdefault(key, time.time() + expiry)
+        self.storage[key] += amount
+        return self.storage[key]
