@@ -97,7 +97,7 @@ function Opened(props: OpenedProps) {
       position="right"
       size="min(30rem, 100vw)"
       title="Memory"
-      closeButtonProps={{ 'aria-label': 'Close the memory' }}
+      closeButtonProps={{ 'aria-label': 'Close memory' }}
       classNames={{ body: classes.drawer ?? '' }}
     >
       <MemoryPanel key={props.id} {...props} onClose={null} />
@@ -148,7 +148,9 @@ function Actions({ owner }: { owner: Scope }) {
           </Menu.Item>
           <Menu.Item
             leftSection={<TbDownload size={16} aria-hidden />}
-            onClick={() => save.mutate(undefined, { onError: error => notifyFailure('Nothing was exported', error) })}
+            onClick={() =>
+              save.mutate(undefined, { onError: error => notifyFailure('Could not export the memories', error) })
+            }
           >
             Export
           </Menu.Item>
