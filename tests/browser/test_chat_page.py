@@ -272,7 +272,7 @@ async def test_what_was_typed_survives_a_reload_and_a_server_that_is_gone(
     await expect(message_box(page)).to_have_value("A long thought")
     await message_box(page).press("Enter")
     await expect(page.get_by_role("alert")).to_contain_text("The message was not sent")
-    await page.get_by_role("button", name="Change the message").click()
+    await page.get_by_role("button", name="Edit and resend").click()
     await expect(message_box(page)).to_have_value("A long thought")
     await page.unroute("**/v1/chat/completions*")
     await message_box(page).press("Enter")
@@ -300,7 +300,7 @@ async def test_a_model_that_is_not_there_is_named(start_site: StartSite, open_wi
     alone = await start_site({"llm.base_url": f"{closed_port_url()}/v1"})
     page = await (await open_window(alone)).go("/")
     await say(page, "Is anybody there?")
-    await expect(page.get_by_role("alert")).to_contain_text("There is no complete answer")
+    await expect(page.get_by_role("alert")).to_contain_text("The answer was cut off")
     await expect(questions(page)).to_contain_text("Is anybody there?")
 
 
@@ -453,7 +453,7 @@ async def test_a_picture_the_server_refuses_is_told_with_its_limit(
     )
     await say(page, "Too large?")
     await expect(page.get_by_role("alert")).to_contain_text(re.compile(r"bytes|large", re.IGNORECASE), timeout=30_000)
-    await page.get_by_role("button", name="Change the message").click()
+    await page.get_by_role("button", name="Edit and resend").click()
     await expect(message_box(page)).to_have_value("Too large?")
 
 
@@ -600,7 +600,7 @@ async def reach(page: Page, name: str, *, backwards: bool = False) -> None:
 async def test_no_barriers(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     page = await window.go("/")
-    await expect(page.get_by_role("heading", name="What is on your mind?")).to_be_visible()
+    await expect(page.get_by_role("heading", name="What’s on your mind?")).to_be_visible()
     await window.has_no_barrier()
     site.llm.reply("A *list*:\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n`code`")
     await say(page, "Hello")

@@ -197,7 +197,7 @@ async def test_a_fact_learned_in_one_chat_is_shown_and_used_in_the_next(
     await expect(row(page, "Allergic to nuts")).to_be_visible()
     await page.keyboard.press("Escape")
     await page.get_by_role("link", name="New chat").click()
-    await expect(page.get_by_role("heading", name="What is on your mind?")).to_be_visible()
+    await expect(page.get_by_role("heading", name="What’s on your mind?")).to_be_visible()
     await page.get_by_role("textbox", name="Message").fill("What should I keep in mind when cooking for me?")
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("region", name="Chat")).to_contain_text("Allergic to nuts")

@@ -114,7 +114,7 @@ function Said({ conversation, sought, talk, thread }: SaidProps) {
   }, [isLeft, goToNewest]);
 
   if (!turn && thread.isError) return <ErrorState error={thread.error} onRetry={() => void thread.refetch()} />;
-  if (!turn && conversation !== null && !data) return <LoadingState label="Loading the conversation" />;
+  if (!turn && conversation !== null && !data) return <LoadingState label="Loading conversation" />;
   if (!turn && !data?.messages.length) return <EmptyChat talk={talk} />;
   if (past && !turn) {
     return <Thread key="past" {...past} turn={turn} talk={talk} sought={sought} onNewest={goToNewest} />;

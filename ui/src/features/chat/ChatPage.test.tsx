@@ -87,7 +87,7 @@ test('a refusal is told in place, and the words go back to where they were typed
   renderAt('/?conversation=tea', <ChatPage />);
   await userEvent.type(await screen.findByRole('textbox', { name: 'Message' }), 'Too large?{Enter}');
   expect(await screen.findByRole('alert')).toHaveTextContent('20 are allowed');
-  await userEvent.click(screen.getByRole('button', { name: 'Change the message' }));
+  await userEvent.click(screen.getByRole('button', { name: 'Edit and resend' }));
   expect(screen.getByRole('textbox', { name: 'Message' })).toHaveValue('Too large?');
 });
 
@@ -144,7 +144,7 @@ test('an address of a conversation that is gone says so', async () => {
   const gone = HttpResponse.json({ detail: 'None.' }, { status: 404 });
   server.use(http.get('*/api/conversations/gone/messages', () => gone));
   renderAt('/?conversation=gone', <ChatPage />);
-  expect(await screen.findByRole('heading', { name: 'Nothing is said here' })).toBeVisible();
+  expect(await screen.findByRole('heading', { name: 'Conversation not found' })).toBeVisible();
 });
 
 test('without a model the next step is told', async () => {

@@ -31,7 +31,7 @@ export function ArtifactsPane() {
 
 function Files() {
   return (
-    <Suspense fallback={<LoadingState label="Loading the files" />}>
+    <Suspense fallback={<LoadingState label="Loading files" />}>
       <FileList />
     </Suspense>
   );

@@ -37,7 +37,7 @@ function Content({ file, onFollowed }: { file: ShownFile; onFollowed: () => void
   const content = useFileContent({ link: file.link, isText: isText(file.type) });
   return (
     <Stack>
-      {content.isPending && <LoadingState label="Loading the file" />}
+      {content.isPending && <LoadingState label="Loading file" />}
       {content.isError && <ErrorState error={content.error} onRetry={() => void content.refetch()} />}
       {content.data && isPicture(file.type) && (
         <FilePicture file={file} description={file.name} className={classes.picture} />
@@ -62,7 +62,7 @@ function Content({ file, onFollowed }: { file: ShownFile; onFollowed: () => void
               size="xs"
               leftSection={<TbMessage size={16} aria-hidden />}
             >
-              Go to the chat
+              Go to chat
             </Button>
           )}
           <Button

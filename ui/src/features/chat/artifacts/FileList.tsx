@@ -43,7 +43,7 @@ export function FileList() {
               loading={all.isFetchingNextPage}
               onClick={() => void all.fetchNextPage()}
             >
-              Show older ones
+              Show older
             </Button>
           )}
         </Part>

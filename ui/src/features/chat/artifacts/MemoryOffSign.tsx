@@ -31,7 +31,7 @@ export function MemoryOffSign({ onSwitched }: { onSwitched: () => void }) {
       </Tooltip>
       <Popover.Dropdown>
         <Text size="sm" mb="sm">
-          Memory is off: this chat is kept, but nothing is learned from it, and nothing from other chats is recalled.
+          Memory is off: this chat is saved, but nothing is learned from it or recalled from other chats.
         </Text>
         <Button
           size="xs"
@@ -41,7 +41,7 @@ export function MemoryOffSign({ onSwitched }: { onSwitched: () => void }) {
             onSwitched();
           }}
         >
-          Switch memory on
+          Turn on memory
         </Button>
       </Popover.Dropdown>
     </Popover>

@@ -25,9 +25,9 @@ export function NoMemoryNotice() {
 export function WhatToAdd() {
   return (
     <Text size="sm">
-      Nothing is recalled or learned in its chats, whatever the switch says. Add a node of the type{' '}
-      <Code>Recall</Code> before the one that answers, and one of the type <Code>Remember</Code> behind it;{' '}
-      <Code>docs/nodes/Recall.md</Code> and <Code>docs/nodes/Remember.md</Code> have examples. The page{' '}
+      Its chats recall and learn nothing, whatever the switch says. Add a node of the type <Code>Recall</Code> before
+      the one that answers, and one of the type <Code>Remember</Code> behind it; <Code>docs/nodes/Recall.md</Code> and{' '}
+      <Code>docs/nodes/Remember.md</Code> have examples. The page{' '}
       <Anchor component={Link} to="/workflows" inherit underline="always">
         Workflows
       </Anchor>{' '}

@@ -41,7 +41,7 @@ export function Composer({ conversation, talk, attached, parentId, isBusy }: Com
       attached.clear();
       talk.say(parentId, text, images);
     } catch (error) {
-      notifyFailure('A picture could not be read', error);
+      notifyFailure('Could not read a picture', error);
     }
     setReading(false);
   };

@@ -28,7 +28,7 @@ test('not now leaves it off and not chosen, and is not asked again', async () =>
   expect(stored()).toEqual(['true', null]);
   unmount();
   renderAt('/', <ChatPage />);
-  await userEvent.click(await screen.findByRole('button', { name: 'Switch it on' }));
+  await userEvent.click(await screen.findByRole('button', { name: 'Turn it on' }));
   expect(screen.queryByRole('button', { name: 'Not now' })).not.toBeInTheDocument();
   expect(stored()).toEqual(['true', 'true']);
 });
@@ -46,7 +46,7 @@ test('the question blocks nothing: a message is sent without an answer to it', a
 test('the suggestion that speaks of remembering says that it switches memory on, and is remembered', async () => {
   const { bodies } = conversation(answered);
   renderAt('/', <ChatPage />);
-  await userEvent.click(await screen.findByRole('button', { name: /Please remember that. \(switches memory on\)/ }));
+  await userEvent.click(await screen.findByRole('button', { name: /Please remember that. \(turns memory on\)/ }));
   await userEvent.click(screen.getByRole('button', { name: 'Send' }));
   await screen.findByText('Green tea.');
   expect(bodies[0]).toMatchObject({
@@ -70,7 +70,7 @@ test('while memory is off every chat says so, also behind messages, and leads to
   renderAt('/?conversation=tea', <ChatPage />);
   await screen.findByText('Hi');
   await userEvent.click(screen.getByRole('button', { name: 'Memory is off' }));
-  await userEvent.click(await screen.findByRole('button', { name: 'Switch memory on' }));
+  await userEvent.click(await screen.findByRole('button', { name: 'Turn on memory' }));
   const card = await screen.findByRole('button', { name: 'Agent Memory Enabled' });
   expect(screen.queryByRole('button', { name: 'Memory is off' })).not.toBeInTheDocument();
   await waitFor(() => expect(card).toHaveFocus());

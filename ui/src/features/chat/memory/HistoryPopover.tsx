@@ -49,12 +49,12 @@ const EVENTS: Record<string, string> = {
   ADD: 'Learned',
   UPDATE: 'Changed',
   DELETE: 'Deleted',
-  RESTORE: 'Taken back',
+  RESTORE: 'Restored',
 };
 
 function History({ id }: { id: string }) {
   const history = useMemoryHistory(useScope(), id);
-  if (history.isPending) return <LoadingState label="Loading the history" />;
+  if (history.isPending) return <LoadingState label="Loading history" />;
   if (history.isError) return <ErrorState error={history.error} onRetry={() => void history.refetch()} />;
   return (
     <>
@@ -87,7 +87,7 @@ function History({ id }: { id: string }) {
         </ol>
       </div>
       <Text size="sm" component={Link} {...HOLDS_ESCAPE} to={`/memories?${new URLSearchParams({ id }).toString()}`}>
-        Open with its sources
+        Open with sources
       </Text>
     </>
   );

@@ -32,7 +32,7 @@ export function MemoryPanel() {
         leftSection={<TbSearch size={16} aria-hidden />}
         value={typed}
         onChange={event => setTyped(event.currentTarget.value)}
-        rightSection={typed && <CloseButton size="sm" aria-label="Clear the search" onClick={() => setTyped('')} />}
+        rightSection={typed && <CloseButton size="sm" aria-label="Clear search" onClick={() => setTyped('')} />}
       />
       {/* a region that scrolls must be reachable by keyboard */}
       <div className={classes.scroller} tabIndex={0} role="region" aria-label="Memories" aria-busy={shown.isFetching}>
@@ -42,16 +42,14 @@ export function MemoryPanel() {
           </Center>
         )}
         {shown.isError && (
-          <ErrorState
-            error={shown.error}
-            title="The memories could not be loaded"
-            onRetry={() => void shown.refetch()}
-          />
+          <ErrorState error={shown.error} title="Could not load the memories" onRetry={() => void shown.refetch()} />
         )}
         {shown.data && !memories.length && (
           <EmptyState
             title={isSearching ? 'Nothing found' : 'No memories yet'}
-            hint={isSearching ? 'No memory fits these words.' : 'What you tell a chat about yourself is kept here.'}
+            hint={
+              isSearching ? 'No memory matches your search.' : 'What you say about yourself in chats appears here.'
+            }
           />
         )}
         {memories.length > 0 && (

@@ -24,7 +24,7 @@ export function MemoryRow({ memory }: { memory: Memory }) {
       notifyUndo('The memory was deleted', () => restore.mutateAsync({ id: memory.id }));
       row.current?.closest<HTMLElement>('[role=region]')?.focus(); // the button that had it goes
     },
-    onError: error => notifyFailure('The memory could not be deleted', error),
+    onError: error => notifyFailure('Could not delete the memory', error),
   });
   return (
     <li ref={row} className={classes.row}>

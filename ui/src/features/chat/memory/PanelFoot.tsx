@@ -23,7 +23,7 @@ export function PanelFoot({ shown, total, isSearching }: PanelFootProps) {
       </Text>
       <Group gap="sm">
         <Anchor component={Link} to="/memories" size="sm">
-          Open the page
+          Open Memories
         </Anchor>
         {may.write && <AddMemory />}
         {may.admin && <ForgetEverything total={total} />}

@@ -48,7 +48,7 @@ test('a new chat begins with its system prompt and temperature, and the next one
     ],
   });
   await router.navigate('/');
-  expect(await screen.findByRole('heading', { name: 'What is on your mind?' })).toBeVisible();
+  expect(await screen.findByRole('heading', { name: 'What’s on your mind?' })).toBeVisible();
   expect(screen.getByRole('button', { name: 'System prompt and temperature' })).toBeVisible();
 });
 

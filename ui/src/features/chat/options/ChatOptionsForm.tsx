@@ -38,7 +38,7 @@ export function ChatOptionsForm({ conversation, place, options, onClose }: ChatO
       keepTemperature(place, temperature);
       onClose();
     } catch (error) {
-      notifyFailure('The system prompt could not be saved', error);
+      notifyFailure('Could not save the system prompt', error);
     }
   };
   return (

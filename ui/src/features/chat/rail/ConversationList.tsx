@@ -15,7 +15,7 @@ export function ConversationList({ onChosen }: { onChosen: () => void }) {
 
   if (isPending) return <LoadingState label="Loading conversations" />;
   if (isError && !conversations.length) return <ErrorState error={error} onRetry={() => void refetch()} />;
-  if (!rows.length) return <EmptyState title="No conversations yet" hint="What you say is kept here." />;
+  if (!rows.length) return <EmptyState title="No conversations yet" hint="Your chats appear here." />;
   return (
     <div className={classes.list}>
       <VirtualRows

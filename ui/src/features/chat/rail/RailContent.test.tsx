@@ -81,7 +81,7 @@ test('F2 renames: Enter sends the new name and the row shows it at once', async 
   );
   (await screen.findByRole('link', { name: 'Tea' })).focus();
   await userEvent.keyboard('{F2}');
-  const field = screen.getByRole('textbox', { name: 'Name of the conversation' });
+  const field = screen.getByRole('textbox', { name: 'Conversation name' });
   expect(field).toHaveFocus();
   server.use(
     http.get('*/api/conversations', () =>
@@ -113,7 +113,7 @@ test('Delete asks first, and leaves a conversation that was on the screen', asyn
   (await screen.findByRole('link', { name: 'Tea' })).focus();
   await userEvent.keyboard('{Delete}');
   const dialog = await screen.findByRole('dialog');
-  expect(dialog).toHaveTextContent('the memories that were learned from it alone');
+  expect(dialog).toHaveTextContent('the memories learned only from it');
   expect(deleted).toEqual([]);
   await userEvent.click(within(dialog).getByRole('button', { name: 'Delete' }));
   await waitFor(() => expect(deleted).toEqual(['/api/conversations/a%2Fb']));

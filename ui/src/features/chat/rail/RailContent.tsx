@@ -51,7 +51,7 @@ export function RailContent({ onChosen }: RailContentProps) {
           onKeyDown={event => {
             if (event.key === 'Escape') setTyped('');
           }}
-          rightSection={typed && <CloseButton size="sm" aria-label="Clear the search" onClick={() => setTyped('')} />}
+          rightSection={typed && <CloseButton size="sm" aria-label="Clear search" onClick={() => setTyped('')} />}
         />
       </div>
       {isSearching ? <SearchResults words={words} onChosen={onChosen} /> : <ConversationList onChosen={onChosen} />}

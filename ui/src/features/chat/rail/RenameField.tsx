@@ -29,7 +29,7 @@ export function RenameField({ name, onDone }: RenameFieldProps) {
     <TextInput
       className={classes.rename ?? ''}
       size="sm"
-      aria-label="Name of the conversation"
+      aria-label="Conversation name"
       value={typed}
       maxLength={LONGEST}
       ref={input}

@@ -17,7 +17,7 @@ interface RowMenuProps {
 export function RowMenu({ conversation, onRename, onForget }: RowMenuProps) {
   const exporting = useExportConversation(conversation.id, conversation.title ?? conversation.preview);
   const download = (format: Format) =>
-    exporting.mutate(format, { onError: error => notifyFailure('It could not be exported', error) });
+    exporting.mutate(format, { onError: error => notifyFailure('Could not export', error) });
   return (
     <Menu position="bottom-end" returnFocus={false}>
       <Menu.Target>
@@ -40,7 +40,7 @@ export function RowMenu({ conversation, onRename, onForget }: RowMenuProps) {
           to={`/conversations?${new URLSearchParams({ id: conversation.id }).toString()}`}
           leftSection={<TbListDetails size={16} aria-hidden />}
         >
-          Look into it
+          Open details
         </Menu.Item>
         <Menu.Item leftSection={<TbFileText size={16} aria-hidden />} onClick={() => download('markdown')}>
           Export as Markdown

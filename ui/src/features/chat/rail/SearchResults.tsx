@@ -23,8 +23,7 @@ export function SearchResults({ words, onChosen }: SearchResultsProps) {
   if (titles.isPending || found.isPending) return <LoadingState label="Searching" />;
   if (found.isError)
     return <ErrorState error={found.error} title="The search failed" onRetry={() => void found.refetch()} />;
-  if (!called.length && !messages.length)
-    return <EmptyState title="Nothing found" hint="Try other words; meaning counts, too." />;
+  if (!called.length && !messages.length) return <EmptyState title="Nothing found" hint="Try other words." />;
   return (
     <div className={classes.results}>
       {called.length > 0 && (

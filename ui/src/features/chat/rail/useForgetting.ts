@@ -20,8 +20,8 @@ export function useForgetting(conversation: Conversation): (list: HTMLElement | 
     const isSure = await confirm({
       title: 'Delete this conversation?',
       message:
-        `“${nameOf(conversation).slice(0, MOST_NAMED)}” is forgotten with its files, and so are the memories that ` +
-        'were learned from it alone. This cannot be undone.',
+        `“${nameOf(conversation).slice(0, MOST_NAMED)}” will be deleted with its files and the memories ` +
+        'learned only from it. This cannot be undone.',
       action: 'Delete',
     });
     if (!isSure) return;
@@ -30,7 +30,7 @@ export function useForgetting(conversation: Conversation): (list: HTMLElement | 
       list?.focus();
       if (params.get('conversation') === conversation.id) await navigate('/');
     } catch (error) {
-      notifyFailure('The conversation could not be deleted', error);
+      notifyFailure('Could not delete the conversation', error);
     }
   };
 }

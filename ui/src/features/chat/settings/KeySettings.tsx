@@ -32,14 +32,14 @@ export function KeySettings() {
         )}
         <PasswordInput
           label="API key"
-          description="In place of the one in use. It is kept until this tab is closed."
+          description="Replaces the current key. Kept until this tab is closed."
           value={key}
           onChange={event => setKey(event.currentTarget.value)}
           error={entering.error?.message}
           autoComplete="off"
         />
         <Checkbox
-          label="Remember it on this device"
+          label="Remember on this device"
           checked={onDevice}
           onChange={event => setOnDevice(event.currentTarget.checked)}
         />
@@ -52,7 +52,7 @@ export function KeySettings() {
           </Button>
         </Group>
         <Text size="xs" c="dimmed">
-          Whoever uses this browser can read a key that is remembered on it.
+          Anyone using this browser can read a remembered key.
         </Text>
       </Stack>
     </form>

@@ -39,7 +39,7 @@ export function ScopeSettings() {
             ? 'Your key is not for this project.'
             : PROJECT_NAME.test(name)
               ? null
-              : 'Letters, digits, “.”, “_” and “-”, beginning with a letter, digit or “_”.'
+              : 'Letters, digits, “.”, “_” and “-”, starting with a letter, digit or “_”.'
         }
         onChange={change.project}
       />

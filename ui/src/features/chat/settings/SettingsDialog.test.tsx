@@ -64,7 +64,7 @@ test('a key is kept for the tab, or for the device', async () => {
   await waitFor(() => expect(sessionStorage.getItem('mnemoirKey')).toBe('key-one'));
   expect(localStorage.getItem('mnemoirKey')).toBeNull();
   await userEvent.type(screen.getByLabelText('API key'), 'key-two');
-  await userEvent.click(screen.getByRole('checkbox', { name: 'Remember it on this device' }));
+  await userEvent.click(screen.getByRole('checkbox', { name: 'Remember on this device' }));
   await userEvent.click(screen.getByRole('button', { name: 'Use this key' }));
   await waitFor(() => expect(localStorage.getItem('mnemoirKey')).toBe('key-two'));
   expect(sessionStorage.getItem('mnemoirKey')).toBeNull();

@@ -18,7 +18,7 @@ export function SettingsForm() {
           aria-describedby="memory-explained"
         />
         <Text id="memory-explained" size="xs" c="dimmed" mt={4} ml={32}>
-          Chats recall what is known of you, and learn from what you say. Off, they do neither.
+          Chats recall what Mnemoir knows about you, and learn from what you say. When off, they do neither.
         </Text>
       </div>
       <Divider />

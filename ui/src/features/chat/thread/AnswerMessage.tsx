@@ -23,8 +23,8 @@ interface AnswerMessageProps {
 
 const ENDS: Record<string, string> = {
   incomplete: 'This answer is incomplete.',
-  length: 'The model stopped here at its limit of length.',
-  content_filter: 'The model’s filter cut this answer.',
+  length: 'The model reached its length limit here.',
+  content_filter: 'The model’s content filter cut this answer off.',
 };
 
 export function AnswerMessage({ message, question, talk, isBusy }: AnswerMessageProps) {

@@ -23,7 +23,7 @@ export function Branches({ message, conversation, isBusy }: BranchesProps) {
       await branch.mutateAsync(other);
       focusOn(other, step);
     } catch (error) {
-      notifyFailure('That branch could not be shown', error);
+      notifyFailure('Could not show that branch', error);
     }
   };
   const button = (step: number, Icon: typeof TbChevronLeft) => {

@@ -13,7 +13,7 @@ afterEach(() => void window.dispatchEvent(new Event('online')));
 
 async function open(id: string) {
   renderAt(`/?conversation=${id}`, <ChatPage />);
-  await screen.findByRole('heading', { name: 'Nothing is said here' });
+  await screen.findByRole('heading', { name: 'Conversation not found' });
 }
 
 async function say(text: string) {
@@ -83,5 +83,5 @@ test('after an error the next message leaves the failed question marked', async 
   expect(await screen.findByRole('alert')).toHaveTextContent('The model is gone.');
   await say('And how hot?');
   await screen.findByText('Green tea.');
-  expect(screen.getByText('This has no answer.')).toBeVisible();
+  expect(screen.getByText('Not answered.')).toBeVisible();
 });

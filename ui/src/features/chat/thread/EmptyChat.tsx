@@ -22,12 +22,11 @@ export function EmptyChat({ talk }: { talk: Talk }) {
     <div className={classes.frame}>
       <Stack gap="md" className={classes.body}>
         <Title order={2} size="h2" fw={600}>
-          {isNew ? 'What is on your mind?' : 'Nothing is said here'}
+          {isNew ? 'What’s on your mind?' : 'Conversation not found'}
         </Title>
         {!isNew && (
           <Text>
-            This conversation was deleted, has not begun, or belongs to another user or project. What you write begins
-            it.
+            It was deleted, has not started, or belongs to another user or project. Send a message to start it.
           </Text>
         )}
         <MemoryChoice />
@@ -52,7 +51,7 @@ function ToRemember({ talk }: { talk: Talk }) {
     if (!memoryEnabled) change.memoryChoice(true);
     writeDraft(talk.place, TELLING);
   };
-  return <Suggestion onClick={onClick}>{memoryEnabled ? TELLING : `${TELLING} (switches memory on)`}</Suggestion>;
+  return <Suggestion onClick={onClick}>{memoryEnabled ? TELLING : `${TELLING} (turns memory on)`}</Suggestion>;
 }
 
 function Suggestion({ onClick, children }: { onClick: () => void; children: string }) {
@@ -81,8 +80,8 @@ function NoModel() {
       title="No language model is connected"
     >
       <Text size="sm">
-        Until one is, answers only quote what is remembered. {isThere && 'Ollama is running now and can be used. '}
-        <Link to="/connect?part=model">Connect a model</Link>: Ollama, OpenAI, or any server that speaks its protocol.
+        Until then, answers only quote memories. {isThere && 'Ollama is running now and can be used. '}
+        <Link to="/connect?part=model">Connect a model</Link>: Ollama, OpenAI, or any compatible server.
       </Text>
     </Alert>
   );

@@ -21,7 +21,7 @@ export function Failure({ turn, talk }: FailureProps) {
       variant="light"
       role="alert"
       icon={<TbAlertCircle aria-hidden />}
-      title={turn.isKept ? 'There is no complete answer' : 'The message was not sent'}
+      title={turn.isKept ? 'The answer was cut off' : 'The message was not sent'}
     >
       <Stack gap="xs">
         <Text size="sm" component="div">
@@ -37,7 +37,7 @@ export function Failure({ turn, talk }: FailureProps) {
             </Button>
           ) : (
             <Button size="xs" variant="subtle" color="gray" onClick={() => talk.takeBack(turn)}>
-              Change the message
+              Edit and resend
             </Button>
           )}
           {runId && (
@@ -48,7 +48,7 @@ export function Failure({ turn, talk }: FailureProps) {
               variant="subtle"
               color="gray"
             >
-              Open the run
+              Open run
             </Button>
           )}
         </Group>

@@ -36,7 +36,7 @@ function Figures({ run }: { run: RunShort }) {
       {run.input_tokens + run.output_tokens > 0 && (
         <>
           <span aria-hidden>·</span>
-          <span title={run.tokens_counted ? 'Estimated by Mnemoir' : 'As the model’s server counted'}>
+          <span title={run.tokens_counted ? 'Estimated by Mnemoir' : 'Counted by the model server'}>
             {about}
             {run.input_tokens.toLocaleString()} in, {about}
             {run.output_tokens.toLocaleString()} out

@@ -70,14 +70,14 @@ test.each<[string, LearnedFrom]>([
   ['Nothing new to remember.', { ...NOTHING, state: 'nothing' }],
   ['Already known: Is vegetarian', { ...NOTHING, state: 'known', known: [{ id: 'mem_1', memory: 'Is vegetarian' }] }],
   [
-    'Waits for a review: Is vegetarian',
+    'Waiting for review: Is vegetarian',
     {
       ...{ ...NOTHING, state: 'proposed' },
       proposed: [{ id: 'prp_1', event: 'ADD', memory: 'Is vegetarian', reason: 'extracted', previous_memory: null }],
     },
   ],
   ['Nothing was learned: The model is gone.', { ...NOTHING, state: 'failed', error: 'The model is gone.' }],
-  ['Learned: a memory that is gone now', learned({ memories: [{ ...vegetarian, memory: null }] })],
+  ['Learned: a deleted memory', learned({ memories: [{ ...vegetarian, memory: null }] })],
   [
     'Learned: Lives in Rome (before: Lives in Graz)',
     learned({ memories: [{ id: 'm', event: 'UPDATE', memory: 'Lives in Rome', previous_memory: 'Lives in Graz' }] }),

@@ -49,17 +49,17 @@ function told(learned: LearnedFrom): ReactNode {
         'Looking for something to remember…'
       ) : (
         <>
-          Not learned yet, it is tried again: <Words limit={MOST_SHOWN}>{error}</Words>
+          Not learned yet, retrying: <Words limit={MOST_SHOWN}>{error}</Words>
         </>
       );
     case 'failed':
       return (
         <>
-          Nothing was learned: <Words limit={MOST_SHOWN}>{error ?? 'It could not be worked out.'}</Words>
+          Nothing was learned: <Words limit={MOST_SHOWN}>{error ?? 'Unknown error.'}</Words>
         </>
       );
     case 'undone':
-      return 'Undone: what was learned here is not remembered.';
+      return 'Undone: nothing from this message is remembered.';
     case 'proposed':
       return null; // said behind it
     case 'known':
@@ -78,7 +78,7 @@ function told(learned: LearnedFrom): ReactNode {
 }
 
 function Learned({ memory: { id, event, memory, previous_memory } }: { memory: LearnedMemory }) {
-  if (memory === null) return <>a memory that is gone now</>;
+  if (memory === null) return <>a deleted memory</>;
   if (event === 'DELETE')
     return (
       <>
@@ -101,7 +101,7 @@ function Learned({ memory: { id, event, memory, previous_memory } }: { memory: L
 function Proposed({ proposed }: { proposed: LearnedFrom['proposed'] }) {
   return (
     <>
-      Waits for a review:{' '}
+      Waiting for review:{' '}
       <Listed>
         {proposed.map(({ id, event, memory }) => [
           id,
@@ -156,7 +156,7 @@ function Taking({ learned: { state, change_id, undone_by }, place, messageId }: 
     if (undo.isPending) return;
     undo.mutate(
       { id, undoes: isUndone ? 'undo' : 'learning' },
-      { onError: error => notifyFailure('That could not be undone', error) },
+      { onError: error => notifyFailure('Could not undo that', error) },
     );
   };
   return (

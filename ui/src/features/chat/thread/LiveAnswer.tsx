@@ -28,13 +28,13 @@ export function LiveAnswer({ turn, isBroken = false }: LiveAnswerProps) {
       {turn.isLost && !isBroken && (
         <div className={classes.mark} role="status">
           <TbPlugConnectedX aria-hidden />
-          The connection broke. Connecting again…
+          Connection lost. Reconnecting…
         </div>
       )}
       {isBroken && (
         <div className={classes.mark}>
           <TbPlugConnectedX aria-hidden />
-          This answer is incomplete: the connection broke here.
+          This answer is incomplete: the connection was lost.
         </div>
       )}
     </article>

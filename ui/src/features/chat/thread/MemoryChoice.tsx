@@ -21,8 +21,8 @@ export function MemoryChoice() {
       {usesMemory && !isChosen && <Choice onChoose={choose} />}
       {usesMemory && isChosen && memoryEnabled && (
         <Text c="dimmed">
-          Long-term memory is on: what you tell is remembered, and recalled in other chats. Below each answer stands
-          what was learned.
+          Long-term memory is on: what you say is remembered, and recalled in other chats. Each answer shows what was
+          learned.
         </Text>
       )}
       {usesMemory && isChosen && !memoryEnabled && <SwitchedOff />}
@@ -37,8 +37,8 @@ function Choice({ onChoose }: { onChoose: (isWanted: boolean) => void }) {
         Should Mnemoir remember what you say?
       </Text>
       <Text size="sm" c="dimmed" mb="sm">
-        It then learns facts from your chats and recalls them in others. Below each answer you see what was learned,
-        and can undo it; switch memory off, or forget everything, whenever you like.
+        It learns facts from your chats and recalls them in others. Each answer shows what was learned, and you can
+        undo it. Turn memory off or forget everything at any time.
       </Text>
       <Group grow gap="sm" preventGrowOverflow={false} className={classes.choice ?? ''}>
         <Button variant="default" onClick={() => onChoose(true)}>
@@ -55,11 +55,11 @@ function Choice({ onChoose }: { onChoose: (isWanted: boolean) => void }) {
 function SwitchedOff() {
   return (
     <Text c="dimmed">
-      Long-term memory is off: this chat is kept, and no facts are learned from it.{' '}
+      Long-term memory is off: this chat is saved, but nothing is learned from it.{' '}
       <Anchor component="button" type="button" inherit underline="always" onClick={() => change.memoryEnabled(true)}>
-        Switch it on
+        Turn it on
       </Anchor>{' '}
-      here or in the settings of the project.
+      here or in the project settings.
     </Text>
   );
 }

@@ -5,7 +5,7 @@ import classes from './Message.module.css';
 
 /** What is neither said by the user nor by the model: instructions, and results of tools; folded. */
 export function NoteMessage({ message }: { message: Message }) {
-  const what = message.role === 'tool' ? 'Result of a tool' : 'Instruction';
+  const what = message.role === 'tool' ? 'Tool result' : 'Instruction';
   return (
     <details className={classes.folded}>
       <summary>

@@ -19,7 +19,7 @@ export function Unanswered({ question, talk, isBusy }: UnansweredProps) {
   return (
     <Group gap="sm">
       <Text size="sm" c="dimmed">
-        This has no answer.
+        Not answered.
       </Text>
       {otherFilesOf(question.content).length === 0 && (
         <Button size="compact-sm" variant="default" disabled={isBusy} onClick={() => void talk.regenerate(question)}>

@@ -106,7 +106,7 @@ test('an answer that is told anew takes the place of what was shown', async () =
   answer.tell(piece('Green tea, or '), 'id: 1001\n\n');
   expect(await screen.findByText('Green tea, or')).toBeVisible();
   answer.tell(piece('none.'), DONE);
-  await screen.findByText('This has no answer.');
+  await screen.findByText('Not answered.');
 });
 
 test('an answer that was completed while the connection was broken is there', async () => {
@@ -159,6 +159,6 @@ test('an answer on another branch is not shown here', async () => {
   put('user', 'Which tea?');
   const answer = underWay(99);
   renderAt('/?conversation=tea', <ChatPage />);
-  expect(await screen.findByText('This has no answer.')).toBeVisible();
+  expect(await screen.findByText('Not answered.')).toBeVisible();
   expect(answer.after).toEqual([]);
 });

@@ -32,11 +32,11 @@ export function useSought(
     if (isOnThread === undefined || seen.current === sought) return;
     seen.current = sought;
     if (!isOnThread && sought !== null)
-      choose(sought, { onError: error => notifyFailure('That message could not be shown', error) });
+      choose(sought, { onError: error => notifyFailure('Could not show that message', error) });
   }, [sought, isOnThread, choose]);
   const error = isFar && past.data === undefined ? past.error : null;
   useEffect(() => {
-    if (error) notifyFailure('That message could not be shown', error);
+    if (error) notifyFailure('Could not show that message', error);
   }, [error]);
 
   if (!found?.on_thread) return null;

@@ -13,7 +13,7 @@ export function useTakingUp(place: Place) {
   useEffect(() => {
     if (answer)
       takeUp(threads, place, answer).catch((error: unknown) =>
-        notifyFailure('The answer under way could not be shown', error),
+        notifyFailure('Could not show the answer in progress', error),
       );
     // eslint-disable-next-line react-hooks/exhaustive-deps -- once for each time that the server has told of it
   }, [dataUpdatedAt]);

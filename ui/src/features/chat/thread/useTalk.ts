@@ -50,7 +50,7 @@ function talkIn(
         again,
       );
     } catch (error) {
-      notifyFailure('A picture of the message could not be loaded', error);
+      notifyFailure('Could not load a picture of the message', error);
     }
   };
 
@@ -94,7 +94,7 @@ function talkIn(
         if (again !== null) await threads.showBranch(question, again);
         endTurn(question);
       } catch (error) {
-        notifyFailure('The earlier answer could not be shown', error);
+        notifyFailure('Could not show the earlier answer', error);
       }
     },
     stop: () => stopTurn(place),
