@@ -215,7 +215,7 @@ async def test_an_error_of_the_model_is_told_in_place_and_retried(site: Site, op
     site.llm.queue(failure(500, "the far model fell over"))
     await say(page, "Hello")
     await expect(page.get_by_role("alert")).to_contain_text("the far model fell over")
-    await expect(page.get_by_role("link", name="Open the run")).to_have_attribute("href", re.compile("id=run_"))
+    await expect(page.get_by_role("link", name="Open run")).to_have_attribute("href", re.compile("id=run_"))
     await expect(questions(page)).to_have_count(1)
     await window.axe()
     await page.get_by_role("button", name="Try again").click()

@@ -217,7 +217,7 @@ async def test_a_search_looks_at_titles_and_at_what_was_said(site: Site, open_wi
     await expect(page.get_by_role("region", name="Titles").get_by_role("link")).to_be_focused()
     await hits.first.click()
     await expect(page).to_have_url(re.compile(r"conversation=roof&message=\d+"))
-    await page.get_by_role("button", name="Clear the search").click()
+    await page.get_by_role("button", name="Clear search").click()
     await expect(rail(page).get_by_role("link")).to_have_count(2)
 
 
@@ -292,7 +292,7 @@ async def test_files_of_this_chat_and_of_others_are_listed_and_shown(site: Site,
     assert await content_of(await downloading.value) == here
     await page.keyboard.press("Escape")
     await pane.get_by_role("region", name="Other chats").get_by_role("button").click()
-    await page.get_by_role("link", name="Go to the chat").click()
+    await page.get_by_role("link", name="Go to chat").click()
     await expect(page).to_have_url(re.compile("conversation=cake"))
     await files.click()
     await expect(pane).to_have_count(0)

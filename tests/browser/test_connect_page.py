@@ -80,7 +80,7 @@ async def test_what_is_shown_runs_as_it_stands(
     said = await run(*ways_to_run(await code_on(page, language))[language])
     assert "Hello from far away." in said
     assert await until(lambda: turns_kept_for(site, USER, PROJECT), lambda kept: kept > before) == before + 1
-    await expect(page.get_by_text("Last call seen:")).to_contain_text("(POST /v1/chat/completions)")
+    await expect(page.get_by_text("Last call:")).to_contain_text("(POST /v1/chat/completions)")
 
 
 @pytest.mark.slow
@@ -100,7 +100,7 @@ async def test_the_ollama_package_is_set_up_as_shown(site: Site, open_window: Op
     site.llm.default = FAR_AWAY
     said = await run(*ways_to_run(await code_on(page, "python"))["python"])
     assert "Hello from far away." in said
-    await expect(page.get_by_text("Last call seen:")).to_contain_text("(POST /api/chat), model mnemoir, with memory")
+    await expect(page.get_by_text("Last call:")).to_contain_text("(POST /api/chat), model mnemoir, with memory")
 
 
 @pytest.mark.slow
@@ -116,8 +116,8 @@ async def test_agents_are_given_the_tools_of_one_user(site: Site, open_window: O
         answer = await agent.call_tool("list_memories", {})
     assert not answer.is_error
     assert answer.structured_content == {"result": []}
-    await expect(page.get_by_text("Last call seen:")).to_contain_text("(GET /api/memories). 1 call since")
-    await expect(page.get_by_role("tab", name=re.compile("^MCP.*has called$"))).to_be_visible()
+    await expect(page.get_by_text("Last call:")).to_contain_text("(GET /api/memories). 1 call since")
+    await expect(page.get_by_role("tab", name=re.compile("^MCP.*connected$"))).to_be_visible()
 
 
 @pytest.mark.slow
@@ -125,17 +125,17 @@ async def test_memory_is_left_out_where_it_is_switched_off(site: Site, open_wind
     page = await (await open_window(site)).go("/connect?client=curl&memory=off")
     site.llm.default = FAR_AWAY
     await run(*ways_to_run(await code_on(page, "sh"))["sh"])
-    await expect(page.get_by_text("Last call seen:")).to_contain_text("without memory")
+    await expect(page.get_by_text("Last call:")).to_contain_text("without memory")
 
 
 async def test_a_call_shows_while_the_page_is_open(start_site: StartSite, open_window: OpenWindow) -> None:
     site = await start_site()
     page = await (await open_window(site)).go("/connect?client=python")
-    await expect(page.get_by_text("No call seen since the server was started.")).to_be_visible()
+    await expect(page.get_by_text("No calls since the server started.")).to_be_visible()
     async with AsyncOpenAI(base_url=f"{site.url}/v1", api_key="any") as client:
         await client.chat.completions.create(model="mnemoir", messages=[{"role": "user", "content": "Hello"}])
-    await expect(page.get_by_text("Last call seen:")).to_contain_text("without memory. 1 call since")
-    await expect(page.locator("[aria-live]", has_text="Calls from Python, openai arrive.")).to_have_count(1)
+    await expect(page.get_by_text("Last call:")).to_contain_text("without memory. 1 call since")
+    await expect(page.locator("[aria-live]", has_text="Receiving calls from Python, openai.")).to_have_count(1)
     await expect(page.get_by_role("row", name="Python, openai")).to_be_visible()
 
 
@@ -149,12 +149,12 @@ async def test_what_may_be_sillytavern_is_told_for_sure_by_the_header_shown(
     async with aiohttp.ClientSession(site.url, headers={"User-Agent": "node-fetch"}) as sillytavern:
         async with sillytavern.post("/v1/chat/completions", json=chat) as answer:
             assert answer.status == 200
-        await expect(page.get_by_text("Perhaps SillyTavern:")).to_contain_text("calls itself node-fetch")
+        await expect(page.get_by_text("Possibly SillyTavern:")).to_contain_text("identifies itself as node-fetch")
         shown = await page.get_by_text("X-Mnemoir-Client:").text_content() or ""
         headers = {name: json.loads(value) for name, value in (line.split(": ") for line in shown.splitlines())}
         async with sillytavern.post("/v1/chat/completions", json=chat, headers=headers) as answer:
             assert answer.status == 200
-    await expect(page.get_by_text("Last call seen:")).to_contain_text("with memory. 1 call since")
+    await expect(page.get_by_text("Last call:")).to_contain_text("with memory. 1 call since")
 
 
 @pytest.mark.slow
@@ -162,12 +162,12 @@ async def test_a_server_with_keys_shows_where_one_goes(start_site: StartSite, op
     site = await start_site(api_keys=[KEY])
     page = await (await open_window(site)).go("/connect?client=python")
     await enter_key(page)
-    await expect(page.get_by_text("Put an API key in the place of")).to_be_visible()
+    await expect(page.get_by_text("Use an API key instead of")).to_be_visible()
     shown = await code_on(page, "python")
     assert KEY not in await page.content()
     site.llm.default = FAR_AWAY
     assert "Hello from far away." in await run(sys.executable, "-c", shown.replace("YOUR_KEY", KEY))
-    await expect(page.get_by_text("Last call seen:")).to_be_visible()
+    await expect(page.get_by_text("Last call:")).to_be_visible()
 
 
 @pytest.mark.slow

@@ -42,7 +42,7 @@ async def test_the_list_leads_to_a_conversation_and_back(site: Site, open_window
     await expect(page.get_by_role("heading", name="Which tea")).to_be_visible()
     await expect(page).to_have_url(re.compile("id=tea$"))
     await page.go_back()
-    await expect(page.get_by_role("heading", name="Choose a conversation")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Select a conversation")).to_be_visible()
 
 
 async def choose_file(page: Page, name: str, content: bytes) -> None:
@@ -105,8 +105,8 @@ async def test_filters_narrow_what_is_found(site: Site, open_window: OpenWindow)
     await page.get_by_label("Said by").select_option("user")
     await expect(hits.filter(has_text="assistant")).to_have_count(0)
     await expect(hits.first).to_be_visible()
-    await page.get_by_label("To, with that day").fill("2020-01-01")
-    await expect(page.get_by_role("heading", name="Nothing was found")).to_be_visible()
+    await page.get_by_label("To (inclusive)").fill("2020-01-01")
+    await expect(page.get_by_role("heading", name="Nothing found")).to_be_visible()
 
 
 async def test_branches_are_switched_and_taken(site: Site, open_window: OpenWindow) -> None:
@@ -115,11 +115,11 @@ async def test_branches_are_switched_and_taken(site: Site, open_window: OpenWind
     await expect(page.get_by_role("list", name="Branches").get_by_role("listitem")).to_have_count(5)
     answer = page.get_by_role("article").filter(has_text="You drink green tea.")
     await expect(answer.get_by_role("group", name="Branch 2 of 2")).to_be_visible()
-    await answer.get_by_role("button", name="Branch before").click()
-    await expect(page.get_by_text("This branch is not the one that chats go on with.")).to_be_visible()
+    await answer.get_by_role("button", name="Previous branch").click()
+    await expect(page.get_by_text("This is not the branch that chats continue on.")).to_be_visible()
     await expect(page.get_by_role("article").filter(has_text="You drink black tea.")).to_be_visible()
     await expect(page.get_by_role("article").filter(has_text="And how long?")).to_have_count(0)
-    await page.get_by_role("button", name="Go on with this branch").click()
+    await page.get_by_role("button", name="Continue with this branch").click()
     await expect(page.get_by_text("This branch is not")).to_have_count(0)
     told = await talks.ask(site, "GET", "/branched/messages")
     assert told["results"][-1]["content"] == "You drink black tea."
@@ -132,7 +132,7 @@ async def test_a_message_is_pinned_and_begins_a_conversation_of_its_own(site: Si
     await talks.begin_branched(site, "copied")
     page = await (await open_window(site)).go("/conversations?id=copied")
     answer = page.get_by_role("article").filter(has_text="You drink green tea.")
-    await answer.get_by_role("button", name="Pin: keep it in windows").click()
+    await answer.get_by_role("button", name="Pin (keep in windows)").click()
     await expect(answer.get_by_role("img", name="Pinned")).to_be_visible()
     await answer.get_by_role("button", name="New conversation from here").click()
     await expect(page.get_by_role("article")).to_have_count(2)
@@ -149,7 +149,7 @@ async def test_a_small_budget_shows_what_is_kept_and_dropped(site: Site, open_wi
     held = page.get_by_role("toolbar", name="What the window holds").get_by_role("button")
     assert 0 < await held.count() < 10
     await expect(page.get_by_role("article").last).to_contain_text("Kept")
-    await page.get_by_role("toolbar", name="What became of the thread").get_by_role("button").first.click()
+    await page.get_by_role("toolbar", name="Status of the messages").get_by_role("button").first.click()
     await expect(page.locator("article[data-state=dropped]").first).to_contain_text("Number 0:")
     await expect(page).to_have_url(re.compile("budget=400"))
 
@@ -192,7 +192,7 @@ async def test_node_memories_are_cleared_after_a_question(site: Site, open_windo
     await expect(page.get_by_role("article", name="Check")).to_be_visible()
     await page.get_by_role("button", name="Clear all…").click()
     await agree(page, "Clear")
-    await expect(page.get_by_role("heading", name="No node remembers anything")).to_be_visible()
+    await expect(page.get_by_role("heading", name="No node memories")).to_be_visible()
 
 
 async def test_discussion_memory_is_shown_and_forgotten(site: Site, open_window: OpenWindow) -> None:
@@ -203,7 +203,7 @@ async def test_discussion_memory_is_shown_and_forgotten(site: Site, open_window:
     await page.get_by_text("Chunk summaries (2)").click()
     summaries = page.get_by_role("list", name="Chunk summaries")
     first = summaries.get_by_role("article").filter(has_text="She likes tea.")
-    await first.get_by_text("Made of 1 message").click()
+    await first.get_by_text("From 1 message").click()
     await expect(first).to_contain_text("She likes tea. I said.")
     await first.get_by_role("button", name="Forget this chunk…").click()
     await agree(page, "Forget")
@@ -224,7 +224,7 @@ async def test_a_conversation_is_renamed_tagged_and_deleted_after_a_question(
     await talks.begin(site, "a/b %?", "To be forgotten.", "Yes.")
     page = await (await open_window(site)).go("/conversations?id=a%2Fb%20%25%3F")
     await page.get_by_role("button", name="More about this conversation").click()
-    await page.get_by_role("menuitem", name="Title, tags, keep…").click()
+    await page.get_by_role("menuitem", name="Edit details…").click()
     await page.get_by_label("Title").fill("Passing")
     await page.get_by_role("combobox", name="Tags").fill("old")
     await page.keyboard.press("Enter")
@@ -234,7 +234,7 @@ async def test_a_conversation_is_renamed_tagged_and_deleted_after_a_question(
     await page.get_by_role("button", name="More about this conversation").click()
     await page.get_by_role("menuitem", name="Delete…").click()
     await agree(page, "Delete")
-    await expect(page.get_by_role("heading", name="Choose a conversation")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Select a conversation")).to_be_visible()
     await expect(page.get_by_role("link").filter(has_text="Passing")).to_have_count(0)
 
 

@@ -81,7 +81,7 @@ async def test_the_list_is_narrowed_by_the_filters_and_the_address_tells_which(
     page = await opened(await open_window(site), "/memories?user=filters")
     await expect(page.get_by_role("status")).to_have_text("6 memories")
     await page.get_by_role("button", name="Filters").click()
-    await page.get_by_label("Age", exact=True).select_option(label="Last day")
+    await page.get_by_label("Age", exact=True).select_option(label="Last 24 hours")
     await expect(page.get_by_role("status")).to_have_text("3 memories")
     await page.get_by_label("Order", exact=True).select_option(label="Oldest first")
     await expect(page.get_by_role("row").nth(1)).to_contain_text("Rows each morning")
@@ -89,7 +89,7 @@ async def test_the_list_is_narrowed_by_the_filters_and_the_address_tells_which(
     await page.go_back()
     await expect(page.get_by_role("row").nth(1)).to_contain_text("Lives in Graz")
     await page.get_by_label("Kind", exact=True).select_option(label="Messages")
-    await expect(page.get_by_role("heading", name="Nothing fits")).to_be_visible()
+    await expect(page.get_by_role("heading", name="No matches")).to_be_visible()
     await page.keyboard.press("Escape")
     await page.get_by_role("link", name="Show all").click()
     await expect(page.get_by_role("status")).to_have_text("6 memories")
@@ -187,13 +187,13 @@ async def test_an_edit_is_kept_and_its_history_shows_word_by_word_what_changed(
     await row(page, "Lives in Graz").click()
     panel = page.get_by_role("complementary", name="Memory")
     await panel.get_by_role("button", name="Edit").click()
-    words = panel.get_by_label("Words of the memory")
+    words = panel.get_by_label("Memory text")
     await words.fill("Lives in Vienna, near the river")
     await words.press("Control+Enter")
     await expect(panel.locator("del")).to_have_text("Graz")
     await expect(panel.locator("ins")).to_have_text("Vienna")
     await expect(row(page, "Lives in Vienna")).to_be_visible()
-    await panel.get_by_role("button", name="Back to these words").click()
+    await panel.get_by_role("button", name="Restore this version").click()
     await expect(row(page, "Lives in Graz")).to_be_visible()
     assert "Lives in Graz, near the river" in await told(site, "edit")
 
@@ -220,9 +220,9 @@ async def test_the_words_a_memory_came_from_are_shown_in_their_conversation(
     sources = page.get_by_role("region", name="Sources")
     await expect(sources.get_by_text("I row every morning.")).to_be_visible()
     await expect(sources.get_by_text("On the Mur?")).to_have_count(0)
-    await sources.get_by_role("button", name="What was said around it").click()
+    await sources.get_by_role("button", name="Show context").click()
     await expect(sources.get_by_text("On the Mur?")).to_be_visible()
-    link = sources.get_by_role("link", name="Open in the conversation")
+    link = sources.get_by_role("link", name="Open conversation")
     await expect(link).to_have_attribute("href", re.compile(r"/conversations\?id=boats&message=\d+$"))
 
 
@@ -252,7 +252,7 @@ async def test_duplicates_are_merged_and_the_merge_is_undone(site: Site, open_wi
     await page.get_by_role("button", name="Duplicates").click()
     dialog = page.get_by_role("dialog", name="Duplicates")
     await expect(dialog.get_by_text("1 group among 6 facts")).to_be_visible()
-    await dialog.get_by_label("It then says").fill("Rows every single morning")
+    await dialog.get_by_label("Merged text").fill("Rows every single morning")
     await dialog.get_by_role("button", name="Merge 2 into one").click()
     await expect(dialog.get_by_text("No duplicates")).to_be_visible()
     assert sum("Rows" in text for text in await told(site, "merge")) == 1
@@ -281,7 +281,7 @@ async def test_what_is_exported_is_forgotten_and_imported_again(
     await expect(sure).to_be_disabled()
     await dialog.get_by_label("Type the user").fill("there")
     await sure.click()
-    await expect(page.get_by_role("heading", name="Nothing is remembered yet")).to_be_visible()
+    await expect(page.get_by_role("heading", name="No memories yet")).to_be_visible()
     assert await told(site, "there") == []
     await page.get_by_role("button", name="More").click()
     await page.get_by_role("menuitem", name="Import").click()
@@ -289,7 +289,7 @@ async def test_what_is_exported_is_forgotten_and_imported_again(
         await page.get_by_role("dialog").get_by_role("button", name="File").click()
     await (await choosing.value).set_files(saved)
     await page.get_by_role("dialog").get_by_role("button", name="Import", exact=True).click()
-    await expect(page.get_by_text("6 added, 0 were there already.")).to_be_visible()
+    await expect(page.get_by_text("6 added, 0 skipped.")).to_be_visible()
     assert sorted(await told(site, "there")) == sorted(FACTS)
 
 
@@ -337,7 +337,7 @@ async def test_a_hostile_memory_is_words_and_nothing_else(site: Site, open_windo
 async def test_the_keyboard_alone_is_enough(site: Site, open_window: OpenWindow) -> None:
     await remember(site, "keys", *FACTS)
     page = await opened(await open_window(site), "/memories?user=keys")
-    await page.get_by_role("checkbox", name="Select all that are loaded").focus()
+    await page.get_by_role("checkbox", name="Select all loaded").focus()
     await page.keyboard.press("Tab")
     await expect(page.get_by_role("row").nth(1)).to_be_focused()
     await page.keyboard.press("ArrowDown")
@@ -375,7 +375,7 @@ async def test_no_barrier_and_nothing_wider_than_the_window(
     page = await window.go(f"/memories?user=looks{address.format(id=ids[0])}")
     await expect(page.get_by_text(FACTS[1]).first).to_be_visible()
     if "id=" in address:
-        await expect(page.get_by_text("Where it comes from")).to_be_visible()
+        await expect(page.get_by_text("Sources")).to_be_visible()
     await window.has_no_barrier()
 
 

@@ -27,7 +27,7 @@ async def test_a_change_is_undone_and_made_again_from_the_log(
     await entries.nth(0).get_by_role("button", name="Undo").press("Enter")
     await expect(entries).to_have_count(3)
     assert sorted(await told(site, user)) == ["Likes tea", "Rows"]
-    await expect(entries.nth(1)).to_contain_text("Taken back")
+    await expect(entries.nth(1)).to_contain_text("Undone")
     await entries.nth(0).get_by_role("button", name="Redo").click()
     await expect(entries).to_have_count(4)
     assert sorted(await told(site, user)) == ["Likes rum", "Rows"]

@@ -251,7 +251,7 @@ async def test_a_search_and_the_end_of_everything(site: Site, open_window: OpenW
     await page.get_by_role("searchbox", name="Search memories").fill("nuts")
     await expect(page.get_by_text("found")).to_be_visible()
     await expect(page.get_by_role("region", name="Memories").get_by_role("listitem").first).to_contain_text("nuts")
-    await page.get_by_role("button", name="Clear the search").click()
+    await page.get_by_role("button", name="Clear search").click()
     await page.get_by_role("button", name="Forget everything").click()
     question = page.get_by_role("dialog", name="Forget everything")
     await expect(question).to_contain_text("All memories of user in project forget go")

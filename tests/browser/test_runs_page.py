@@ -84,7 +84,7 @@ async def test_a_run_under_way_is_followed_node_by_node(tree: Site, open_window:
     runs.begun(run)
     page = await (await open_window(tree)).go("/runs?id=watched")
     await expect(page.locator("[data-live=yes]")).to_be_attached()
-    await expect(page.get_by_text("The run is just beginning.")).to_be_visible()
+    await expect(page.get_by_text("The run is starting.")).to_be_visible()
     node = NodeTrace(number=1, title="Ponder", type="Standard", started_ms=1.0)
     run.workflows = [WorkflowTrace(name="Chat", nodes=[node])]
     runs.moved(run, node)
@@ -289,9 +289,9 @@ async def test_filters_are_in_the_address_and_survive_a_reload(tree: Site, open_
     await page.get_by_label("Status").select_option("finished")
     await page.get_by_role("button", name=re.compile("^Filters")).click()
     await page.get_by_label("Workflow", exact=True).fill("nowhere")
-    await expect(page.get_by_text("No run fits")).to_be_visible()
+    await expect(page.get_by_text("No matching runs")).to_be_visible()
     await page.reload()
-    await expect(page.get_by_text("No run fits")).to_be_visible()
+    await expect(page.get_by_text("No matching runs")).to_be_visible()
     await expect(page).to_have_url(re.compile("status=finished.*workflow=nowhere"))
     await page.get_by_role("button", name="Clear filters").click()
     await expect(page.get_by_role("listitem").first).to_contain_text("Chat")
@@ -310,7 +310,7 @@ async def test_runs_that_are_switched_off_say_how_to_have_them(
 @pytest.mark.slow
 async def test_a_run_that_is_gone_says_so(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/runs?id=never")
-    await expect(page.get_by_text("This run is gone")).to_be_visible()
+    await expect(page.get_by_text("Run not found")).to_be_visible()
 
 
 @pytest.mark.slow

@@ -34,7 +34,7 @@ async def test_the_keyboard_reaches_the_page_at_once(site: Site, open_window: Op
     page = await (await open_window(site)).go("/status")
     await expect(page.get_by_role("heading", name="Status")).to_be_visible()
     await page.keyboard.press("Tab")
-    await expect(page.get_by_role("button", name="Skip to the page")).to_be_focused()
+    await expect(page.get_by_role("button", name="Skip to content")).to_be_focused()
     await page.keyboard.press("Enter")
     await expect(page.locator("main")).to_be_focused()
 
@@ -44,7 +44,7 @@ async def test_an_unknown_address_says_so(site: Site, open_window: OpenWindow, s
     window = await open_window(site, scheme=scheme)
     page = await window.go("/")
     await page.evaluate("history.pushState({}, '', '/nowhere'); dispatchEvent(new PopStateEvent('popstate'))")
-    await expect(page.get_by_role("heading", name="There is no such page")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Page not found")).to_be_visible()
     await window.axe()
 
 

@@ -122,16 +122,16 @@ async def test_calls_show_as_times_and_counts_while_the_page_is_open(
 ) -> None:
     site = await start_site()
     page = await (await open_window(site)).go("/status")
-    await expect(page.get_by_text("Nothing was measured in the last hour.")).to_have_count(2)
+    await expect(page.get_by_text("No data for the last hour.")).to_have_count(2)
     await chat(site)
     await remember(site, "Rows daily")
     recall, write = (page.get_by_role("region", name=name, exact=True) for name in ("Recall", "Write"))
     for part in (recall, write):
         await expect(part).to_contain_text("1 time")
         await expect(part.locator(".recharts-line-dot")).to_have_count(2)  # the median and what 95 % are within
-    await turn(page.get_by_role("switch", name="As tables"), on=True)
+    await turn(page.get_by_role("switch", name="Show as tables"), on=True)
     await expect(recall.get_by_role("table").get_by_role("row")).to_have_count(2)
-    await page.get_by_text("Last day", exact=True).click()
+    await page.get_by_text("Last 24 hours", exact=True).click()
     await expect(page).to_have_url(f"{site.url}/status?as=table&span=day")
     await expect(recall.get_by_role("table").get_by_role("row")).to_have_count(2)
     await expect(page.get_by_label("Counts").locator("div", has_text="Memories")).to_contain_text("1", timeout=20_000)
@@ -144,7 +144,7 @@ async def test_what_was_added_today_is_a_bar_and_a_row(start_site: StartSite, op
     memories = page.get_by_role("region", name="Memories a day", exact=True)
     await expect(memories).to_contain_text("30 days:1")
     await expect(memories.locator(".recharts-bar-rectangle path")).to_have_count(1)
-    await turn(page.get_by_role("switch", name="As tables"), on=True)
+    await turn(page.get_by_role("switch", name="Show as tables"), on=True)
     await expect(memories.get_by_role("table").get_by_role("row")).to_have_count(2)
     await expect(page.get_by_role("region", name="Messages a day", exact=True)).to_contain_text("Nothing in the last")
 
@@ -178,7 +178,7 @@ async def test_a_server_with_keys_shows_all_of_it_to_who_has_one(
 @pytest.mark.slow
 async def test_everything_is_done_by_keyboard(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/status")
-    await page.get_by_role("switch", name="As tables").focus()
+    await page.get_by_role("switch", name="Show as tables").focus()
     await page.keyboard.press("Space")
     await expect(page).to_have_url(f"{site.url}/status?as=table")
     await page.get_by_role("radio", name="Last hour").focus()

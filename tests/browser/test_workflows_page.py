@@ -215,7 +215,7 @@ async def test_an_edit_is_tried_compared_saved_and_answers_the_next_message(
     await expect(dialog.locator(".cm-changedLine")).to_contain_text("As it was typed.")
     await window.axe()
     await dialog.get_by_role("button", name="Save", exact=True).click()
-    await expect(page.get_by_text("Saved. It counts from the next message on.")).to_be_visible()
+    await expect(page.get_by_text("Saved. Used from the next message on.")).to_be_visible()
     await expect(page.get_by_role("button", name=re.compile("Step 1"))).to_contain_text("Say")
     await expect(page.get_by_role("button", name="Earlier version…")).to_be_visible()
     assert await answer_of(page, "single-model") == "As it was typed."
@@ -260,7 +260,7 @@ async def test_no_secret_reaches_the_browser(tree: Site, open_window: OpenWindow
 
     window.page.on("response", keep)
     page = await window.go(at("Endpoints/Secret.json", view="problems"))
-    await expect(page.get_by_text("secrets covered")).to_be_visible()
+    await expect(page.get_by_text("secrets hidden")).to_be_visible()
     await expect(json_editor(page)).to_contain_text("[secret]")
     await page.wait_for_load_state("networkidle")
     assert await until(lambda: asyncio.sleep(0, len(answers)), lambda kept: kept >= 3) >= 3
@@ -289,9 +289,7 @@ async def test_a_workflow_is_tried_on_a_message(tree: Site, far_llm: ScriptedLLM
     far_llm.release()
     await expect(panel.get_by_role("table").get_by_role("row")).to_have_count(2)
     await expect(panel).to_contain_text("finished")
-    await expect(panel.get_by_role("link", name="Open the run")).to_have_attribute(
-        "href", re.compile("/runs\\?id=run_")
-    )
+    await expect(panel.get_by_role("link", name="Open run")).to_have_attribute("href", re.compile("/runs\\?id=run_"))
     kept = await page.evaluate("fetch('/api/conversations?user_id=user').then(answer => answer.json())")
     assert kept["results"] == []
 
@@ -304,7 +302,7 @@ async def test_a_trial_that_fails_says_why(tree: Site, far_llm: ScriptedLLM, ope
     await panel.get_by_role("textbox", name="Message").fill("How much water?")
     await panel.get_by_role("button", name="Run").click()
     await expect(panel.get_by_role("alert")).to_contain_text("the cable is cut")
-    await expect(panel.get_by_role("link", name="Open the run")).to_be_visible()
+    await expect(panel.get_by_role("link", name="Open run")).to_be_visible()
 
 
 @pytest.mark.slow
@@ -318,7 +316,7 @@ async def test_a_trial_that_is_stopped_ends_and_does_not_begin_again(
     await panel.get_by_role("textbox", name="Message").fill("How much water?")
     await panel.get_by_role("button", name="Run").click()
     await expect(panel).to_contain_text("Boil")
-    await expect(panel.get_by_role("link", name="Open the run")).to_be_visible()  # while it still streams
+    await expect(panel.get_by_role("link", name="Open run")).to_be_visible()  # while it still streams
     await panel.get_by_role("button", name="Stop").click()
     await expect(panel).to_contain_text("Stopped.")
     await expect(panel.get_by_role("button", name="Run")).to_be_focused()

@@ -228,11 +228,11 @@ async def test_a_test_tells_how_long_the_answer_took_and_changes_nothing(server:
     ("answer", "status", "problem"),
     [
         (failure(401, "canary of the body"), 401, "it refused the key (401)"),
-        (failure(404, "canary of the body"), 404, "it knows no such model, or no such path (404)"),
-        (failure(429, "canary of the body"), 429, "it takes no question now (429)"),
+        (failure(404, "canary of the body"), 404, "model or path not found (404)"),
+        (failure(429, "canary of the body"), 429, "it refuses requests for now (429)"),
         (failure(500, "canary of the body"), 500, "it answered 500"),
-        (html_page(), None, "something answers there that is no model"),
-        (Answer(body=b'{"secret": "canary of the body"}'), None, "something answers there that is no model"),
+        (html_page(), None, "the server there is not a model server"),
+        (Answer(body=b'{"secret": "canary of the body"}'), None, "the server there is not a model server"),
     ],
     ids=["key", "name", "busy", "broken", "page", "json"],
 )

@@ -130,7 +130,7 @@ class Checkup:
         try:
             await self._embedding.embed([_PLAIN])
         except (MnemoirError, ImportError) as exc:  # ImportError: an extra that is not installed
-            to_do = "Correct the embedding settings; until then search goes by words alone."
+            to_do = "Correct the embedding settings; until then, search matches words only."
             return _connected(Reached(state="fail", found=str(exc), to_do=to_do))
         return _connected(Reached())
 

@@ -30,7 +30,7 @@ _MOST_BYTES = 4 * 1024 * 1024
 _MOST_LISTED = 1000
 _QUESTION = "Answer with the single word: ready"
 _TEXT = Passage(text="A short text.")
-_ADDRESS = "Check the address; that of OpenAI's protocol mostly ends in /v1."
+_ADDRESS = "Check the address; for OpenAI-compatible servers it usually ends in /v1."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,21 +45,23 @@ class Problem:
 def as_problem(exc: ProviderError | TimeoutError) -> Problem:
     """The problem behind a failed call, without anything that the other side said."""
     if isinstance(exc, TimeoutError | ProviderTimeout):
-        return Problem(found="it gave no answer in time", to_do="See whether it is busy, or still loads the model.")
+        return Problem(
+            found="it did not answer in time", to_do="Check whether it is busy or still loading the model."
+        )
     if isinstance(exc, ProviderInvalidOutput):
-        return Problem(found="something answers there that is no model", to_do=_ADDRESS, status=exc.status)
+        return Problem(found="the server there is not a model server", to_do=_ADDRESS, status=exc.status)
     status = exc.status
     if status is None:
         return Problem(found="it cannot be reached", to_do="Start it, or correct the address.")
     if status in (401, 403):
-        return Problem(found=f"it refused the key ({status})", to_do="Enter a key of this address.", status=status)
+        return Problem(found=f"it refused the key ({status})", to_do="Enter a key for this address.", status=status)
     if status == 404:
-        to_do = f"Check the name of the model. {_ADDRESS}"
-        return Problem(found="it knows no such model, or no such path (404)", to_do=to_do, status=status)
+        to_do = f"Check the model name. {_ADDRESS}"
+        return Problem(found="model or path not found (404)", to_do=to_do, status=status)
     if status in (402, 429):
-        to_do = "Try again later, or see to the credit of its account."
-        return Problem(found=f"it takes no question now ({status})", to_do=to_do, status=status)
-    to_do = "Try again later; its log says more." if status >= 500 else f"Check the name of the model. {_ADDRESS}"
+        to_do = "Try again later, or check the credit of its account."
+        return Problem(found=f"it refuses requests for now ({status})", to_do=to_do, status=status)
+    to_do = "Try again later; its log says more." if status >= 500 else f"Check the model name. {_ADDRESS}"
     return Problem(found=f"it answered {status}", to_do=to_do, status=status)
 
 
@@ -116,7 +118,9 @@ async def models_at(
         found = suited(await ollama_models(llm.ollama_url, session))
         to_do = "Start it there, and pull a model, for example: ollama pull llama3.2"
         return (
-            ModelsOffered(models=found[:_MOST_LISTED]) if found else _none("no Ollama with a model is there", to_do)
+            ModelsOffered(models=found[:_MOST_LISTED])
+            if found
+            else _none("no Ollama with a model was found there", to_do)
         )
     try:
         async with asyncio.timeout(_LONGEST_LIST_S):

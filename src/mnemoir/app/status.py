@@ -255,9 +255,7 @@ def _remarks_of_endpoints(endpoints: Sequence[EndpointHealth]) -> Iterator[Remar
     named = ", ".join(one.name for one in ill[:_MOST_NAMED])
     more = f" and {len(ill) - _MOST_NAMED} more" if len(ill) > _MOST_NAMED else ""
     found = f"{len(ill)} of {len(endpoints)} endpoints have problems: {named}{more}."
-    yield Remark(
-        about="endpoints", state=state, found=found, to_do="The list of endpoints tells what to do about each."
-    )
+    yield Remark(about="endpoints", state=state, found=found, to_do="See the list of endpoints for what to do.")
 
 
 def _is_well(connected: Connected) -> bool:
@@ -301,9 +299,13 @@ def _is_open(folder: Path) -> bool:
 
 def _remarks_of_work(work: Work, trouble: str) -> Iterator[Remark]:
     if trouble:
-        found = f"Vectors of memories could not be made: {trouble}. Search goes by words where they are missing."
-        yield Remark(about="work", state="warn", found=found, to_do="It is tried again by itself; see the embedder.")
+        found = (
+            f"Vectors of memories could not be made: {trouble}. Until then those memories are found by words only."
+        )
+        yield Remark(
+            about="work", state="warn", found=found, to_do="It is retried automatically; see the embedding model."
+        )
     failed = sum(job.failed for job in work.jobs)
     if failed:
-        found = f"{failed} background {'job was' if failed == 1 else 'jobs were'} given up within the last week."
+        found = f"{failed} background {'job was' if failed == 1 else 'jobs were'} given up in the last week."
         yield Remark(about="work", state="warn", found=found, to_do="The log names each with its error.")

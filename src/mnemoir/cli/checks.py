@@ -128,7 +128,7 @@ async def check_embedder(settings: Settings) -> Finding:
             settings = opened.settings
             found = await _embed_once(opened.model)
     except (ProviderError, SettingsError, ImportError) as exc:  # ImportError: an extra that is not installed
-        to_do = "Correct the embedding settings; until then search goes by words alone."
+        to_do = "Correct the embedding settings; until then, search matches words only."
         return Finding(check="embedder", state="fail", found=f"{settings.embedding.provider}: {exc}", to_do=to_do)
     multilingual = choose_multilingual(settings)
     if multilingual is not None:

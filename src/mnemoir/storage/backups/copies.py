@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 import apsw
 
-from mnemoir.core.atomic_file import replacing, stamp_of, sync_folder
+from mnemoir.core.atomic_file import replacing, stamp_of, sync_file
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.backups.manifest import FileEntry
 from mnemoir.storage.file_lock import patiently
@@ -138,13 +138,6 @@ def _copied_database(root: Path, path: str, source: apsw.Connection, target: Pat
         source.execute("ROLLBACK")
         sync_file(copy)
         return _entry(path, _Copied(*digest_of(copy)), is_database=True)
-
-
-def sync_file(path: Path) -> None:
-    """Sync a file and its name."""
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
-    sync_folder(path.parent)
 
 
 def _entry(path: str, copied: _Copied, *, is_database: bool) -> FileEntry:

@@ -16,7 +16,7 @@ export function KeyDialog({ onAccepted }: { onAccepted: () => void }) {
         }}
       >
         <Stack>
-          <Text size="sm">This server asks for a key. Whoever runs it can make you one.</Text>
+          <Text size="sm">This server requires an API key. Ask whoever runs it for one.</Text>
           <PasswordInput
             label="API key"
             value={key}
@@ -26,7 +26,7 @@ export function KeyDialog({ onAccepted }: { onAccepted: () => void }) {
             data-autofocus
           />
           <Checkbox
-            label="Remember it on this device"
+            label="Remember on this device"
             checked={onDevice}
             onChange={event => setOnDevice(event.currentTarget.checked)}
           />

@@ -4,9 +4,9 @@ import { EmptyState } from '@/shared/components/states';
 
 export function NoSuchPage() {
   return (
-    <EmptyState title="There is no such page" hint="The address may have been mistyped.">
+    <EmptyState title="Page not found" hint="Check the address.">
       <Button component={Link} to="/">
-        Go to the chat
+        Go to chat
       </Button>
     </EmptyState>
   );

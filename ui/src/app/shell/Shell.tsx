@@ -23,7 +23,7 @@ export function Shell() {
   return (
     <div className={classes.shell}>
       <button type="button" className="skip-link" onClick={() => main.current?.focus()}>
-        Skip to the page
+        Skip to content
       </button>
       <header className={classes.header}>
         <ActionIcon className={classes.burger} variant="subtle" color="gray" onClick={menu.open} aria-label="Pages">

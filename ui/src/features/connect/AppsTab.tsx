@@ -31,9 +31,8 @@ export function AppsTab() {
     <Stack gap="lg" maw="72rem">
       <Group justify="space-between" align="flex-end" gap="sm">
         <Text size="sm" c="dimmed" maw="38rem">
-          Mnemoir speaks the protocols of OpenAI and Ollama. Point an app at it in place of its model; everything here
-          is filled in for this server, as user <Name>{settings.user}</Name> in project{' '}
-          <Name>{settings.project}</Name>.
+          Mnemoir speaks the OpenAI and Ollama protocols: use it in any app as the model server. Everything below is
+          filled in for this server, as user <Name>{settings.user}</Name> in project <Name>{settings.project}</Name>.
         </Text>
         <Switch
           label="With long-term memory"
@@ -52,7 +51,7 @@ export function AppsTab() {
             <Tabs.Tab key={setup.id} value={setup.id} leftSection={<setup.Icon size={16} aria-hidden />}>
               {setup.name}
               {hasCalled(setup, seen) && (
-                <span className={classes.dot} role="img" aria-label=", has called" title="Has called" />
+                <span className={classes.dot} role="img" aria-label=", connected" title="Connected" />
               )}
             </Tabs.Tab>
           ))}
@@ -66,9 +65,9 @@ export function AppsTab() {
       {seesCalls && (
         <Stack gap="xs">
           <Title order={2} size="h4">
-            Calls seen
+            Calls
           </Title>
-          {clients.isPending && <LoadingState label="Loading the calls" />}
+          {clients.isPending && <LoadingState label="Loading calls" />}
           {clients.isError && <ErrorState error={clients.error} onRetry={() => void clients.refetch()} />}
           {clients.data && <CallsTable seen={seen} since={clients.data.since} />}
         </Stack>

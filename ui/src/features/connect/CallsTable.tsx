@@ -3,12 +3,12 @@ import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
 import { CLIENT_NAMES, type ClientSeen } from '@/shared/data/status';
 
-/** Every kind of client that has called, who called last first. */
+/** All kinds of client that has called, who called last first. */
 export function CallsTable({ seen, since }: { seen: ClientSeen[]; since: string }) {
   if (seen.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        Nobody has called since the server was started, <Time value={since} ago />.
+        No calls since the server started, <Time value={since} ago />.
       </Text>
     );
   return (
@@ -44,7 +44,8 @@ export function CallsTable({ seen, since }: { seen: ClientSeen[]; since: string 
         </Table>
       </Table.ScrollContainer>
       <Text size="sm" c="dimmed">
-        Counted since the server was started, <Time value={since} ago />, in its memory only: no address, no words.
+        Counted since the server started, <Time value={since} ago />, without addresses or content, and only until it
+        stops.
       </Text>
     </>
   );

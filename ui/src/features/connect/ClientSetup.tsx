@@ -34,14 +34,14 @@ export function ClientSetup({ setup, place, seen }: ClientSetupProps) {
       )}
       {place.needsKey && (
         <Text size="sm">
-          Put an API key in the place of <Code>{KEY_PLACEHOLDER}</Code>
+          Use an API key instead of <Code>{KEY_PLACEHOLDER}</Code>
           {may.manage ? (
             <>
               ;{' '}
-              <Anchor component={Link} to="/keys" inherit>
+              <Anchor component={Link} to="/keys" inherit underline="always">
                 make one for this app
               </Anchor>
-              , so that it can be revoked alone.
+              , so you can revoke it on its own.
             </>
           ) : (
             '.'
@@ -50,7 +50,7 @@ export function ClientSetup({ setup, place, seen }: ClientSetupProps) {
       )}
       {setup.fields && !isPlain(place.user) && (
         <Alert color="yellow" variant="light" icon={<TbInfoCircle aria-hidden />}>
-          The name of the user has letters that no header can carry, so it is left out here.
+          The user name has characters that HTTP headers cannot carry, so it is left out here.
         </Alert>
       )}
       {setup.notes && (

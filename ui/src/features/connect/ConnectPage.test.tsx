@@ -25,9 +25,9 @@ function answers(results: ClientSeen[]) {
 test('a client that has called shows when, how and how often', async () => {
   answers([CURL]);
   renderAt('/connect?client=curl', <ConnectPage />);
-  expect(await screen.findByText(/Last call seen:/)).toHaveTextContent(
-    'Last call seen: 3 minutes ago (POST /v1/chat/completions), model mnemoir, with memory. ' +
-      '2 calls since the server was started.',
+  expect(await screen.findByText(/Last call:/)).toHaveTextContent(
+    'Last call: 3 minutes ago (POST /v1/chat/completions), model mnemoir, with memory. ' +
+      '2 calls since the server started.',
   );
   expect(screen.getByRole('row', { name: /curl 3 minutes ago/ })).toBeVisible();
 });
@@ -35,8 +35,8 @@ test('a client that has called shows when, how and how often', async () => {
 test('before the first call it says that there was none', async () => {
   answers([]);
   renderAt('/connect', <ConnectPage />);
-  expect(await screen.findByText(/Nobody has called/)).toBeVisible();
-  expect(screen.getByText(/No call seen since the server was started/)).toBeVisible();
+  expect(await screen.findByText(/No calls since/)).toBeVisible();
+  expect(screen.getByText(/No calls since the server started/)).toBeVisible();
 });
 
 test('the chosen client and the memory switch are in the address', async () => {
@@ -57,7 +57,7 @@ test('a server with keys gets the place of one', async () => {
     ),
   );
   renderAt('/connect?client=curl', <ConnectPage />);
-  expect(await screen.findByText(/Put an API key in the place of/)).toBeVisible();
+  expect(await screen.findByText(/Use an API key instead of/)).toBeVisible();
   expect(screen.getByRole('region', { name: 'Code, sh' })).toHaveTextContent('Authorization: Bearer YOUR_KEY');
 });
 
@@ -72,8 +72,8 @@ test('calls that cannot be loaded leave the set-ups in place', async () => {
 test('the tools of agents are seen when one is used', async () => {
   answers([{ ...CURL, kind: 'mcp', route: 'POST /api/memories/search', model: null, memory: null }]);
   renderAt('/connect?client=mcp', <ConnectPage />);
-  expect(await screen.findByText(/Last call seen:/)).toHaveTextContent(
-    'Last call seen: 3 minutes ago (POST /api/memories/search). 2 calls since the server was started.',
+  expect(await screen.findByText(/Last call:/)).toHaveTextContent(
+    'Last call: 3 minutes ago (POST /api/memories/search). 2 calls since the server started.',
   );
   expect(screen.getByRole('row', { name: /Agent, by MCP .* no chat/ })).toBeVisible();
 });
@@ -81,14 +81,14 @@ test('the tools of agents are seen when one is used', async () => {
 test('what may be SillyTavern is not taken for it', async () => {
   answers([{ ...CURL, kind: 'node-fetch' }]);
   const { unmount } = renderAt('/connect?client=sillytavern', <ConnectPage />);
-  expect(await screen.findByText(/Perhaps SillyTavern/)).toHaveTextContent('other programs do, too');
+  expect(await screen.findByText(/Possibly SillyTavern/)).toHaveTextContent('other programs do');
   expect(screen.getByRole('tab', { name: 'SillyTavern' })).toBeVisible();
   expect(screen.getByText('X-Mnemoir-Client: "sillytavern"', { exact: false })).toBeVisible();
   unmount();
   answers([{ ...CURL, kind: 'sillytavern' }]);
   renderAt('/connect?client=sillytavern', <ConnectPage />);
-  expect(await screen.findByText(/Last call seen:/)).toBeVisible();
-  expect(screen.getByRole('tab', { name: 'SillyTavern, has called' })).toBeVisible();
+  expect(await screen.findByText(/Last call:/)).toBeVisible();
+  expect(screen.getByRole('tab', { name: 'SillyTavern, connected' })).toBeVisible();
 });
 
 test('an app in a container is pointed at the port of this server', async () => {

@@ -27,18 +27,18 @@ export function LastCall({ seen, kinds, perhaps, name }: LastCallProps) {
       <span className={classes.dot} aria-hidden />
       {last ? (
         <Text size="sm" component="p" m={0}>
-          Last call seen: <Call client={last} />
+          Last call: <Call client={last} />
         </Text>
       ) : other ? (
         <Text size="sm" component="p" m={0}>
-          Perhaps {name}: <Call client={other} /> {perhaps?.because}
+          Possibly {name}: <Call client={other} /> {perhaps?.because}
         </Text>
       ) : (
         <Text size="sm" component="p" m={0} c="dimmed">
-          No call seen since the server was started. This changes by itself when one arrives.
+          No calls since the server started. This updates when one arrives.
         </Text>
       )}
-      <VisuallyHidden aria-live="polite">{last ? `Calls from ${name} arrive.` : ''}</VisuallyHidden>
+      <VisuallyHidden aria-live="polite">{last ? `Receiving calls from ${name}.` : ''}</VisuallyHidden>
     </Group>
   );
 }
@@ -52,7 +52,7 @@ function Call({ client }: { client: ClientSeen }) {
           , model <Words limit={80}>{client.model}</Words>, {client.memory ? 'with memory' : 'without memory'}
         </>
       )}
-      . {calls(client.count)} since the server was started.
+      . {calls(client.count)} since the server started.
     </>
   );
 }

@@ -48,8 +48,8 @@ function inContainer({ url }: Place): string[] {
   const here = there.hostname;
   there.hostname = 'host.docker.internal';
   return [
-    `In a container, ${here} is the container itself: use the address by which it reaches this machine, often ` +
-      `${there.href.replace(/\/$/, '')}. Mnemoir must then listen on an address that the container reaches, and needs a key.`,
+    `In a container, ${here} means the container itself. Use the address at which it reaches this machine, often ` +
+      `${there.href.replace(/\/$/, '')}. Mnemoir must then listen on an address the container can reach, and needs a key.`,
   ];
 }
 
@@ -78,8 +78,8 @@ export const setups: Setup[] = [
     perhaps: {
       kind: 'node-fetch',
       because:
-        'It calls itself node-fetch, as SillyTavern does by itself and other programs do, too. With the header ' +
-        'X-Mnemoir-Client below, SillyTavern is told for sure.',
+        'It identifies itself as node-fetch, as SillyTavern and other programs do. With the header  ' +
+        'X-Mnemoir-Client below, it is recognised reliably.',
     },
     where: 'API Connections. The headers go under Additional Parameters, Include Request Headers.',
     fields: place => [
@@ -91,8 +91,8 @@ export const setups: Setup[] = [
       { label: 'Include Request Headers', value: sillyTavernHeaders(place) },
     ],
     notes: () => [
-      'With Text Completion these headers are not sent: it is seen as a program that calls itself node-fetch then.',
-      'SillyTavern names no chat: set memory.enabled to true to keep its chats as conversations.',
+      'Text Completion does not send these headers, so calls show up as node-fetch.',
+      'SillyTavern sends no chat ID: set memory.enabled to true to keep its chats as conversations.',
     ],
   },
   {
@@ -100,7 +100,7 @@ export const setups: Setup[] = [
     name: 'Python, openai',
     Icon: TbBrandPython,
     kinds: ['openai-python'],
-    where: 'Any program that uses the package openai, and what is built on it, such as LangChain.',
+    where: 'Programs that use the openai package, or libraries built on it, such as LangChain.',
     code: { language: 'python', of: pythonOpenAI, install: 'pip install openai' },
   },
   {
@@ -108,7 +108,7 @@ export const setups: Setup[] = [
     name: 'Python, ollama',
     Icon: TbBrandPython,
     kinds: ['ollama-python'],
-    where: 'Any program that uses the package ollama.',
+    where: 'Programs that use the ollama package.',
     code: { language: 'python', of: pythonOllama, install: 'pip install ollama' },
   },
   {
@@ -116,7 +116,7 @@ export const setups: Setup[] = [
     name: 'JavaScript, openai',
     Icon: TbBrandJavascript,
     kinds: ['openai-node'],
-    where: 'Any program that uses the package openai. Save it as chat.mjs and run it with node.',
+    where: 'Programs that use the openai package. Save this as chat.mjs and run it with node.',
     code: { language: 'javascript', of: javascript, install: 'npm install openai' },
   },
   {
@@ -132,19 +132,19 @@ export const setups: Setup[] = [
     name: 'MCP',
     Icon: TbTools,
     kinds: ['mcp'],
-    where: 'Agents that speak the Model Context Protocol, such as editors: put this into their file of MCP servers.',
+    where: 'For editors and agents that support the Model Context Protocol: add this to their MCP servers.',
     code: { language: 'json', of: mcpServers, install: "pip install 'mnemoir[mcp]'" },
     notes: () => [
-      'If mnemoir is not on the path of the agent, write the whole path of the command.',
-      'Tools search, list, add and delete memories, and search conversations. A call is seen here when the agent uses one of them; to start it is no call.',
+      'If the agent does not find mnemoir, use the full path of the command.',
+      'Tools search, list, add and delete memories, and search conversations. Calls appear here when the agent uses a tool, not when it starts.',
     ],
   },
   {
     id: 'other',
-    name: 'Any other',
+    name: 'Other',
     Icon: TbApi,
     kinds: ['other', 'node-fetch', 'ollama-js', 'mnemoir'],
-    where: 'Any app that speaks the protocol of OpenAI or Ollama.',
+    where: 'Any app that speaks the OpenAI or Ollama protocol.',
     fields: place => [
       { label: 'Base URL, OpenAI', value: `${place.url}/v1` },
       { label: 'Address, Ollama', value: place.url },
@@ -153,7 +153,7 @@ export const setups: Setup[] = [
       { label: 'Headers', value: plainHeaders(place) },
     ],
     notes: () => [
-      'An app that cannot send headers may add ?memoryEnabled=true to the address, or "memoryEnabled": true to the body.',
+      'If the app cannot send headers, add ?memoryEnabled=true to the address, or "memoryEnabled": true to the body.',
     ],
   },
 ];

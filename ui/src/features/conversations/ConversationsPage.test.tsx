@@ -136,7 +136,7 @@ describe('the page of conversations', () => {
     const dialog = await screen.findByRole('dialog');
     expect(dialog).toHaveTextContent('2 chunks: 8 messages, about 900 tokens');
     await userEvent.click(within(dialog).getByRole('button', { name: 'Rebuild' }));
-    expect(await screen.findByText('Made anew: One chunk was too long.')).toBeVisible();
+    expect(await screen.findByText('Rebuilt: One chunk was too long.')).toBeVisible();
   });
 
   it('leaves the old memories in peace when a rebuild fails on its way', async () => {
@@ -159,7 +159,7 @@ describe('the page of conversations', () => {
     listed(tea);
     server.use(http.get('*/api/conversations/gone', () => HttpResponse.json({ detail: 'None.' }, { status: 404 })));
     renderAt(`/conversations?id=${id}&message=x&budget=-1&mode=y&since=never`, <ConversationsPage />);
-    expect(await screen.findByRole('heading', { name: 'This conversation is gone' })).toBeVisible();
+    expect(await screen.findByRole('heading', { name: 'Conversation not found' })).toBeVisible();
   });
 
   it('is opened, read and left by the keyboard alone', async () => {

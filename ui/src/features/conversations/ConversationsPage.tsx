@@ -31,8 +31,8 @@ export function ConversationsPage() {
             </>
           ) : (
             <EmptyState
-              title="Choose a conversation"
-              hint="Read its messages and branches, see what a model is shown of it, and what was remembered from it."
+              title="Select a conversation"
+              hint="Read its messages and branches, and see what models are shown and what was remembered."
             />
           )}
         </section>

@@ -105,7 +105,7 @@ test('nonsense in the address is passed over', async () => {
 test('without memories it says where they come from', async () => {
   serveMemories([]);
   renderAt('/memories', <MemoriesPage />);
-  expect(await screen.findByText('Nothing is remembered yet')).toBeInTheDocument();
+  expect(await screen.findByText('No memories yet')).toBeInTheDocument();
 });
 
 test('a server that fails is told with a way to try again', async () => {
@@ -179,7 +179,7 @@ test('the project’s memory settings and extraction prompt are changed in the p
   const days = await screen.findByRole('textbox', { name: 'Facts fade after' });
   await userEvent.clear(days);
   await userEvent.type(days, '90');
-  await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Waits for a review' }), 'New memories, too');
+  await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Review before remembering' }), 'Everything');
   await userEvent.type(screen.getByRole('textbox', { name: 'Extraction prompt' }), ' All of it.');
   await userEvent.click(screen.getByRole('button', { name: 'Save' }));
   await waitFor(() => expect(changes).toEqual([{ decayDays: 90, review: 'all' }, { prompt: 'Keep it. All of it.' }]));
@@ -202,7 +202,7 @@ test('the filters go with a search, and the age counts as the list has it', asyn
     since: expect.stringMatching(/^\d{4}-.*Z$/) as string,
   });
   await userEvent.click(screen.getByRole('button', { name: 'Filters (4)' }));
-  await userEvent.selectOptions(await screen.findByRole('combobox', { name: 'Age counts' }), 'Since learned');
+  await userEvent.selectOptions(await screen.findByRole('combobox', { name: 'Age since' }), 'Learned');
   await waitFor(() => expect(asked.at(-1)?.body).toMatchObject({ by: 'created' }));
 });
 
@@ -227,7 +227,7 @@ test('a memory that is nowhere is told to be gone', async () => {
     ),
   );
   renderAt('/memories?id=b', <MemoriesPage />);
-  expect(await screen.findByText('This memory is gone')).toBeInTheDocument();
+  expect(await screen.findByText('Memory not found')).toBeInTheDocument();
   expect(screen.queryByRole('button', { name: 'Try again' })).not.toBeInTheDocument();
 });
 
@@ -254,7 +254,7 @@ test('an edit names what was seen, and says when somebody else was quicker', asy
   const asked = serveMemories([memory('a', 'Likes tea')]);
   renderAt('/memories?id=a', <MemoriesPage />);
   await userEvent.click(await screen.findByRole('button', { name: 'Edit' }));
-  const words = screen.getByRole('textbox', { name: 'Words of the memory' });
+  const words = screen.getByRole('textbox', { name: 'Memory text' });
   await userEvent.clear(words);
   await userEvent.type(words, 'Likes rum');
   await userEvent.click(screen.getByRole('button', { name: 'Save' }));
@@ -269,7 +269,7 @@ test('an edit names what was seen, and says when somebody else was quicker', asy
 test('selected memories are deleted and taken back', async () => {
   const asked = serveMemories([memory('a', 'Likes tea'), memory('b', 'Likes rum')]);
   renderAt('/memories', <MemoriesPage />);
-  await userEvent.click(await screen.findByRole('checkbox', { name: 'Select all that are loaded' }));
+  await userEvent.click(await screen.findByRole('checkbox', { name: 'Select all loaded' }));
   expect(screen.getByText('2 selected')).toBeInTheDocument();
   await userEvent.click(screen.getByRole('button', { name: 'Delete' }));
   await userEvent.click(await screen.findByRole('button', { name: 'Undo' }));

@@ -97,7 +97,7 @@ function Opened(props: OpenedProps) {
       position="right"
       size="min(30rem, 100vw)"
       title="Memory"
-      closeButtonProps={{ 'aria-label': 'Close the memory' }}
+      closeButtonProps={{ 'aria-label': 'Close memory' }}
       classNames={{ body: classes.drawer ?? '' }}
     >
       <MemoryPanel key={props.id} {...props} onClose={null} />
@@ -116,12 +116,18 @@ function Actions({ owner }: { owner: Scope }) {
   return (
     <>
       {may.write && (
-        <Button size="xs" leftSection={<TbPlus size={15} aria-hidden />} onClick={() => open('add')}>
+        <Button
+          size="xs"
+          classNames={{ section: classes.icon ?? '' }}
+          leftSection={<TbPlus size={15} aria-hidden />}
+          onClick={() => open('add')}
+        >
           Add a memory
         </Button>
       )}
       <Button
         size="xs"
+        classNames={{ section: classes.icon ?? '' }}
         variant={waiting ? 'light' : 'default'}
         leftSection={<TbChecklist size={15} aria-hidden />}
         onClick={() => open('review')}
@@ -130,6 +136,7 @@ function Actions({ owner }: { owner: Scope }) {
       </Button>
       <Button
         size="xs"
+        classNames={{ section: classes.icon ?? '' }}
         variant="default"
         leftSection={<TbCopyCheck size={15} aria-hidden />}
         onClick={() => open('duplicates')}
@@ -148,7 +155,9 @@ function Actions({ owner }: { owner: Scope }) {
           </Menu.Item>
           <Menu.Item
             leftSection={<TbDownload size={16} aria-hidden />}
-            onClick={() => save.mutate(undefined, { onError: error => notifyFailure('Nothing was exported', error) })}
+            onClick={() =>
+              save.mutate(undefined, { onError: error => notifyFailure('Could not export the memories', error) })
+            }
           >
             Export
           </Menu.Item>

@@ -17,7 +17,7 @@ export function useDeleting(owner: Scope) {
       const what = ids.length === 1 ? 'Memory deleted' : `${ids.length} memories deleted`;
       notifyUndo(what, () => eachOf([...ids].reverse(), id => restore.mutateAsync({ id })));
     },
-    onError: error => notifyFailure('Not everything was deleted', error),
+    onError: error => notifyFailure('Could not delete everything', error),
   });
 }
 

@@ -4,10 +4,7 @@ import { EmptyState } from '@/shared/components/states';
 /** In place of a run that is no more. */
 export function RunGone({ title }: { title: string }) {
   return (
-    <EmptyState
-      title={title}
-      hint="Only the last runs are kept, and those of a user are deleted with the memories."
-    />
+    <EmptyState title={title} hint="Only recent runs are kept, and a user's runs are deleted with their memories." />
   );
 }
 

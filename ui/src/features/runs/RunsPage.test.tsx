@@ -159,7 +159,7 @@ test('two runs of which one is gone say so', async () => {
   server.use(http.get('*/api/runs/:id', () => HttpResponse.json(gone, { status: 404 })));
   serveNothingLive();
   renderAt('/runs?compare=r1,r2', <RunsPage />);
-  expect(await screen.findByText('A run of these two is gone')).toBeVisible();
+  expect(await screen.findByText('One of these runs no longer exists')).toBeVisible();
 });
 
 test('where there is no run yet, the page leads to what makes one', async () => {

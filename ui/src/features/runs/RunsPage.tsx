@@ -82,8 +82,8 @@ export function RunsPage() {
           )}
           {!isNarrowed && (
             <EmptyState
-              title="Choose a run"
-              hint="What each node was asked and answered, how long it took, and what memory had to do with it. Tick two runs to compare them."
+              title="Select a run"
+              hint="See what each node was asked and answered, how long it took and which memories it used. Tick two runs to compare them."
             />
           )}
         </section>

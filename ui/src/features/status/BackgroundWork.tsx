@@ -6,7 +6,7 @@ import { Section } from './Section';
 
 type Work = Status['work'];
 
-const JOBS: Record<string, string> = { remember: 'Remembering turns of chats', add: 'Adding memories' };
+const JOBS: Record<string, string> = { remember: 'Learning from chats', add: 'Adding memories' };
 
 /** What goes on behind the requests, with how far it is. */
 export function BackgroundWork({ work }: { work: Work }) {
@@ -17,7 +17,7 @@ export function BackgroundWork({ work }: { work: Work }) {
         <Vectors
           title="Vectors of messages"
           progress={work.message_vectors}
-          waiting="They are made when their user's conversations are next used."
+          waiting="Made when the user's conversations are next opened."
         />
         <Jobs jobs={work.jobs} />
         <Pruning pruning={work.pruning} />
@@ -65,7 +65,7 @@ function Jobs({ jobs }: { jobs: Work['jobs'] }) {
   if (jobs.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        No jobs wait, and none was given up within the last week.
+        No jobs are waiting, and none was given up in the last week.
       </Text>
     );
   return (
@@ -103,7 +103,7 @@ function Pruning({ pruning }: { pruning: Work['pruning'] }) {
     );
   return (
     <Text size="sm">
-      Conversations that were not used for {plural(pruning.days, 'day')} are removed once a day
+      Conversations unused for {plural(pruning.days, 'day')} are deleted once a day
       {pruning.last_at && (
         <>
           , last <Time value={pruning.last_at} ago />

@@ -10,7 +10,7 @@ export function Choices({ choices }: { choices: Status['choices'] }) {
   const tree: [string, ReactNode][] = choices.config_dir
     ? [
         ['Config tree', <Words key="tree">{choices.config_dir}</Words>],
-        ['Served for', <Words key="users">{choices.workflow_users.join(', ')}</Words>],
+        ['Users', <Words key="users">{choices.workflow_users.join(', ')}</Words>],
       ]
     : [];
   return (
@@ -20,9 +20,9 @@ export function Choices({ choices }: { choices: Status['choices'] }) {
           ['Default project', choices.default_project],
           ['Default user', choices.default_user],
           ['Memories fade', choices.decay_days === null ? 'never' : `after ${plural(choices.decay_days, 'day')}`],
-          ['Memories in a prompt', `at most ${choices.search_limit}`],
+          ['Memories per prompt', `at most ${choices.search_limit}`],
           ['Chats kept', kept(choices)],
-          ['Models are shown', choices.history === 'server' ? 'the stored window' : 'what the app sends'],
+          ['Models see', choices.history === 'server' ? 'the stored window' : 'what the app sends'],
           ['Window', `${choices.strategy}, ${choices.max_history_tokens.toLocaleString()} tokens`],
           ['Runs recorded', choices.keeps_runs ? 'yes' : 'no'],
           ...tree,
@@ -34,5 +34,5 @@ export function Choices({ choices }: { choices: Status['choices'] }) {
 
 function kept(choices: Status['choices']): string {
   if (choices.keeps_all_chats) return 'all';
-  return choices.keeps_named_chats ? 'those with a session id' : 'none';
+  return choices.keeps_named_chats ? 'those with a session ID' : 'none';
 }

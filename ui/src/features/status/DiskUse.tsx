@@ -12,10 +12,10 @@ export function DiskUse({ room }: { room: Status['room'] }) {
   const shares = room.shares ?? [];
   const whole = shares.reduce((sum, share) => sum + share.size_bytes, 0);
   return (
-    <Section title="On the disk" aside={<Text size="sm">{room.shares && bytes(whole)}</Text>}>
+    <Section title="Disk usage" aside={<Text size="sm">{room.shares && bytes(whole)}</Text>}>
       {room.shares === null ? (
         <Text size="sm" c="dimmed">
-          Being measured.
+          Measuring…
         </Text>
       ) : (
         <>

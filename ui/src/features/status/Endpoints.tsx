@@ -132,7 +132,7 @@ function summary(endpoints: Status['endpoints']): string {
   const well = endpoints.length - ill - unknown;
   return [
     ill > 0 ? `${ill.toLocaleString()} with problems` : '',
-    unknown > 0 ? `${unknown.toLocaleString()} not looked at yet` : '',
+    unknown > 0 ? `${unknown.toLocaleString()} not checked yet` : '',
     well > 0 ? `${well.toLocaleString()} well` : '',
   ]
     .filter(Boolean)

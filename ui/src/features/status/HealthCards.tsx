@@ -46,7 +46,7 @@ function ModelCard({ model }: { model: Status['model'] }) {
       <Facts
         facts={[
           ['Name', <Words key="name">{model.name}</Words>],
-          ['Reached by', PROVIDERS[model.provider] ?? model.provider],
+          ['Provider', PROVIDERS[model.provider] ?? model.provider],
           ...fact('Address', model.url),
           ['Last answer', model.answered_at ? <Time key="time" value={model.answered_at} ago /> : 'none yet'],
           ...(model.failed_at
@@ -70,7 +70,7 @@ function EmbedderCard({ embedder }: { embedder: Status['embedder'] }) {
       <Facts
         facts={[
           ['Name', <Words key="name">{embedder.name}</Words>],
-          ['Reached by', PROVIDERS[embedder.provider] ?? embedder.provider],
+          ['Provider', PROVIDERS[embedder.provider] ?? embedder.provider],
           ...fact('Address', embedder.url),
           ['Dimensions', embedder.dimension ?? 'known after its first answer'],
         ]}
@@ -88,10 +88,10 @@ function StorageCard({ status }: { status: Status }) {
     <Section title="Storage" aside={<StateBadge state={state} />}>
       <Facts
         facts={[
-          ['Kept in', room.backend === 'file' ? 'project files' : 'SQLite'],
+          ['Stored in', room.backend === 'file' ? 'project files' : 'SQLite'],
           ['Folder', <Words key="folder">{room.data_dir}</Words>],
           ['Writable', room.writable && !storage_problem ? 'yes' : 'no'],
-          ['Free on the disk', room.free_bytes === null ? 'unknown' : bytes(room.free_bytes)],
+          ['Free disk space', room.free_bytes === null ? 'unknown' : bytes(room.free_bytes)],
         ]}
       />
     </Section>

@@ -39,12 +39,12 @@ export function Latencies({ latency }: { latency: Status['latency'] }) {
           onChange={value => set('span', value === 'day' ? 'day' : null)}
           data={[
             { value: 'hour', label: 'Last hour' },
-            { value: 'day', label: 'Last day' },
+            { value: 'day', label: 'Last 24 hours' },
           ]}
         />
         <Switch
           size="sm"
-          label="As tables"
+          label="Show as tables"
           checked={asTable}
           onChange={event => set('as', event.currentTarget.checked ? 'table' : null)}
         />
@@ -62,7 +62,7 @@ function Chart({ span, steps }: { span: Span; steps: LatencyStep[] }) {
   if (steps.every(step => step.count === 0))
     return (
       <Text size="sm" c="dimmed" ta="center" py="xl">
-        Nothing was measured in the last {span}.
+        No data for the last {span}.
       </Text>
     );
   return (
@@ -81,7 +81,7 @@ function Summary({ title, spread }: { title: string; spread: Latency['hour'] }) 
           <span className={classes.line} aria-hidden /> median {milliseconds(spread.p50_ms)}
         </span>
         <span className={classes.key}>
-          <span className={classes.dashed} aria-hidden /> 95 % within {milliseconds(spread.p95_ms)}
+          <span className={classes.dashed} aria-hidden /> p95 {milliseconds(spread.p95_ms)}
         </span>
         <span>{plural(spread.count, 'time')}</span>
       </Group>

@@ -22,7 +22,7 @@ export default function LatencyChart({ steps }: { steps: LatencyStep[] }) {
           },
           {
             name: 'most',
-            label: '95 % within',
+            label: 'p95',
             color: 'light-dark(var(--mantine-color-orange-8), var(--mantine-color-orange-4))',
             strokeDasharray: '5 4',
           },

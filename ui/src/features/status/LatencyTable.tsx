@@ -8,7 +8,7 @@ export function LatencyTable({ title, steps }: { title: string; steps: LatencySt
   if (measured.length === 0)
     return (
       <Text size="sm" c="dimmed" ta="center" py="xl">
-        Nothing was measured in this time.
+        No data for this period.
       </Text>
     );
   return (
@@ -23,7 +23,7 @@ export function LatencyTable({ title, steps }: { title: string; steps: LatencySt
           <Table.Tr>
             <Table.Th>From</Table.Th>
             <Table.Th ta="right">Median</Table.Th>
-            <Table.Th ta="right">95 % within</Table.Th>
+            <Table.Th ta="right">p95</Table.Th>
             <Table.Th ta="right">Times</Table.Th>
           </Table.Tr>
         </Table.Thead>

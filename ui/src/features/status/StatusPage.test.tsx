@@ -106,8 +106,8 @@ test('a server that is well shows its parts, its counts and its settings', async
   expect(screen.getByRole('region', { name: 'Server' })).toHaveTextContent('1 day, 2 hours');
   expect(screen.getByText('1,234').closest('div')).toHaveTextContent('Memories');
   expect(screen.getByRole('link', { name: 'Memories' })).toHaveAttribute('href', '/memories');
-  expect(screen.getByRole('region', { name: 'On the disk' })).toHaveTextContent('memories2 KiB');
-  expect(screen.getByRole('region', { name: 'Settings in use' })).toHaveTextContent('those with a session id');
+  expect(screen.getByRole('region', { name: 'Disk usage' })).toHaveTextContent('memories2 KiB');
+  expect(screen.getByRole('region', { name: 'Settings in use' })).toHaveTextContent('those with a session ID');
 });
 
 test('what is still being counted is no zero', async () => {
@@ -139,7 +139,7 @@ test('background work shows how far it is', async () => {
   renderAt('/status', <StatusPage />);
   const bar = await screen.findByRole('progressbar', { name: 'Vectors of memories' });
   expect(bar).toHaveAttribute('aria-valuenow', '25');
-  expect(screen.getByRole('row', { name: 'Remembering turns of chats 4 1 2' })).toBeVisible();
+  expect(screen.getByRole('row', { name: 'Learning from chats 4 1 2' })).toBeVisible();
 });
 
 test('the times are told in a table as well', async () => {

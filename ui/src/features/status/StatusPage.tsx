@@ -24,14 +24,16 @@ export function StatusPage() {
       variant="default"
       leftSection={<TbRefresh size={16} aria-hidden />}
       loading={check.isPending}
-      onClick={() => check.mutate(undefined, { onError: error => notifyFailure('It could not be checked', error) })}
+      onClick={() =>
+        check.mutate(undefined, { onError: error => notifyFailure('Could not check the models', error) })
+      }
     >
       Check models now
     </Button>
   );
   return (
     <PageFrame title="Status" actions={checkNow}>
-      {status.isPending && <LoadingState label="Loading the status" />}
+      {status.isPending && <LoadingState label="Loading status" />}
       {status.isError && <ErrorState error={status.error} onRetry={() => void status.refetch()} />}
       {status.data && <Parts status={status.data} />}
     </PageFrame>

@@ -71,7 +71,7 @@ test('a workflow that cannot remember says so', async () => {
   const [user] = TREE.files;
   serve({ ...TREE, files: [user, { ...TREE.files[1], can_remember: false }] });
   renderAt('/workflows', <WorkflowsPage />);
-  expect(await screen.findByText('Cannot remember')).toBeVisible();
+  expect(await screen.findByText('No memory')).toBeVisible();
 });
 
 test('a file that is not there is said to be missing', async () => {
@@ -103,7 +103,7 @@ test('a file is found by words of its path', async () => {
   expect(new URLSearchParams(router.state.location.search).get('file')).toBe(FILE);
   await userEvent.clear(field);
   await userEvent.type(field, 'nothing like it');
-  expect(await screen.findByText('No path has all of these words.')).toBeVisible();
+  expect(await screen.findByText('No path contains all of these words.')).toBeVisible();
 });
 
 test('a user shows where messages start, and leads there', async () => {

@@ -52,14 +52,14 @@ export function AddMemoryDialog({ owner, onClose }: DialogProps) {
             onKeyDown={event => event.key === 'Enter' && (event.ctrlKey || event.metaKey) && submit()}
           />
           <Checkbox
-            label="Extract the facts"
-            description="The model splits the text into facts and compares them with what is known. Off, it is kept word for word."
+            label="Extract facts"
+            description="The model splits the text into facts and compares them with existing memories. When off, the text is stored as is."
             checked={infer}
             onChange={event => setInfer(event.currentTarget.checked)}
           />
-          {add.isError && <ErrorState error={add.error} title="The memory was not added" />}
+          {add.isError && <ErrorState error={add.error} title="Could not add the memory" />}
           {add.data?.results.length === 0 && !add.data.known?.length && !add.data.proposed?.length && (
-            <ErrorState error={new Error('The model found no fact in it.')} title="Nothing was added" />
+            <ErrorState error={new Error('The model found no facts in it.')} title="Nothing was added" />
           )}
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>
@@ -76,7 +76,7 @@ export function AddMemoryDialog({ owner, onClose }: DialogProps) {
 }
 
 function inWords(changes: number, known: string[], waiting: number): string {
-  if (waiting > 0) return `${waiting} ${waiting === 1 ? 'waits' : 'wait'} for a review`;
+  if (waiting > 0) return `${waiting} ${waiting === 1 ? 'is' : 'are'} waiting for review`;
   if (changes === 0) return `Already known: ${known.join(' · ')}`;
   return changes === 1 ? 'Memory added' : `${changes} memories added or changed`;
 }

@@ -37,14 +37,14 @@ export function ForgetMemoriesDialog({ owner, onClose }: DialogProps) {
             history and the traces of runs. Deleted ones go, too. Nothing brings them back; conversations stay.
           </Text>
           <TextInput
-            label="Type the user’s name to go on"
+            label="Type the user name to confirm"
             placeholder={owner.user}
             autoComplete="off"
             data-autofocus
             value={typed}
             onChange={event => setTyped(event.currentTarget.value)}
           />
-          {forget.isError && <ErrorState error={forget.error} title="Not everything was forgotten" />}
+          {forget.isError && <ErrorState error={forget.error} title="Could not forget everything" />}
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>
               Cancel

@@ -31,7 +31,7 @@ export function ImportConversations({ onClose }: { onClose: () => void }) {
           value={file}
           onChange={choose}
           clearable
-          clearButtonProps={{ 'aria-label': 'Choose no file' }}
+          clearButtonProps={{ 'aria-label': 'Clear file' }}
         />
         {check.isPending && (
           <Text size="sm" c="dimmed" role="status">

@@ -70,7 +70,7 @@ function Refusal({ compact, error }: { compact: boolean; error: Error }) {
       </Text>
     );
   return (
-    <Alert color="red" variant="light" title="It was not saved" role="alert">
+    <Alert color="red" variant="light" title="Could not save" role="alert">
       {messageOf(error)}
     </Alert>
   );

@@ -16,7 +16,7 @@ export function notifyUndo(message: string, undo: () => Promise<unknown>): void 
           variant="light"
           onClick={() => {
             notifications.hide(id);
-            undo().catch((error: unknown) => notifyFailure('That could not be undone', error));
+            undo().catch((error: unknown) => notifyFailure('Could not undo that', error));
           }}
         >
           Undo

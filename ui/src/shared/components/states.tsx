@@ -46,7 +46,7 @@ interface ErrorStateProps {
 }
 
 /** What failed, the server's own words about it, and a way to try again; for a key that may not, just that. */
-export function ErrorState({ error, title = 'This could not be loaded', onRetry }: ErrorStateProps) {
+export function ErrorState({ error, title = 'Could not load this', onRetry }: ErrorStateProps) {
   if (error instanceof ApiError && error.code === 'forbidden')
     return (
       <Alert variant="default" icon={<TbLock aria-hidden />} title={NOT_ALLOWED} role="status" m="md">

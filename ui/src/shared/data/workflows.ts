@@ -38,7 +38,7 @@ export function useConfigProblems() {
   return useQuery({ queryKey: keys.problems, queryFn: () => unwrap(client.GET('/api/workflows/problems')) });
 }
 
-/** The text of one file, its secrets covered. */
+/** The text of one file, its secrets hidden. */
 export function useConfigText(path: string) {
   return useQuery({
     queryKey: keys.file(path),

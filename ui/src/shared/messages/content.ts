@@ -26,9 +26,9 @@ export function filesOf(content: Content): File[] {
       case 'image_url':
         return [{ kind: 'image', label: 'Picture', ...placeOf(part.image_url.url) }];
       case 'audio_url':
-        return [{ kind: 'audio', label: 'Sound', ...placeOf(part.audio_url.url) }];
+        return [{ kind: 'audio', label: 'Audio', ...placeOf(part.audio_url.url) }];
       case 'video_url':
-        return [{ kind: 'video', label: 'Film', ...placeOf(part.video_url.url) }];
+        return [{ kind: 'video', label: 'Video', ...placeOf(part.video_url.url) }];
       case 'file':
         return [{ kind: 'document', label: part.file.filename || 'Document', ...placeOf(part.file.file_data) }];
     }

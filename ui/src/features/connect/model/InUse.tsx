@@ -24,7 +24,7 @@ export function InUse({ model }: { model: ModelSetup['in_use'] }) {
                 {model.has_key && ', with a key'}
               </>
             ) : (
-              'Answers only quote what is remembered. Choose below where your model runs.'
+              'Until then, answers only quote memories. Choose below where your model runs.'
             )}
           </Text>
         </Stack>

@@ -17,7 +17,13 @@ export function KeyInput({ value, onChange, url, saved, setBy }: KeyInputProps) 
   const isMoved = saved?.has_key === true && !isSame;
   if (setBy !== undefined)
     return (
-      <TextInput label="API key" readOnly variant="filled" value="Set elsewhere" description={`Set by ${setBy}`} />
+      <TextInput
+        label="API key"
+        readOnly
+        variant="filled"
+        value="Set outside this page"
+        description={`Set by ${setBy}`}
+      />
     );
   return (
     <PasswordInput

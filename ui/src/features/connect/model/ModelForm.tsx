@@ -113,8 +113,7 @@ export function ModelForm({ setup }: { setup: ModelSetup }) {
           </Text>
         )}
         <Text size="sm" c="dimmed">
-          What is saved is in force at once, also after a restart. A chat that is being answered ends on the model it
-          began with.
+          Takes effect immediately. Answers in progress finish on the previous model.
         </Text>
       </Stack>
     </form>

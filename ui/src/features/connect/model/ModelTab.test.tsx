@@ -110,12 +110,12 @@ test('a test that fails says why and what to do', async () => {
     ok: false,
     status: 401,
     problem: 'it refused the key (401)',
-    to_do: 'Enter a key of this address.',
+    to_do: 'Enter a key for this address.',
   };
   played(CONNECTED, { tested: { ...TESTED, ...problem } });
   open();
   await userEvent.click(await screen.findByRole('button', { name: 'Test' }));
-  expect(await screen.findByText('No answer: it refused the key (401). Enter a key of this address.')).toBeVisible();
+  expect(await screen.findByText('No answer: it refused the key (401). Enter a key for this address.')).toBeVisible();
 });
 
 test('a stored key is kept for its address and said to go with it', async () => {
@@ -135,7 +135,7 @@ test('an Ollama that was started later is taken by one click', async () => {
   const sent = played(NOTHING, { found: ['llama3.2:latest'] });
   open();
   const notice = await screen.findByRole('alert');
-  expect(notice).toHaveTextContent('It answers at http://127.0.0.1:11434 and has one model.');
+  expect(notice).toHaveTextContent('It runs at http://127.0.0.1:11434 and has one model.');
   await userEvent.click(within(notice).getByRole('button', { name: 'Use llama3.2:latest' }));
   expect(await screen.findByRole('heading', { name: 'qwen3' })).toBeVisible();
   expect(sent.save).toEqual({ provider: 'ollama', url: 'http://127.0.0.1:11434', model: 'llama3.2:latest' });
@@ -145,7 +145,7 @@ test('what is set elsewhere is named with its place and cannot be changed', asyn
   const fixed = [{ key: 'llm.model', value: 'their-model', set_by: 'environment variable MEMORY_LLM_MODEL' }];
   played({ ...NOTHING, setup: { ...NOTHING.setup, fixed } });
   open();
-  expect(await screen.findByText('Set elsewhere, so fixed here')).toBeVisible();
+  expect(await screen.findByText('Set outside this page')).toBeVisible();
   const model = screen.getByRole('combobox', { name: 'Model' });
   expect(model).toHaveValue('their-model');
   expect(model).toHaveAttribute('readonly');
@@ -184,7 +184,7 @@ test('a refusal of the server stands at the button', async () => {
 test('a model is disconnected after a question', async () => {
   const sent = played(CONNECTED);
   open();
-  await userEvent.click(await screen.findByRole('button', { name: 'Disconnect it' }));
+  await userEvent.click(await screen.findByRole('button', { name: 'Disconnect model' }));
   await userEvent.click(await screen.findByRole('button', { name: 'Disconnect' }));
   expect(await screen.findByText('No language model is connected')).toBeVisible();
   expect(sent.forget).toBe('application/json');

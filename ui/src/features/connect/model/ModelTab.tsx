@@ -33,7 +33,7 @@ function Loaded({ overview: { setup, locked } }: { overview: ModelOverview }) {
       <LaterOllama setup={setup} locked={locked} />
       {setup.serves_tree && <TreeNote />}
       {locked && (
-        <Alert variant="default" icon={<TbLock aria-hidden />} title="Shown, not changed, here">
+        <Alert variant="default" icon={<TbLock aria-hidden />} title="Read-only">
           <Text size="sm">{locked}</Text>
         </Alert>
       )}
@@ -59,7 +59,7 @@ function LaterOllama({ setup, locked }: { setup: ModelSetup; locked: string }) {
     <Alert color="pine" variant="light" icon={<TbBolt aria-hidden />} title="Ollama is running">
       <Stack gap="xs" align="flex-start">
         <Text size="sm">
-          It answers at <Code>{found.url}</Code> and has{' '}
+          It runs at <Code>{found.url}</Code> and has{' '}
           {found.models.length === 1 ? 'one model' : `${found.models.length} models`}.
         </Text>
         {!locked && (
@@ -91,21 +91,21 @@ function Forget({ setup }: { setup: ModelSetup }) {
   const { saved } = setup;
   if (saved === null) return null;
   const ask = async () => {
-    const message = 'Its key is removed, too. The model of the settings is used then, if they name one.';
+    const message = 'Its key is removed as well. Mnemoir then uses the model from its settings, if there is one.';
     if (await confirm({ title: 'Disconnect the model?', message, action: 'Disconnect' }))
-      forget.mutate(undefined, { onError: error => notifyFailure('The model is still connected', error) });
+      forget.mutate(undefined, { onError: error => notifyFailure('Could not disconnect the model', error) });
   };
   return (
     <Stack gap="xs" align="flex-start">
       <Title order={2} size="h5">
-        Saved here
+        Saved model
       </Title>
       <Text size="sm">
         <Words limit={200}>{saved.model}</Words> at <Words limit={200}>{saved.url}</Words>,{' '}
         {saved.has_key ? 'with a key' : 'without a key'}
-        {!saved.in_force && '. It is not in use, because llm.provider is set elsewhere'}.{' '}
+        {!saved.in_force && '. Not in use: llm.provider is set outside this page'}.{' '}
         <Anchor component="button" type="button" size="sm" inherit onClick={() => void ask()}>
-          Disconnect it
+          Disconnect model
         </Anchor>
       </Text>
     </Stack>

@@ -8,7 +8,7 @@ export function SetElsewhere({ fixed }: { fixed: ModelSetup['fixed'] }) {
   return (
     <Stack gap="xs">
       <Title order={3} size="h6">
-        Set elsewhere, so fixed here
+        Set outside this page
       </Title>
       <List size="sm">
         {fixed.map(({ key, value, set_by }) => (

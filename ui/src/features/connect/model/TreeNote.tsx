@@ -7,10 +7,10 @@ export function TreeNote() {
   const { data } = useStatus();
   const files = (data?.endpoints ?? []).map(endpoint => endpoint.path).filter(path => path !== null);
   return (
-    <Alert variant="default" icon={<TbBinaryTree2 aria-hidden />} title="This sets the model of the memory">
+    <Alert variant="default" icon={<TbBinaryTree2 aria-hidden />} title="This is the model for memory">
       <Text size="sm">
-        This server answers by workflows. The model here derives what is remembered, and answers where a workflow has
-        the node Respond. The models of the workflows stand in their endpoint files
+        This server runs workflows. The model here extracts memories, and answers in workflows with a Respond node.
+        The other models are set in endpoint files
         {files.length > 0 && `: ${files.join(', ')}`}.
       </Text>
     </Alert>

@@ -15,7 +15,7 @@ export const embedders: Embedder[] = [
   {
     provider: 'openai',
     name: 'OpenAI or compatible',
-    about: "Speaks OpenAI's protocol",
+    about: 'OpenAI-compatible',
     model: 'text-embedding-3-small',
   },
 ];

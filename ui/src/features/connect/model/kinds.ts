@@ -64,8 +64,8 @@ export const kinds: Kind[] = [
   },
   {
     id: OTHER,
-    name: 'Any other',
-    about: "Speaks OpenAI's protocol",
+    name: 'Other',
+    about: 'OpenAI-compatible',
     provider: 'openai-chat',
     url: '',
     model: '',
@@ -87,7 +87,7 @@ export function kindOf(provider: string, url: string): Kind {
 /** What the server of a model is called. */
 export function serverName(provider: string, url: string): string {
   const { id, name } = kindOf(provider, url);
-  return id === OTHER || (id === OPENAI && url !== OPENAI_URL) ? "A server of OpenAI's protocol" : name;
+  return id === OTHER || (id === OPENAI && url !== OPENAI_URL) ? 'OpenAI-compatible server' : name;
 }
 
 /** What the form says of a model. */

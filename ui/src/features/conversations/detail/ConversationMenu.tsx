@@ -27,10 +27,10 @@ export function ConversationMenu({ conversation }: { conversation: Conversation 
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item leftSection={<TbEdit aria-hidden />} onClick={editing.open}>
-            Title, tags, keep…
+            Edit details…
           </Menu.Item>
           <Menu.Item leftSection={<TbEraser aria-hidden />} onClick={() => void clear()}>
-            Begin the context anew…
+            Clear context…
           </Menu.Item>
           <Menu.Item
             component={Link}
@@ -52,7 +52,7 @@ export function ConversationMenu({ conversation }: { conversation: Conversation 
             <Menu.Item
               key={format}
               leftSection={<TbDownload aria-hidden />}
-              onClick={() => save(format, { onError: error => notifyFailure('It was not saved', error) })}
+              onClick={() => save(format, { onError: error => notifyFailure('Could not save the file', error) })}
             >
               {formats[format].name}
             </Menu.Item>
@@ -75,14 +75,14 @@ function useForget({ id, title, preview }: Conversation) {
     const agreed = await confirm({
       title: 'Delete this conversation?',
       message:
-        `“${(title || preview || id).slice(0, 120)}” goes for good: the messages of all branches, their files, what ` +
-        'nodes and discussion remember of it, the traces of its runs, and the facts that were learned from it alone.',
+        `“${(title || preview || id).slice(0, 120)}” will be deleted: the messages of all branches, their files, what ` +
+        'nodes and discussion remember of it, its run traces, and the facts learned only from it. This cannot be undone.',
       action: 'Delete',
     });
     if (!agreed) return;
     mutate(undefined, {
       onSuccess: () => change({ id: null, tab: null, message: null }),
-      onError: error => notifyFailure('It was not deleted', error),
+      onError: error => notifyFailure('Could not delete the conversation', error),
     });
   };
 }
@@ -91,11 +91,11 @@ function useClearContext(id: string) {
   const { mutate } = useChangeConversation(id);
   return async () => {
     const agreed = await confirm({
-      title: 'Begin the context anew?',
-      message: 'The messages stay, but models are shown only what is said from now on. The summary goes.',
-      action: 'Begin anew',
+      title: 'Clear context?',
+      message: 'Messages stay, but models only see what is said from now on. The summary is deleted.',
+      action: 'Clear context',
     });
     if (agreed)
-      mutate({ clear_context: true }, { onError: error => notifyFailure('The context is as it was', error) });
+      mutate({ clear_context: true }, { onError: error => notifyFailure('Could not clear the context', error) });
   };
 }

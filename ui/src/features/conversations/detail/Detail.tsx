@@ -15,14 +15,11 @@ export function Detail({ id }: { id: string }) {
   const { data: conversation, error, refetch } = useConversation(id);
   if (conversation === null) {
     return (
-      <EmptyState
-        title="This conversation is gone"
-        hint="It was deleted, or it belongs to another user or project."
-      />
+      <EmptyState title="Conversation not found" hint="It was deleted, or it belongs to another user or project." />
     );
   }
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
-  if (!conversation) return <LoadingState label="Loading the conversation" />;
+  if (!conversation) return <LoadingState label="Loading conversation" />;
   return (
     <>
       <DetailHead conversation={conversation} />

@@ -33,7 +33,8 @@ export function DetailHead({ conversation }: { conversation: Conversation }) {
         </span>
         <span>{count === 1 ? '1 message' : `${count.toLocaleString()} messages`}</span>
         <span>
-          begun <Time value={conversation.created_at} />
+          {' '}
+          started <Time value={conversation.created_at} />
         </span>
         <span>
           last used <Time value={conversation.updated_at} ago />

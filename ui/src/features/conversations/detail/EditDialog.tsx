@@ -20,7 +20,7 @@ export function EditDialog({ conversation, onClose }: EditDialogProps) {
     mutate({ title: title.trim() || null, tags, keep }, { onSuccess: onClose });
   };
   return (
-    <Modal opened onClose={onClose} title="About this conversation" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal opened onClose={onClose} title="Conversation details" closeButtonProps={{ 'aria-label': 'Close' }}>
       <form onSubmit={save}>
         <Stack>
           <TextInput
@@ -33,12 +33,12 @@ export function EditDialog({ conversation, onClose }: EditDialogProps) {
           />
           <TagsInput label="Tags" maxTags={100} value={tags} onChange={setTags} />
           <Switch
-            label="Keep it"
-            description="Old conversations are removed where the server's settings say so; this one is not."
+            label="Keep"
+            description="Not deleted when old conversations are cleaned up."
             checked={keep}
             onChange={event => setKeep(event.currentTarget.checked)}
           />
-          {error && <ErrorState error={error} title="It was not saved" />}
+          {error && <ErrorState error={error} title="Could not save" />}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               Cancel

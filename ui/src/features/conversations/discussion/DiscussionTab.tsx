@@ -12,12 +12,12 @@ import { Rebuild } from './Rebuild';
 export function DiscussionTab({ id }: { id: string }) {
   const { data, error, isPending, refetch } = useDiscussion(id);
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
-  if (isPending) return <LoadingState label="Loading the discussion memory" />;
+  if (isPending) return <LoadingState label="Loading discussion memory" />;
   if (!data) {
     return (
       <EmptyState
-        title="Nothing is remembered of this discussion"
-        hint="Workflows with a node for it keep summaries and records of long discussions, under the id of the conversation."
+        title="No discussion memory yet"
+        hint="Workflows with a discussion memory node keep summaries and records of long discussions here."
       />
     );
   }
@@ -56,7 +56,7 @@ function Remembered({ id, overview }: { id: string; overview: Overview }) {
           </>
         ) : (
           <Text size="sm" c="dimmed">
-            There is none yet.
+            None yet.
           </Text>
         )}
       </div>

@@ -29,7 +29,7 @@ export function SummaryCard({ summary, onForget }: SummaryCardProps) {
       }
       mark={
         summary.stale_since && (
-          <Tooltip label="Its text is no longer in the conversation; prompts do not hold it">
+          <Tooltip label="Its text is no longer in the conversation, so prompts leave it out">
             <Badge size="xs" variant="default" className={classes.stale}>
               stale since <Time value={summary.stale_since} />
             </Badge>
@@ -112,7 +112,7 @@ function Card({ facts, mark, forget, onForget, source, children }: CardProps) {
       {children}
       {source && source.length > 0 && (
         <details className={classes.source}>
-          <summary>{source.length === 1 ? 'Made of 1 message' : `Made of ${source.length} messages`}</summary>
+          <summary>{source.length === 1 ? 'From 1 message' : `From  ${source.length} messages`}</summary>
           {source.map((message, at) => (
             <div key={at} className={classes.said}>
               <b>{message.role}</b> <Words limit={2000}>{message.content}</Words>

@@ -57,13 +57,13 @@ function useForget(id: string, kind: Kind) {
   const { mutate } = useForgetChunk(id, kind);
   return async (key: string) => {
     const agreed = await confirm({
-      title: kind === 'records' ? 'Forget what this record was made of?' : 'Forget this chunk?',
+      title: kind === 'records' ? 'Forget this record?' : 'Forget this chunk?',
       message:
-        'Its words go, and everything that was made of them: ' +
+        'Its source text is forgotten, with everything made from it:  ' +
         (kind === 'records' ? 'this record and the others of the same chunk' : 'this summary') +
-        ', and the rolling summary where it may be in that. This cannot be undone.',
+        ', and the rolling summary if it may contain it. This cannot be undone.',
       action: 'Forget',
     });
-    if (agreed) mutate(key, { onError: error => notifyFailure('It was not forgotten', error) });
+    if (agreed) mutate(key, { onError: error => notifyFailure('Could not forget it', error) });
   };
 }

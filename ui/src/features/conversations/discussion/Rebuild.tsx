@@ -25,7 +25,7 @@ export function Rebuild({ id }: { id: string }) {
       },
       {
         onError: error => {
-          if (!stopping.current?.signal.aborted) notifyFailure('The memories are as they were', error);
+          if (!stopping.current?.signal.aborted) notifyFailure('Could not rebuild the memories', error);
           setStep(null);
         },
       },
@@ -41,7 +41,7 @@ export function Rebuild({ id }: { id: string }) {
             aria-label="Rebuilding"
           />
           <Text size="xs" role="status">
-            {step.all ? `${step.done} of ${step.all} chunks` : 'Beginning'}
+            {step.all ? `${step.done} of ${step.all} chunks` : 'Starting'}
           </Text>
           <Button size="compact-sm" variant="default" onClick={() => stopping.current?.abort()}>
             Stop
@@ -50,7 +50,7 @@ export function Rebuild({ id }: { id: string }) {
       )}
       {step?.finished && (
         <Text size="xs" role="status">
-          Made anew{step.notes.length > 0 && `: ${step.notes.join(' ')}`}
+          Rebuilt{step.notes.length > 0 && `: ${step.notes.join(' ')}`}
         </Text>
       )}
       {!isRunning && (
@@ -70,10 +70,10 @@ export function Rebuild({ id }: { id: string }) {
 
 function question({ chunks, messages, tokens }: RebuildPlan) {
   return {
-    title: 'Make all memories of this discussion anew?',
+    title: 'Rebuild all memories of this discussion?',
     message:
-      `A model is asked about ${chunks.toLocaleString()} chunks: ${messages.toLocaleString()} messages, about ` +
-      `${tokens.toLocaleString()} tokens. The new memories take the place of the old ones when all are there.`,
+      `A model processes ${chunks.toLocaleString()} chunks: ${messages.toLocaleString()} messages, about ` +
+      `${tokens.toLocaleString()} tokens. The new memories replace the old ones once all are done.`,
     action: 'Rebuild',
   };
 }

@@ -21,7 +21,7 @@ export function FoundList() {
   if (isPending) return <LoadingState label="Searching" />;
   const found = data.results;
   if (found.length === 0) {
-    return <EmptyState title="Nothing was found" hint="Try other words, or search by meaning as well." />;
+    return <EmptyState title="Nothing found" hint="Try other words, or search by meaning as well." />;
   }
   return (
     <>

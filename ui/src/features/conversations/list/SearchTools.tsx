@@ -12,7 +12,7 @@ const modes: { value: Mode; label: string }[] = [
   { value: 'semantic', label: 'Meaning' },
 ];
 const roles = [
-  { value: '', label: 'Anybody' },
+  { value: '', label: 'Anyone' },
   { value: 'user', label: 'User' },
   { value: 'assistant', label: 'Assistant' },
   { value: 'tool', label: 'Tool' },
@@ -39,13 +39,7 @@ export function SearchTools() {
         onChange={event => write(event.currentTarget.value)}
         rightSection={
           words && (
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              size="sm"
-              aria-label="Clear the search"
-              onClick={() => write('')}
-            >
+            <ActionIcon variant="subtle" color="gray" size="sm" aria-label="Clear search" onClick={() => write('')}>
               <TbX aria-hidden />
             </ActionIcon>
           )
@@ -98,13 +92,13 @@ function Filters() {
           <TextInput
             size="xs"
             type="date"
-            label="To, with that day"
+            label="To (inclusive)"
             value={address.until}
             onChange={event => change({ until: event.currentTarget.value })}
           />
           {isOn && (
             <Button size="xs" variant="default" onClick={() => change({ role: null, since: null, until: null })}>
-              Clear the filters
+              Clear filters
             </Button>
           )}
         </Stack>

@@ -11,7 +11,7 @@ import classes from './Nodes.module.css';
 export function NodeRecords({ conversation, memory }: { conversation: string; memory: string }) {
   const { data, error, refetch } = useNodeRecords(conversation, memory);
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
-  if (!data) return <LoadingState label="Loading the memory" />;
+  if (!data) return <LoadingState label="Loading memory" />;
   const rows = data.results.map((record, at) => ({ record, at }));
   return (
     <div className={classes.all}>

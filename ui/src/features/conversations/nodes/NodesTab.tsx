@@ -11,8 +11,8 @@ import { NodeRecords, RecordRows } from './NodeRecords';
 import classes from './Nodes.module.css';
 
 const problems = {
-  damaged: 'Its bytes cannot be read: it begins anew with the next turn, and they are kept beside it.',
-  newer: 'A later version of Mnemoir wrote it. This one leaves it alone.',
+  damaged: 'It cannot be read. It starts empty with the next turn, and the damaged copy is kept.',
+  newer: 'Written by a newer version of Mnemoir. This version leaves it alone.',
 };
 
 /** What each node of a workflow remembers of the conversation, and a way to make it forget. */
@@ -24,8 +24,8 @@ export function NodesTab({ id }: { id: string }) {
   if (data.results.length === 0) {
     return (
       <EmptyState
-        title="No node remembers anything"
-        hint="Nodes of a workflow with a memory of their own keep here what they were asked and what they answered."
+        title="No node memories"
+        hint="Workflow nodes with a memory of their own keep what they were asked and answered here."
       />
     );
   }
@@ -96,7 +96,7 @@ function Memory({ conversation, memory, onClear }: MemoryProps) {
       {memory.damaged_copies > 0 && (
         <Text size="xs" c="dimmed" mt={4}>
           {memory.damaged_copies === 1 ? '1 damaged copy is' : `${memory.damaged_copies} damaged copies are`} kept
-          beside it; clearing takes them, too.
+          beside it; clearing deletes them as well.
         </Text>
       )}
       {isOpen ? <NodeRecords conversation={conversation} memory={memory.id} /> : <RecordRows records={memory.last} />}
@@ -123,6 +123,6 @@ function useClear(id: string) {
         : 'All nodes forget what they were asked and answered in this conversation. This cannot be undone.',
       action: 'Clear',
     });
-    if (agreed) mutate(memory?.id ?? null, { onError: error => notifyFailure('It was not cleared', error) });
+    if (agreed) mutate(memory?.id ?? null, { onError: error => notifyFailure('Could not clear it', error) });
   };
 }

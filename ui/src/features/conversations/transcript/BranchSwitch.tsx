@@ -17,7 +17,7 @@ export function BranchSwitch({ siblings, id, onChoose }: BranchSwitchProps) {
         size="sm"
         variant="subtle"
         color="gray"
-        aria-label="Branch before"
+        aria-label="Previous branch"
         disabled={before === undefined}
         onClick={() => before !== undefined && onChoose(before)}
       >
@@ -30,7 +30,7 @@ export function BranchSwitch({ siblings, id, onChoose }: BranchSwitchProps) {
         size="sm"
         variant="subtle"
         color="gray"
-        aria-label="Branch after"
+        aria-label="Next branch"
         disabled={after === undefined}
         onClick={() => after !== undefined && onChoose(after)}
       >

@@ -52,7 +52,7 @@ function Row({ branch, isShown, onChoose }: RowProps) {
       onClick={() => onChoose(first)}
     >
       <span className={classes.stretchGist}>
-        {branch.text ? <Words>{branch.text}</Words> : `Without words, by the ${branch.role}`}
+        {branch.text ? <Words>{branch.text}</Words> : `No text (${branch.role})`}
       </span>
       <Text span size="xs" c="dimmed">
         {of > 1 && `${place}/${of} · `}

@@ -70,8 +70,8 @@ export const MessageCard = memo(function MessageCard(props: MessageCardProps) {
               Run
             </Anchor>
           )}
-          <CopyButton text={words} label="Copy the message" />
-          <Act label={message.pinned ? 'Unpin' : 'Pin: keep it in windows'} onClick={() => onPin(message)}>
+          <CopyButton text={words} label="Copy message" />
+          <Act label={message.pinned ? 'Unpin' : 'Pin (keep in windows)'} onClick={() => onPin(message)}>
             {message.pinned ? <TbPinnedOff aria-hidden /> : <TbPin aria-hidden />}
           </Act>
           <Act label="New conversation from here" onClick={() => onCopyBranch(message.id)}>

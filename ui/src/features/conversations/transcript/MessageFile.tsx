@@ -45,7 +45,7 @@ function Kept({ conversation, file, name }: MessageFileProps & { name: string })
   if (data && file.kind === 'image' && data.type.startsWith('image/')) {
     return <img ref={show} alt="Attached" className={classes.picture} />;
   }
-  if (isError) return <span className={classes.file}>{file.label}: it could not be loaded</span>;
+  if (isError) return <span className={classes.file}>{file.label}: could not be loaded</span>;
   return (
     <Button
       size="compact-sm"

@@ -118,18 +118,18 @@ function OffThread({ conversation, end, isEnd, onThread }: OffThreadProps) {
   const take = () =>
     mutate(
       { message_id: end.id, to_newest: !isEnd },
-      { onSuccess: onThread, onError: error => notifyFailure('The thread is as it was', error) },
+      { onSuccess: onThread, onError: error => notifyFailure('Could not switch branches', error) },
     );
   return (
     <div className={classes.notice} role="status">
       <Text span size="sm">
-        This branch is not the one that chats go on with.
+        This is not the branch that chats continue on.
       </Text>
       <Button size="compact-sm" variant="default" onClick={onThread}>
-        Show that one
+        Show that branch
       </Button>
       <Button size="compact-sm" variant="light" loading={isPending} onClick={take}>
-        Go on with this branch
+        Continue with this branch
       </Button>
     </div>
   );
@@ -144,14 +144,14 @@ function useActs(id: string) {
     (message: Message) =>
       pin(
         { message_id: message.id, pinned: !message.pinned },
-        { onError: error => notifyFailure('The pin is as it was', error) },
+        { onError: error => notifyFailure('Could not change the pin', error) },
       ),
     [pin],
   );
   const onCopyBranch = (message: number) =>
     branch(message, {
       onSuccess: made => change({ id: made.id, tab: null, message: null }, false),
-      onError: error => notifyFailure('No conversation was made', error),
+      onError: error => notifyFailure('Could not create the conversation', error),
     });
   return { onPin, onCopyBranch };
 }

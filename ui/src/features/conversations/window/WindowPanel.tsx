@@ -33,8 +33,8 @@ export function WindowPanel({ conversation, window, error, loaded }: WindowPanel
   return (
     <section className={classes.panel} aria-label="Window">
       <Tools conversation={conversation} window={window} />
-      {error ? <ErrorState error={error} title="There is no such window" /> : null}
-      {!window && !error && <LoadingState label="Working out the window" />}
+      {error ? <ErrorState error={error} title="Could not compute the window" /> : null}
+      {!window && !error && <LoadingState label="Computing the window" />}
       {window && (
         <>
           <Bars window={window} loaded={loaded} />
@@ -81,7 +81,7 @@ function Tools({ conversation, window }: { conversation: string; window: Window 
         size="xs"
         className={classes.question}
         label="Recalled for the question"
-        placeholder="What would be recalled?"
+        placeholder="Type a question"
         value={question}
         onChange={event => {
           setQuestion(event.currentTarget.value);
@@ -94,7 +94,7 @@ function Tools({ conversation, window }: { conversation: string; window: Window 
           variant="default"
           leftSection={<TbSparkles aria-hidden />}
           loading={isPending}
-          onClick={() => mutate(undefined, { onError: error => notifyFailure('No summary was made', error) })}
+          onClick={() => mutate(undefined, { onError: error => notifyFailure('Could not summarise', error) })}
         >
           Summarise
         </Button>
@@ -127,7 +127,7 @@ function Bars({ window, loaded }: { window: Window; loaded: readonly Message[] }
       />
       <Caption name="Whole thread" tokens={total} />
       <TokenBar
-        label="What became of the thread"
+        label="Status of the messages"
         segments={thread}
         scale={Math.max(total, 1)}
         tell={tell}

@@ -14,14 +14,14 @@ export interface StateLook {
 }
 
 export const looks: Record<ShownState, StateLook> = {
-  summary: { name: 'Summary', hint: 'stands for what is summarised', isShown: true },
+  summary: { name: 'Summary', hint: 'replaces the summarised messages', isShown: true },
   note: { name: 'Note', hint: 'tells the model that something is left out', isShown: true },
   retained: { name: 'Retained', hint: 'older, but pinned or important: kept word for word', isShown: true },
   kept: { name: 'Kept', hint: 'recent, word for word', isShown: true },
-  recalled: { name: 'Recalled', hint: 'put in front of the question, beside the budget', isShown: true },
-  summarised: { name: 'Summarised', hint: 'in the summary alone', isShown: false },
-  dropped: { name: 'Dropped', hint: 'the model is not shown it', isShown: false },
-  cleared: { name: 'Cleared', hint: 'said before the context was begun anew', isShown: false },
+  recalled: { name: 'Recalled', hint: 'added before the question, outside the budget', isShown: true },
+  summarised: { name: 'Summarised', hint: 'only in the summary', isShown: false },
+  dropped: { name: 'Dropped', hint: 'not shown to the model', isShown: false },
+  cleared: { name: 'Cleared', hint: 'said before the context was cleared', isShown: false },
 };
 
 /** What became of one message. `tokens` is null for one of a stretch, of which only the sum is known. */

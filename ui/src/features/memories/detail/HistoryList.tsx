@@ -21,7 +21,7 @@ export function HistoryList({ owner, memory, events }: HistoryListProps) {
   const goBack = (event: HistoryEvent) =>
     restore.mutate(
       { id: memory.id, to: event.id },
-      { onError: error => notifyFailure('The words were not taken back', error) },
+      { onError: error => notifyFailure('Could not restore this version', error) },
     );
   return (
     <section aria-label="History">
@@ -30,7 +30,7 @@ export function HistoryList({ owner, memory, events }: HistoryListProps) {
       </Title>
       {events.length === 0 && (
         <Text size="sm" c="dimmed">
-          Nothing is told of it: another program wrote it.
+          No history: another program wrote this memory.
         </Text>
       )}
       <ol className={classes.history}>
@@ -43,7 +43,7 @@ export function HistoryList({ owner, memory, events }: HistoryListProps) {
             <ChangedWords before={event.old_memory} after={event.new_memory} />
             {event.new_memory !== null && event.new_memory !== memory.memory && (
               <Button size="compact-xs" variant="subtle" loading={restore.isPending} onClick={() => goBack(event)}>
-                Back to these words
+                Restore this version
               </Button>
             )}
           </li>

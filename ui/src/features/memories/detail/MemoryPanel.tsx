@@ -36,15 +36,15 @@ export function MemoryPanel({ owner, id, onDelete, onClose }: MemoryPanelProps) 
             Memory
           </Title>
           <Tooltip label="Close">
-            <ActionIcon variant="subtle" color="gray" onClick={onClose} aria-label="Close the memory">
+            <ActionIcon variant="subtle" color="gray" onClick={onClose} aria-label="Close memory">
               <TbX size={18} />
             </ActionIcon>
           </Tooltip>
         </Group>
       )}
-      {details.isPending && <LoadingState label="Loading the memory" />}
+      {details.isPending && <LoadingState label="Loading memory" />}
       {details.isError && isGone && (
-        <EmptyState title="This memory is gone" hint="It was forgotten, or it is of another user or project." />
+        <EmptyState title="Memory not found" hint="It was deleted, or belongs to another user or project." />
       )}
       {details.isError && !isGone && <ErrorState error={details.error} onRetry={() => void details.refetch()} />}
       {details.data && (
@@ -68,9 +68,7 @@ interface StatementProps {
 function Statement({ owner, memory, onDelete }: StatementProps) {
   const [isEditing, setEditing] = useState(false);
   if (isEditing)
-    return (
-      <MemoryEditor scope={owner} memory={memory} label="Words of the memory" onDone={() => setEditing(false)} />
-    );
+    return <MemoryEditor scope={owner} memory={memory} label="Memory text" onDone={() => setEditing(false)} />;
   return (
     <Stack gap="sm">
       <Text component="div" size="lg" className={classes.statement}>
@@ -87,7 +85,7 @@ function Statement({ owner, memory, onDelete }: StatementProps) {
           <Button size="xs" variant="default" leftSection={<TbTrash size={15} />} onClick={() => onDelete(memory.id)}>
             Delete
           </Button>
-          <CopyButton text={memory.memory} label="Copy the words" />
+          <CopyButton text={memory.memory} label="Copy memory" />
         </Group>
       )}
     </Stack>
@@ -101,7 +99,7 @@ function Confirm({ owner, memory }: { owner: Scope; memory: ListedMemory }) {
   const keep = () =>
     edit.mutate(
       { id: memory.id, memory: memory.memory, updated_at: memory.updated_at },
-      { onError: error => notifyFailure('It was not renewed', error) },
+      { onError: error => notifyFailure('Could not renew the memory', error) },
     );
   return (
     <Button size="xs" variant="light" leftSection={<TbRefresh size={15} />} loading={edit.isPending} onClick={keep}>
@@ -123,7 +121,10 @@ function TakeBack({ owner, memory }: { owner: Scope; memory: ListedMemory }) {
         leftSection={<TbRestore size={15} />}
         loading={restore.isPending}
         onClick={() =>
-          restore.mutate({ id: memory.id }, { onError: error => notifyFailure('It was not taken back', error) })
+          restore.mutate(
+            { id: memory.id },
+            { onError: error => notifyFailure('Could not restore the memory', error) },
+          )
         }
       >
         Restore

@@ -26,7 +26,7 @@ export function Properties({ memory }: { memory: ListedMemory }) {
           <span>{sentenceOf(memory.state, memory.decays_at, memory.expiration_date)}</span>
         </div>
       </Property>
-      <Property name="Kind">{memory.kind === 'fact' ? 'Fact' : 'Message, word for word'}</Property>
+      <Property name="Kind">{memory.kind === 'fact' ? 'Fact' : 'Message'}</Property>
       <Property name="Learned">
         <Time value={memory.created_at} />
       </Property>
@@ -50,10 +50,10 @@ export function Properties({ memory }: { memory: ListedMemory }) {
             </Property>
           ),
       )}
-      <Property name="Id">
+      <Property name="ID">
         <div className={classes.id}>
           <Code>{memory.id}</Code>
-          <CopyButton text={memory.id} label="Copy the id" />
+          <CopyButton text={memory.id} label="Copy ID" />
         </div>
       </Property>
       {memory.metadata && Object.keys(memory.metadata).length > 0 && (

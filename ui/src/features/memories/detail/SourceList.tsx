@@ -16,11 +16,11 @@ export function SourceList({ owner, sources }: { owner: Scope; sources: Source[]
   return (
     <section aria-label="Sources">
       <Title order={3} size="h6" mb="xs">
-        Where it comes from
+        Sources
       </Title>
       {sources.length === 0 && (
         <Text size="sm" c="dimmed">
-          No words are kept: it was imported, written by hand, or its conversation was forgotten.
+          No source text: it was imported, added by hand, or its conversation was deleted.
         </Text>
       )}
       <ul className={classes.sources}>
@@ -53,10 +53,10 @@ function Passage({ owner, group }: { owner: Scope; group: SourceGroup }) {
       )}
       <div className={classes.sourceActions}>
         <Button size="compact-xs" variant="subtle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          {isOpen ? 'These words alone' : 'What was said around it'}
+          {isOpen ? 'Hide context' : 'Show context'}
         </Button>
         <Anchor size="xs" component={Link} to={`/conversations?id=${encodeURIComponent(session)}&message=${first}`}>
-          Open in the conversation
+          Open conversation
         </Anchor>
       </div>
     </>
@@ -71,12 +71,12 @@ interface AroundProps {
 
 function Around({ owner, conversation, messageIds }: AroundProps) {
   const around = useMessagesAround(owner, conversation, messageIds);
-  if (around.isPending) return <LoadingState label="Loading the conversation" />;
+  if (around.isPending) return <LoadingState label="Loading conversation" />;
   if (around.isError) return <ErrorState error={around.error} onRetry={() => void around.refetch()} />;
   if (around.data.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        It is on another branch or far back: open it in the conversation.
+        It is on another branch or far back: open the conversation to see it.
       </Text>
     );
   return (

@@ -2,10 +2,10 @@ import type { HistoryEvent } from '@/shared/data/memories/details';
 
 const REASONS: Record<string, string> = {
   extracted: 'Learned',
-  verbatim: 'Kept word for word',
-  reconciled: 'Changed by what was said',
-  mentioned_again: 'Said again',
-  exact_duplicate_revived: 'Said again',
+  verbatim: 'Stored as is',
+  reconciled: 'Updated from a chat',
+  mentioned_again: 'Mentioned again',
+  exact_duplicate_revived: 'Mentioned again',
   superseded: 'Replaced by a newer memory',
   import: 'Imported',
   edit: 'Edited',

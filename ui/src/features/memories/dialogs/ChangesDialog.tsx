@@ -28,9 +28,9 @@ function Log({ owner }: { owner: Scope }) {
   if (log.isPending) return <LoadingState label="Loading changes" />;
   if (log.isError) return <ErrorState error={log.error} onRetry={() => void log.refetch()} />;
   if (log.changes.length === 0)
-    return <EmptyState title="No changes" hint="Nothing was added, changed or deleted yet." />;
+    return <EmptyState title="No changes" hint="Nothing has been added, changed or deleted yet." />;
   const takeBack = (id: string) =>
-    undo.mutate(id, { onError: error => notifyFailure('The change was not undone', error) });
+    undo.mutate(id, { onError: error => notifyFailure('Could not undo the change', error) });
   return (
     <>
       <ol className={classes.log} aria-label="Changes, newest first">
@@ -67,7 +67,7 @@ function Change({ change, isBusy, onUndo }: ChangeProps) {
           </Button>
         ) : (
           <Text size="xs" c="dimmed">
-            Taken back
+            Undone
           </Text>
         )}
       </div>

@@ -32,8 +32,8 @@ function Groups({ owner }: { owner: Scope }) {
   return (
     <Stack gap="md">
       <Text size="sm" c="dimmed">
-        {total} {total === 1 ? 'group' : 'groups'} among {compared.toLocaleString()} facts that say nearly the same. A
-        merge keeps one of them; it can be undone, and every memory that goes can be restored.
+        {total} {total === 1 ? 'group' : 'groups'} among {compared.toLocaleString()} facts that say nearly the same.
+        Merging keeps one of them, and can be undone.
       </Text>
       {results.slice(0, MOST_SHOWN).map(group => (
         <MergeForm

@@ -18,8 +18,8 @@ export function ImportDialog({ owner, onClose }: DialogProps) {
     <Modal opened onClose={onClose} title="Import memories" closeButtonProps={{ 'aria-label': 'Close' }}>
       <Stack gap="md">
         <Text size="sm">
-          A file as the export makes it: one memory a line, each with the user it belongs to. What is there already is
-          left alone.
+          A .jsonl file from an export: one memory per line, with the user it belongs to. Memories you already have
+          are skipped.
         </Text>
         <FileInput
           label="File"
@@ -32,7 +32,7 @@ export function ImportDialog({ owner, onClose }: DialogProps) {
             load.reset();
           }}
           clearable
-          clearButtonProps={{ 'aria-label': 'Choose no file' }}
+          clearButtonProps={{ 'aria-label': 'Clear file' }}
         />
         {file?.size === 0 && (
           <Alert color="orange" variant="light" role="status">
@@ -45,7 +45,7 @@ export function ImportDialog({ owner, onClose }: DialogProps) {
         {load.isError && (
           <ErrorState
             error={load.error}
-            title={done ? `Not all was imported: ${inWords(done)}, and then` : 'Nothing was imported'}
+            title={done ? `Only partly imported: ${inWords(done)}, and then` : 'Nothing was imported'}
           />
         )}
         {load.data && (
@@ -71,5 +71,5 @@ export function ImportDialog({ owner, onClose }: DialogProps) {
 }
 
 function inWords({ imported, skipped }: Imported): string {
-  return `${imported} added, ${skipped} were there already`;
+  return `${imported} added, ${skipped} skipped`;
 }

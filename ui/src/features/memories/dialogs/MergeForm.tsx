@@ -51,13 +51,13 @@ export function MergeForm({ owner, memories, likeness, onMerged }: MergeFormProp
       </Radio.Group>
       <Textarea
         size="xs"
-        label="It then says"
+        label="Merged text"
         autosize
         maxRows={6}
         value={text}
         onChange={event => setText(event.currentTarget.value)}
       />
-      {merge.isError && <ErrorState error={merge.error} title="They were not merged" />}
+      {merge.isError && <ErrorState error={merge.error} title="Could not merge the memories" />}
       <Group justify="flex-end">
         <Button
           size="xs"

@@ -64,7 +64,9 @@ export function ProposalRow({ owner, proposal, selector }: RowProps) {
               size="compact-sm"
               variant="default"
               disabled={isBusy}
-              onClick={() => refuse.mutate(id, { onError: error => notifyFailure('It was not refused', error) })}
+              onClick={() =>
+                refuse.mutate(id, { onError: error => notifyFailure('Could not refuse the proposal', error) })
+              }
             >
               Refuse
             </Button>
@@ -91,7 +93,7 @@ function Editor({ owner, proposal, onDone }: EditorProps) {
     <>
       <Textarea
         mt="xs"
-        aria-label="Words to remember"
+        aria-label="Memory text"
         value={typed}
         autosize
         maxRows={10}

@@ -90,7 +90,7 @@ test('the entry counts what waits, and each row says what it would do and why', 
   await within(dialog).findByText('Likes tea');
   const [added, moved, ended] = rowsOf(dialog);
   expect(added).toHaveTextContent('NewLearned');
-  expect(moved).toHaveTextContent(/ChangeChanged by what was said.*Linz.*Graz/);
+  expect(moved).toHaveTextContent(/ChangeUpdated from a chat.*Linz.*Graz/);
   expect(ended).toHaveTextContent('DeletionReplaced by a newer memory');
   expect(within(ended as HTMLElement).queryByRole('button', { name: 'Edit' })).not.toBeInTheDocument();
 });
@@ -102,7 +102,7 @@ test('one is approved and another refused, and both are gone', async () => {
   await userEvent.click(within(rowsOf(dialog)[0] as HTMLElement).getByRole('button', { name: 'Approve' }));
   await within(dialog).findByText(/1 waits/);
   await userEvent.click(within(rowsOf(dialog)[0] as HTMLElement).getByRole('button', { name: 'Refuse' }));
-  expect(await within(dialog).findByText('Nothing waits')).toBeInTheDocument();
+  expect(await within(dialog).findByText('Nothing to review')).toBeInTheDocument();
   expect(told.map(one => one.path)).toEqual([
     '/api/memories/proposals/a/approve',
     '/api/memories/proposals/b/refuse',
@@ -113,7 +113,7 @@ test('a text is edited and waits with its new words', async () => {
   const told = serveProposals(proposal('a', 'Likes tea'));
   const dialog = await openReview('Review (1)');
   await userEvent.click(await within(dialog).findByRole('button', { name: 'Edit' }));
-  const words = within(dialog).getByRole('textbox', { name: 'Words to remember' });
+  const words = within(dialog).getByRole('textbox', { name: 'Memory text' });
   await userEvent.clear(words);
   await userEvent.type(words, 'Likes green tea');
   await userEvent.click(within(dialog).getByRole('button', { name: 'Save' }));
@@ -128,7 +128,7 @@ test('selected ones are approved together, and without a selection all', async (
   await userEvent.click(await within(dialog).findByRole('checkbox', { name: 'Select: Likes tea' }));
   await userEvent.click(within(dialog).getByRole('button', { name: 'Approve 1' }));
   await userEvent.click(await within(dialog).findByRole('button', { name: 'Approve all 2' }));
-  expect(await within(dialog).findByText('Nothing waits')).toBeInTheDocument();
+  expect(await within(dialog).findByText('Nothing to review')).toBeInTheDocument();
   expect(told.map(one => one.body)).toEqual([
     { user_id: 'user', ids: ['a'] },
     { user_id: 'user', all: true },
@@ -143,7 +143,7 @@ test('all are refused only after a question', async () => {
   await userEvent.click(
     within(await screen.findByRole('dialog', { name: 'Refuse all 1' })).getByRole('button', { name: 'Refuse' }),
   );
-  expect(await within(dialog).findByText('Nothing waits')).toBeInTheDocument();
+  expect(await within(dialog).findByText('Nothing to review')).toBeInTheDocument();
 });
 
 test('a conflict is told in its row, and those that did not fit in a message', async () => {
@@ -176,5 +176,5 @@ test('when nothing waits it says so, and a server that fails can be asked again'
   expect(await within(dialog).findByText('The disk is full.')).toBeInTheDocument();
   serveProposals();
   await userEvent.click(within(dialog).getByRole('button', { name: 'Try again' }));
-  expect(await within(dialog).findByText('Nothing waits')).toBeInTheDocument();
+  expect(await within(dialog).findByText('Nothing to review')).toBeInTheDocument();
 });

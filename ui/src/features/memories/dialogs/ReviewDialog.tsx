@@ -25,13 +25,13 @@ export function ReviewDialog({ owner, onClose }: DialogProps) {
 function Queue({ owner }: { owner: Scope }) {
   const queue = useProposals(owner);
   const selection = useSelection(queue.proposals.map(proposal => proposal.id));
-  if (queue.isPending) return <LoadingState label="Loading what waits" />;
+  if (queue.isPending) return <LoadingState label="Loading proposals" />;
   if (queue.isError) return <ErrorState error={queue.error} onRetry={() => void queue.refetch()} />;
   if (queue.proposals.length === 0)
     return (
       <EmptyState
-        title="Nothing waits"
-        hint="Where a project reviews what is learned, it waits here until it is approved."
+        title="Nothing to review"
+        hint="In projects with review, new memories wait here until you approve them."
       />
     );
   return (
@@ -80,7 +80,7 @@ function Several({ owner, ids, total }: SeveralProps) {
     onSuccess: ({ failed }) => {
       if (failed[0]) notifyFailure(`${failed.length} not approved`, new Error(failed[0].error));
     },
-    onError: error => notifyFailure('Not everything was approved', error),
+    onError: error => notifyFailure('Could not approve everything', error),
   });
   const refuse = useRefuseSeveral(owner);
   const which = ids.length > 0 ? ids : null;
@@ -88,13 +88,13 @@ function Several({ owner, ids, total }: SeveralProps) {
   const drop = async () => {
     const message = `${what} will not be remembered. This cannot be undone.`;
     if (await confirm({ title: `Refuse ${what}`, message, action: 'Refuse' }))
-      refuse.mutate(which, { onError: error => notifyFailure('Nothing was refused', error) });
+      refuse.mutate(which, { onError: error => notifyFailure('Could not refuse the proposals', error) });
   };
   const isBusy = approve.isPending || refuse.isPending;
   return (
     <Group justify="space-between" mb="sm">
       <Text size="sm" c="dimmed">
-        {total} {total === 1 ? 'waits' : 'wait'}; nothing of it is recalled before.
+        {total} {total === 1 ? 'waits' : 'wait'}; not recalled until approved.
       </Text>
       <Group gap="xs">
         <Button size="compact-sm" disabled={isBusy} onClick={() => approve.mutate(which)}>

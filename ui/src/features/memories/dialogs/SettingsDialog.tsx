@@ -20,11 +20,11 @@ export function SettingsDialog({ owner, onClose }: DialogProps) {
     <Modal
       opened
       onClose={onClose}
-      title={`Memory settings of ${owner.project}`}
+      title={`Memory settings for  ${owner.project}`}
       size="lg"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      {known.isPending && <LoadingState label="Loading the settings" />}
+      {known.isPending && <LoadingState label="Loading settings" />}
       {known.isError && <ErrorState error={known.error} onRetry={() => void known.refetch()} />}
       {known.data && !known.isFetching && (
         <SettingsForm project={owner.project} known={known.data} onClose={onClose} />
@@ -36,7 +36,7 @@ export function SettingsDialog({ owner, onClose }: DialogProps) {
 const REVIEWS: { value: MemorySettings['review']; label: string }[] = [
   { value: 'off', label: 'Nothing' },
   { value: 'changes', label: 'Changes and deletions' },
-  { value: 'all', label: 'New memories, too' },
+  { value: 'all', label: 'Everything' },
 ];
 
 interface FormProps {
@@ -74,14 +74,14 @@ function SettingsForm({ project, known, onClose }: FormProps) {
     <Stack gap="md">
       <Switch
         label="Remember in this project"
-        description="Off, no chat of this project recalls or learns anything, whatever it asks for."
+        description="When off, no chat in this project recalls or learns anything."
         checked={memoryEnabled}
         onChange={event => setEnabled(event.currentTarget.checked)}
       />
       <Group grow align="flex-start">
         <NumberInput
           label="Facts fade after"
-          description="Unless something confirms them. 0 keeps them."
+          description="Unless confirmed in a chat. 0 keeps them forever."
           suffix=" days"
           min={0}
           max={1_000_000}
@@ -89,8 +89,8 @@ function SettingsForm({ project, known, onClose }: FormProps) {
           onChange={setDecayDays}
         />
         <NumberInput
-          label="Most memories recalled"
-          description="For one message of a chat, and by a search of the API."
+          label="Memories recalled at most"
+          description="Per chat message, and per search over the API."
           min={1}
           max={100}
           allowDecimal={false}
@@ -99,15 +99,15 @@ function SettingsForm({ project, known, onClose }: FormProps) {
         />
       </Group>
       <NativeSelect
-        label="Waits for a review"
-        description="What is learned is remembered only once it is approved."
+        label="Review before remembering"
+        description="Proposals are remembered only once approved."
         data={REVIEWS}
         value={review}
         onChange={event => setReview(event.currentTarget.value as MemorySettings['review'])}
       />
       <Textarea
         label="Extraction prompt"
-        description={known.isCustom ? 'The project’s own.' : 'The default. Change it to say what to keep.'}
+        description={known.isCustom ? 'Custom for this project.' : 'The default. Edit it to say what to keep.'}
         autosize
         minRows={6}
         maxRows={14}
@@ -117,13 +117,13 @@ function SettingsForm({ project, known, onClose }: FormProps) {
         onChange={event => setPrompt(event.currentTarget.value)}
       />
       {change.isError && (
-        <Alert color="red" variant="light" title="The settings were not saved" role="alert">
+        <Alert color="red" variant="light" title="Could not save the settings" role="alert">
           {change.error.message}
         </Alert>
       )}
       <Group justify="space-between" gap="xs">
         <Button variant="subtle" color="gray" onClick={reset} loading={change.isPending}>
-          Use the defaults
+          Reset to defaults
         </Button>
         <Group gap="xs">
           <Button variant="default" onClick={onClose}>

@@ -20,5 +20,5 @@ test('each state is said in words', () => {
   expect(sentenceOf('current', null)).toBe('Does not decay');
   expect(sentenceOf('current', null, '2026-05-01')).toBe('Expires after 2026-05-01');
   expect(sentenceOf('expired', null, '2026-05-01')).toBe('Expired after 2026-05-01');
-  expect(sentenceOf('hidden', '2020-01-01T00:00:00Z')).toMatch(/^Hidden: it decayed .+ ago$/);
+  expect(sentenceOf('hidden', '2020-01-01T00:00:00Z')).toMatch(/^Hidden: decayed .+ ago$/);
 });

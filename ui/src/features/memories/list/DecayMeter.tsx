@@ -44,5 +44,5 @@ export function sentenceOf(state: ListedMemory['state'], decaysAt: string | null
   if (state === 'expired') return `Expired after ${expiresOn ?? 'its last day'}`;
   if (decaysAt === null) return expiresOn ? `Expires after ${expiresOn}` : 'Does not decay';
   const when = timeAgo(new Date(decaysAt));
-  return state === 'hidden' ? `Hidden: it decayed ${when}` : `Decays ${when} unless it is renewed`;
+  return state === 'hidden' ? `Hidden: decayed ${when}` : `Decays ${when} unless it is renewed`;
 }

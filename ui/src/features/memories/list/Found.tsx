@@ -9,9 +9,9 @@ import { type ListParts, Shown } from './Shown';
 import { stagesInWords } from './stages';
 
 const DEGRADED: Record<string, string> = {
-  vectors: 'The embedding model gave no answer, so only words were compared.',
-  vectors_pending: 'Some memories have no vector yet and were found by their words alone.',
-  language: 'No model here knows the language of the question, so other languages may not have been found.',
+  vectors: 'The embedding model did not respond, so only words were compared.',
+  vectors_pending: 'Some memories have no vector yet and were matched by words only.',
+  language: 'No model here supports the language of your search, so memories in other languages may be missing.',
 };
 
 /** What a search by meaning found, with why. */
@@ -24,7 +24,7 @@ export function Found({ place, owner, onOpen, onDelete }: ListParts) {
   if (search.isError) return <ErrorState error={search.error} onRetry={() => void search.refetch()} />;
   if (rows.length === 0)
     return isNarrowed(place) ? (
-      <EmptyState title="Nothing found" hint="No memory that meets the conditions fits.">
+      <EmptyState title="Nothing found" hint="No memory matches your search and filters.">
         <ShowAll place={{ user: place.user, project: place.project, q: place.q }}>Search all</ShowAll>
       </EmptyState>
     ) : (
@@ -54,7 +54,7 @@ export function Found({ place, owner, onOpen, onDelete }: ListParts) {
 }
 
 function inWords(found: number, likely: number): string {
-  if (likely === 0) return `Nothing fits; ${found} less likely`;
+  if (likely === 0) return `No matches; ${found} less likely`;
   return likely === found
     ? `${found} found, best first`
     : `${likely} found, best first; ${found - likely} less likely`;

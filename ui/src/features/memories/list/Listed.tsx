@@ -41,17 +41,17 @@ export function Listed({ place, owner, onOpen, onView, onDelete }: ListParts) {
 function Nothing({ place }: { place: Place }) {
   if (isNarrowed(place) || place.q)
     return (
-      <EmptyState title="Nothing fits" hint="No memory meets all of the conditions.">
+      <EmptyState title="No matches" hint="No memory matches all filters.">
         <ShowAll place={{ user: place.user, project: place.project }}>Show all</ShowAll>
       </EmptyState>
     );
   return (
     <EmptyState
-      title="Nothing is remembered yet"
-      hint="Memories are made from chats in which Long Term Memory is on, from the API, and by an import."
+      title="No memories yet"
+      hint="Memories come from chats with Long Term Memory on, from the API, or from an import."
     >
       <Button size="xs" variant="default" component={Link} to="/">
-        Go to the chat
+        Go to chat
       </Button>
     </EmptyState>
   );

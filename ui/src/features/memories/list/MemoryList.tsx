@@ -180,7 +180,7 @@ function Header({ look, rows, selection }: HeaderProps) {
           checked={count > 0 && count === rows.length}
           indeterminate={count > 0 && count < rows.length}
           onChange={() => selection.set(count ? [] : rows.map(row => row.memory.id))}
-          aria-label={count ? 'Select none' : 'Select all that are loaded'}
+          aria-label={count ? 'Select none' : 'Select all loaded'}
         />
       </div>
       {look === 'timeline' && (

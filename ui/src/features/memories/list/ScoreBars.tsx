@@ -13,7 +13,7 @@ interface ScoreBarsProps {
 export function ScoreBars({ hit, most }: ScoreBarsProps) {
   return (
     <dl className={classes.score} aria-label={`Score ${hit.score.toFixed(2)}`}>
-      <Bar name="Score" hint="All stages together, from 0 to 1" value={hit.score} share={hit.score} strong />
+      <Bar name="Score" hint="All stages combined, from 0 to 1" value={hit.score} share={hit.score} strong />
       {Object.entries(hit.signals ?? {}).map(([stage, value]) => (
         <Bar key={stage} {...nameOfStage(stage)} value={value} share={value / (most[stage] || 1)} />
       ))}

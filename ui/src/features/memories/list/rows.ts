@@ -48,5 +48,5 @@ export const isLikely = (hit: Hit) => hit.likely !== false;
 
 function nameOfDay(time: string): string {
   const date = new Date(time);
-  return Number.isNaN(date.getTime()) ? 'No known time' : dayOf.format(date);
+  return Number.isNaN(date.getTime()) ? 'No date' : dayOf.format(date);
 }

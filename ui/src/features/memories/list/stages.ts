@@ -1,13 +1,13 @@
 import type { Hit } from '@/shared/data/memories/list';
 
 const NAMES: Record<string, { name: string; hint: string }> = {
-  words: { name: 'Words', hint: 'Words it shares with the question, rare ones counting more' },
-  window: { name: 'Around it', hint: 'Words shared with what was said just before and after it' },
-  vector: { name: 'Meaning', hint: 'How near the meaning of the whole is (cosine)' },
-  cosine: { name: 'Meaning', hint: 'How near the meaning of the whole is (cosine)' },
-  late: { name: 'Wording', hint: 'How near each word of the question comes to a word of it' },
-  speaker: { name: 'Speaker', hint: 'Said by somebody the question names' },
-  date: { name: 'Date', hint: 'Said near a time the question names' },
+  words: { name: 'Words', hint: 'Words shared with the search, rare ones weighted higher' },
+  window: { name: 'Context', hint: 'Words shared with the messages just before and after' },
+  vector: { name: 'Meaning', hint: 'Similarity of meaning (cosine)' },
+  cosine: { name: 'Meaning', hint: 'Similarity of meaning (cosine)' },
+  late: { name: 'Wording', hint: 'Similarity of the single words' },
+  speaker: { name: 'Speaker', hint: 'Said by someone named in the search' },
+  date: { name: 'Date', hint: 'Said near a date named in the search' },
 };
 
 export function nameOfStage(stage: string): { name: string; hint: string } {
@@ -34,5 +34,5 @@ export function stagesInWords(stages: Record<string, unknown> | null | undefined
     .filter(([, stage]) => !stage.skipped)
     .map(([name, { took_ms }]) => `${name} ${took_ms.toFixed(1)} ms`);
   const skipped = told.filter(([, stage]) => stage.skipped).map(([name, stage]) => `${name}: ${stage.skipped}`);
-  return [ran.join(' · '), ...(skipped.length ? [`left out – ${skipped.join(', ')}`] : [])].join('; ');
+  return [ran.join(' · '), ...(skipped.length ? [`skipped – ${skipped.join(', ')}`] : [])].join('; ');
 }

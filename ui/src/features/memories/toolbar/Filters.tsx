@@ -11,32 +11,32 @@ interface FiltersProps {
 }
 
 const KINDS = [
-  { value: '', label: 'Every kind' },
+  { value: '', label: 'All kinds' },
   { value: 'fact', label: 'Facts' },
   { value: 'message', label: 'Messages' },
 ];
 const AGES = [
   { value: '', label: 'Any age' },
-  { value: '1', label: 'Last day' },
+  { value: '1', label: 'Last 24 hours' },
   { value: '7', label: 'Last 7 days' },
   { value: '30', label: 'Last 30 days' },
   { value: '365', label: 'Last year' },
 ];
 const HIDDEN = [
-  { value: 'without', label: 'In use' },
-  { value: 'with', label: 'With hidden' },
+  { value: 'without', label: 'Active' },
+  { value: 'with', label: 'Include hidden' },
   { value: 'only', label: 'Hidden only' },
 ];
 const ORDERS = [
   { value: 'created_desc', label: 'Newest first' },
   { value: 'created_asc', label: 'Oldest first' },
-  { value: 'updated_desc', label: 'Changed last' },
-  { value: 'updated_asc', label: 'Unchanged longest' },
+  { value: 'updated_desc', label: 'Recently changed' },
+  { value: 'updated_asc', label: 'Least recently changed' },
 ];
 
 const TIMES = [
-  { value: 'created_desc', label: 'Since learned' },
-  { value: 'updated_desc', label: 'Since changed' },
+  { value: 'created_desc', label: 'Learned' },
+  { value: 'updated_desc', label: 'Changed' },
 ];
 
 /** Kind, age, what has decayed, order and the conversation a memory came from. */
@@ -79,7 +79,7 @@ export function Filters({ place, isSearch, go }: FiltersProps) {
       {isSearch && place.age && (
         <NativeSelect
           size="xs"
-          label="Age counts"
+          label="Age since"
           data={TIMES}
           value={isByChange(place.order) ? 'updated_desc' : 'created_desc'}
           onChange={event => go({ order: event.currentTarget.value as Place['order'] })}

@@ -23,9 +23,9 @@ export function SearchBox({ place, go }: SearchBoxProps) {
         flex={1}
         type="search"
         aria-label="Search memories"
-        placeholder={place.by === 'meaning' ? 'Ask, or name a thing' : 'Words of the memory'}
+        placeholder={place.by === 'meaning' ? 'Search by meaning' : 'Search by words'}
         leftSection={<TbSearch size={14} aria-hidden />}
-        rightSection={typed && <CloseButton size="xs" aria-label="Clear the search" onClick={clear} />}
+        rightSection={typed && <CloseButton size="xs" aria-label="Clear search" onClick={clear} />}
         value={typed}
         maxLength={1000}
         onChange={event => setTyped(event.currentTarget.value)}

@@ -15,7 +15,7 @@ export function CompareView({ ids: [first, second], isFollowed }: CompareViewPro
   const left = useRun(first, isFollowed);
   const right = useRun(second, isFollowed);
   const failed = [left, right].find(run => run.isError && !run.data);
-  if (failed && isGone(failed.error)) return <RunGone title="A run of these two is gone" />;
+  if (failed && isGone(failed.error)) return <RunGone title="One of these runs no longer exists" />;
   if (failed) return <ErrorState error={failed.error} onRetry={() => void failed.refetch()} />;
   if (!left.data || !right.data) return <LoadingState label="Loading both runs" />;
   const runs: readonly [RunWhole, RunWhole] = [left.data, right.data];

@@ -18,7 +18,7 @@ export function TextDiff({ left, right }: TextDiffProps) {
   if (left === right)
     return (
       <Text size="sm" c="dimmed">
-        {left ? 'The same in both.' : 'Nothing in both.'}
+        {left ? 'The same in both.' : 'Empty in both.'}
       </Text>
     );
   if (!changes)

@@ -8,7 +8,11 @@ interface LiveSwitchProps {
 
 /** Whether new runs appear by themselves, and whether the feed that tells of them is there. */
 export function LiveSwitch({ isFollowing, isLive, onChange }: LiveSwitchProps) {
-  const told = !isFollowing ? 'Paused: nothing changes here' : isLive ? 'Runs appear as they happen' : 'Connecting…';
+  const told = !isFollowing
+    ? 'Paused: this list does not update'
+    : isLive
+      ? 'Runs appear as they happen'
+      : 'Connecting…';
   return (
     <Tooltip label={told}>
       <Switch

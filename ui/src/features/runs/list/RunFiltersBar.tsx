@@ -8,16 +8,16 @@ import classes from './RunFiltersBar.module.css';
 type TextFilter = 'workflow' | 'conversation' | 'user' | 'error';
 
 const TEXTS: [TextFilter, string, string][] = [
-  ['workflow', 'Workflow', 'Its whole name'],
-  ['user', 'User', 'Of the config tree, or whose memories'],
-  ['conversation', 'Conversation', 'Its id'],
-  ['error', 'Error holds', 'A part of the message'],
+  ['workflow', 'Workflow', 'Full name'],
+  ['user', 'User', 'Config user or owner of the memories'],
+  ['conversation', 'Conversation', 'Conversation ID'],
+  ['error', 'Error contains', 'Part of the message'],
 ];
 const SPANS = [
   { value: '', label: 'Any time' },
   { value: '15', label: 'Last 15 minutes' },
   { value: '60', label: 'Last hour' },
-  { value: '1440', label: 'Last day' },
+  { value: '1440', label: 'Last 24 hours' },
 ];
 const STATUSES = [
   { value: '', label: 'Any status' },
@@ -63,7 +63,7 @@ export function RunFiltersBar({ filters, onChange, hiddenWhenNarrow }: RunFilter
       />
       <NativeSelect
         size="xs"
-        aria-label="Began"
+        aria-label="Started"
         data={filters.since ? [...SPANS, { value: 'kept', label: `Since ${filters.since.slice(0, 16)}` }] : SPANS}
         value={filters.since ? 'kept' : ''}
         onChange={event => onChange({ since: sinceMinutes(event.currentTarget.value, filters.since) }, true)}

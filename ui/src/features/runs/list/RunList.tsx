@@ -29,7 +29,7 @@ export function RunList({ filters, chosen, marked, isFollowing, addressOf, onMar
 
   if (isOff) return <RunsOff />;
   if (list.isError) return <ErrorState error={list.error} onRetry={() => void list.refetch()} />;
-  if (list.isPending) return <LoadingState label="Loading the runs" />;
+  if (list.isPending) return <LoadingState label="Loading runs" />;
   if (!list.runs.length) return <NoRuns isNarrowed={Object.values(filters).some(Boolean)} />;
   return (
     <VirtualRows
@@ -60,8 +60,7 @@ function RunsOff() {
       title="Runs are not recorded"
       hint={
         <>
-          Run traces are switched off. Set <code>runs.enabled</code> to <code>true</code> in the settings and start
-          the server again.
+          Recording is off. Set <code>runs.enabled</code> to <code>true</code> in the settings and restart the server.
         </>
       }
     />
@@ -70,13 +69,13 @@ function RunsOff() {
 
 function NoRuns({ isNarrowed }: { isNarrowed: boolean }) {
   return isNarrowed ? (
-    <EmptyState title="No run fits" hint="Clear a filter to see more." />
+    <EmptyState title="No matching runs" hint="Clear a filter to see more." />
   ) : (
     <EmptyState
       title="No runs yet"
       hint={
         <>
-          Each chat request becomes a run. Say something in{' '}
+          Each chat request is recorded as a run. Send a message in{' '}
           <Anchor component={Link} to="/" inherit underline="always">
             the chat
           </Anchor>

@@ -22,18 +22,18 @@ export function CommandButton({ run, node, label }: CommandButtonProps) {
         {label}
       </Button>
       <Modal opened={isOpen} onClose={close} title={label} size="xl">
-        {command.isPending && <LoadingState label="Loading the command" />}
+        {command.isPending && <LoadingState label="Loading command" />}
         {command.isError && <ErrorState error={command.error} onRetry={() => void command.refetch()} />}
         {command.data && (
           <Stack gap="xs">
             {command.data.curl.includes('$API_KEY') && (
               <Text size="sm">
-                Put the key into the variable <code>API_KEY</code> of your shell first. It is never recorded.
+                Set <code>API_KEY</code> in your shell first. The key is never recorded.
               </Text>
             )}
             <CodeBlock text={command.data.curl} language="sh" />
             {command.data.left_out.length > 0 && (
-              <Alert color="yellow" variant="light" title="Not quite what was sent">
+              <Alert color="yellow" variant="light" title="Differs from what was sent">
                 <List size="sm">
                   {command.data.left_out.map(told => (
                     <List.Item key={told}>{told}</List.Item>

@@ -8,18 +8,18 @@ import type { NodeLine } from './lines';
 type Learned = Remembering['learned'][number];
 
 const KINDS: Record<Remembering['kind'], [string, string]> = {
-  turn: ['the turn, for facts to be learned from it', 'turns'],
+  turn: ['the turn, to learn facts from it', 'turns'],
   chunk_summary: ['a summary of a part of the conversation', 'summaries of parts of the conversation'],
   chunk_records: ['records of a part of the conversation', 'parts of the conversation as records'],
   rolling_summary: ['the summary of the conversation so far', 'summaries of the conversation so far'],
   node_memory: ['this round, into the node’s own memory', 'rounds, into the node’s own memory'],
 };
 const STATES: Record<Remembering['state'], string> = {
-  waiting: 'waiting to be looked into',
-  running: 'being looked into',
+  waiting: 'waiting to be processed',
+  running: 'being processed',
   done: 'done',
   failed: 'given up',
-  gone: 'no longer known',
+  gone: 'unknown',
 };
 const EVENTS: Record<Learned['event'], string> = { ADD: 'added', UPDATE: 'changed', DELETE: 'removed' };
 
@@ -30,7 +30,7 @@ export function NodeMemory({ run, line }: { run: RunWhole; line: NodeLine }) {
   if (!node.memories.length && !node.written.length)
     return (
       <Text c="dimmed" size="sm">
-        This node neither read memories nor wrote any.
+        This node did not read or write memories.
       </Text>
     );
   return (
@@ -81,7 +81,7 @@ function Written({ written }: { written: Remembering }) {
       )}
       {written.kind === 'turn' && written.state === 'done' && !written.learned.length && !written.proposed.length && (
         <Text size="sm" c="dimmed">
-          There was nothing in it to be remembered.
+          Nothing to remember.
         </Text>
       )}
       <List size="sm" spacing={4}>
@@ -92,7 +92,7 @@ function Written({ written }: { written: Remembering }) {
             </Badge>
             {learned.text === null ? (
               <Text span size="sm" c="dimmed">
-                a memory that is gone now
+                a deleted memory
               </Text>
             ) : (
               <Remembered id={learned.id} text={learned.text} />

@@ -12,7 +12,7 @@ export function NodeOutput({ node }: { node: RunNode }) {
   if (!node.output)
     return (
       <Text c="dimmed" size="sm">
-        {node.duration_ms === null ? 'It has said nothing yet.' : 'It gave nothing.'}
+        {node.duration_ms === null ? 'No output yet.' : 'No output.'}
       </Text>
     );
   return (
@@ -28,7 +28,7 @@ export function NodeOutput({ node }: { node: RunNode }) {
             { value: 'markdown', label: 'Markdown' },
           ]}
         />
-        <CopyButton text={node.output} label="Copy the output" />
+        <CopyButton text={node.output} label="Copy output" />
       </Group>
       <div className={classes.message}>
         {view === 'markdown' ? (

@@ -34,7 +34,7 @@ export function NodePanel({ run, line }: { run: RunWhole; line: NodeLine }) {
         </Group>
         <Group gap="xs">
           {node.call && <CommandButton run={run.id} node={place} label="Call as curl" />}
-          {node.prompt !== null && <CopyButton text={promptText(node.prompt)} label="Copy the prompt" />}
+          {node.prompt !== null && <CopyButton text={promptText(node.prompt)} label="Copy prompt" />}
         </Group>
       </Group>
       <Facts node={node} />
@@ -84,7 +84,7 @@ function Facts({ node }: { node: RunNode }) {
     ['Endpoint', node.endpoint && <Words>{node.endpoint}</Words>],
     ['Model', node.model && <Words>{node.model}</Words>],
     ['Preset', node.preset && <Words>{node.preset}</Words>],
-    ['Began', span(node.started_ms)],
+    ['Started', span(node.started_ms)],
     ['First token after', node.first_token_ms === null ? null : span(node.first_token_ms - node.started_ms)],
     ['Took', span(node.duration_ms)],
     ['Tokens', tokens(node)],

@@ -11,7 +11,7 @@ export function NodePrompt({ node }: { node: RunNode }) {
   if (prompt === null)
     return (
       <Text c="dimmed" size="sm">
-        This node asked no model.
+        This node did not call a model.
       </Text>
     );
   const names = [...new Set(variables.map(variable => variable.name))];

@@ -14,7 +14,7 @@ import { totalsOf } from './totals';
 
 const SKIPPED: Record<NonNullable<RunWhole['memory_skipped']>, string> = {
   task: 'left out of a side task',
-  temporary: 'keeps nothing of a temporary chat',
+  temporary: 'temporary chats are not remembered',
   raw: 'left out of a raw prompt',
   off: 'not switched on',
   workflow: 'not in this workflow',
@@ -26,19 +26,19 @@ export function RunHeader({ run }: { run: RunWhole }) {
   const conversation = run.scope.conversation;
   const workflow = run.workflows.at(-1)?.name ?? '';
   const facts: [string, ReactNode][] = [
-    ['Began', <Time key="began" value={run.started_at} />],
+    ['Started', <Time key="began" value={run.started_at} />],
     ['First token', run.first_token_ms === null ? '–' : span(run.first_token_ms)],
     ['Answered', run.answered_ms === null ? '–' : span(run.answered_ms)],
     ['Done after', run.status === 'running' ? 'running' : span(run.duration_ms)],
     ['Nodes', totals.nodes.toLocaleString()],
     ['Memories read', totals.memories.toLocaleString()],
     ['Tokens', tokens(totals) || '–'],
-    ['Asked', <Words key="model">{`${run.model || 'no model named'}${run.stream ? ', streamed' : ''}`}</Words>],
+    ['Asked', <Words key="model">{`${run.model || 'no model given'}${run.stream ? ', streamed' : ''}`}</Words>],
     ['User', <Words key="user">{run.user ? `${run.user} (${run.scope.user})` : run.scope.user}</Words>],
     ['Project', <Words key="project">{run.scope.project}</Words>],
   ];
   if (run.question && workflow) facts.unshift(['Workflow', <Words key="workflow">{workflow}</Words>]);
-  if (run.category !== null) facts.push(['Category', <Words key="category">{run.category || 'none fitted'}</Words>]);
+  if (run.category !== null) facts.push(['Category', <Words key="category">{run.category || 'no match'}</Words>]);
   if (run.memory_skipped !== null) facts.push(['Memory', SKIPPED[run.memory_skipped]]);
   return (
     <Stack gap="xs" mb="sm" component="header">
@@ -79,7 +79,7 @@ export function RunHeader({ run }: { run: RunWhole }) {
       </Group>
       <Group gap={4}>
         <Code className={classes.id}>{run.id}</Code>
-        <CopyButton text={run.id} label="Copy the id of the run" />
+        <CopyButton text={run.id} label="Copy run ID" />
       </Group>
       {run.error && (
         <Alert color="red" variant="light" icon={<TbAlertCircle aria-hidden />} title="The run failed">

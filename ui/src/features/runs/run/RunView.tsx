@@ -24,11 +24,11 @@ export function RunView({ id, node, isFollowed, onNode }: RunViewProps) {
   const lines = useMemo(() => (run ? linesOf(run) : []), [run]);
   if (error && !run)
     return isGone(error) ? (
-      <RunGone title="This run is gone" />
+      <RunGone title="Run not found" />
     ) : (
       <ErrorState error={error} onRetry={() => void refetch()} />
     );
-  if (isPending) return <LoadingState label="Loading the run" />;
+  if (isPending) return <LoadingState label="Loading run" />;
   const chosen = chosenLine(lines, node, run.status === 'failed');
   return (
     <>
@@ -37,8 +37,8 @@ export function RunView({ id, node, isFollowed, onNode }: RunViewProps) {
         <Waterfall run={run} lines={lines} chosen={chosen?.place ?? null} onChoose={onNode} />
       ) : (
         <EmptyState
-          title="No node has run"
-          hint={run.status === 'running' ? 'The run is just beginning.' : 'It ended before its workflow began.'}
+          title="No nodes ran"
+          hint={run.status === 'running' ? 'The run is starting.' : 'It ended before its workflow started.'}
         />
       )}
       {chosen && <NodePanel key={chosen.place} run={run} line={chosen} />}

@@ -99,7 +99,7 @@ export function Waterfall({ run, lines, chosen, onChoose }: WaterfallProps) {
         <span data-part="waiting">before the first token</span>
         <span data-part="answering">answering</span>
         <span data-part="working">no model</span>
-        {run.answered_ms !== null && <span data-part="answered">the client has its whole answer</span>}
+        {run.answered_ms !== null && <span data-part="answered">answer complete</span>}
       </p>
     </div>
   );

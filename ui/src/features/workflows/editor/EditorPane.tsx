@@ -51,13 +51,13 @@ export function EditorPane({ tree, path, kind, problems, at, draft, onDraft, onM
         {file?.is_redacted && (
           <Tooltip label="Keys and passwords are never sent to a browser">
             <Badge size="sm" variant="default" tabIndex={0}>
-              secrets covered
+              secrets hidden
             </Badge>
           </Tooltip>
         )}
         {file && <SaveTools file={file} draft={draft} onDraft={onDraft} onDiscard={discard} />}
         <span className={classes.tools}>
-          <CopyButton text={text} label="Copy the text" />
+          <CopyButton text={text} label="Copy text" />
           <Tooltip label="Download">
             <ActionIcon
               variant="subtle"

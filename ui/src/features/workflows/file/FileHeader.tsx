@@ -31,15 +31,15 @@ export function FileHeader({ tree, file }: { tree: ConfigOverview; file: ConfigF
         </Badge>
       )}
       {file.can_remember === false && (
-        <Badge variant="default" size="sm" title="It runs no Recall and no Remember">
-          Cannot remember
+        <Badge variant="default" size="sm" title="It has no Recall or Remember node">
+          No memory
         </Badge>
       )}
       {file.kind === 'workflows' && tree.users.length > 1 && (
         <NativeSelect
           size="xs"
           className={classes.as}
-          aria-label="See names as this user reads them"
+          aria-label="Show names as this user sees them"
           data={[
             { value: '', label: 'as its user' },
             ...tree.users.map(({ name }) => ({ value: name, label: `as ${name}` })),

@@ -38,7 +38,7 @@ export function UserStarts({ user }: { user: ConfigUser }) {
               </Link>
             ) : (
               <Text span size="sm" c="var(--mantine-color-error)">
-                <Words>{start.name || 'no workflow named'}</Words> (not found)
+                <Words>{start.name || 'no workflow set'}</Words> (not found)
               </Text>
             )}
           </li>
@@ -46,7 +46,7 @@ export function UserStarts({ user }: { user: ConfigUser }) {
       </ul>
       {user.models.length > 0 && (
         <Text size="xs" c="dimmed">
-          Clients ask for it as model {user.models.join(', ')}.
+          Clients use it as model {user.models.join(', ')}.
         </Text>
       )}
     </section>

@@ -92,7 +92,7 @@ export function CallNode({ id, data: { call } }: NodeProps<CallBox>) {
         <span
           className={classes.call}
           data-unknown
-          title="No file is found for this name, or it is known only at run time"
+          title="No file found for this name, or it is only known at run time"
         >
           <CallWords call={call} />
           <TbQuestionMark size={14} aria-hidden />

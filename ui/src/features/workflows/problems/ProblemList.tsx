@@ -33,8 +33,8 @@ export function ProblemList({ file }: { file: string }) {
       </div>
       {shown.length === 0 ? (
         <EmptyState
-          title={onlyHere && found.problems.length ? 'Nothing is wrong with this file' : 'Nothing is wrong'}
-          hint="The same check is “mnemoir check” on the command line."
+          title={onlyHere && found.problems.length ? 'No problems in this file' : 'No problems'}
+          hint="Same as “mnemoir check” on the command line."
         />
       ) : (
         <VirtualRows

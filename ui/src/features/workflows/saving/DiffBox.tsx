@@ -16,7 +16,7 @@ export function DiffBox({ label, before, after }: DiffBoxProps) {
   if (before === after)
     return (
       <Text size="sm" c="dimmed" my="sm">
-        Both are the same.
+        No differences.
       </Text>
     );
   return (

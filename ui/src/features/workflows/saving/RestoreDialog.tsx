@@ -17,8 +17,7 @@ export function RestoreDialog({ file, onRestored, onClose }: RestoreDialogProps)
   return (
     <Modal opened onClose={onClose} title="Earlier version" size="xl" closeButtonProps={{ 'aria-label': 'Close' }}>
       <Text size="sm" c="dimmed">
-        The version before the last save, compared with what is saved now. If you restore it, you can come back the
-        same way.
+        The version before the last save, compared with the current one. You can undo a restore the same way.
       </Text>
       {error ? (
         <ErrorState error={error} title="The earlier version could not be loaded" onRetry={() => void refetch()} />
@@ -27,7 +26,7 @@ export function RestoreDialog({ file, onRestored, onClose }: RestoreDialogProps)
       ) : (
         <LoadingState label="Loading the earlier version" />
       )}
-      {restore.error && <ErrorState error={restore.error} title="It was not restored" />}
+      {restore.error && <ErrorState error={restore.error} title="Could not restore" />}
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onClose}>
           Cancel

@@ -28,23 +28,23 @@ export function SaveDialog({ file, draft, onSaved, onTakeTheirs, onClose }: Save
   return (
     <Modal opened onClose={onClose} title="Save the workflow" size="xl" closeButtonProps={{ 'aria-label': 'Close' }}>
       {isConflict && (
-        <Alert color="yellow" icon={<TbAlertTriangle aria-hidden />} title="Changed by somebody else meanwhile">
-          The file on the server is not the one you began with. Below, yours is compared with theirs.
+        <Alert color="yellow" icon={<TbAlertTriangle aria-hidden />} title="Someone else changed this file">
+          The file on the server has changed since you opened it. Your version is compared with theirs below.
         </Alert>
       )}
       {error ? (
-        <ErrorState error={error} title="The text could not be checked" onRetry={() => void refetch()} />
+        <ErrorState error={error} title="Could not check the text" onRetry={() => void refetch()} />
       ) : found ? (
         <CheckResult problems={found.problems} errors={found.errors} />
       ) : (
         <LoadingState label="Checking the text" />
       )}
       <DiffBox
-        label={isConflict ? 'Your text compared with theirs' : 'Your changes'}
+        label={isConflict ? 'Your version compared with theirs' : 'Your changes'}
         before={file.text}
         after={draft.text}
       />
-      {save.error && !isStale && <ErrorState error={save.error} title="It was not saved" />}
+      {save.error && !isStale && <ErrorState error={save.error} title="Could not save" />}
       <Group justify="flex-end" gap="xs">
         <Button variant="default" onClick={onClose}>
           Cancel
@@ -59,7 +59,7 @@ export function SaveDialog({ file, draft, onSaved, onTakeTheirs, onClose }: Save
           disabled={!found || found.errors > 0}
           onClick={() => save.mutate({ path, text: draft.text, digest: file.digest }, { onSuccess: onSaved })}
         >
-          {isConflict ? 'Save over theirs' : 'Save'}
+          {isConflict ? 'Overwrite theirs' : 'Save'}
         </Button>
       </Group>
     </Modal>
@@ -70,14 +70,14 @@ function CheckResult({ problems, errors }: { problems: readonly ConfigProblem[];
   if (!problems.length)
     return (
       <Text size="sm" c="dimmed">
-        The check finds nothing wrong.
+        No problems found.
       </Text>
     );
   return (
     <Alert
       color={errors ? 'red' : 'yellow'}
       variant="light"
-      title={errors ? 'Not saved until these errors are corrected' : 'It can be saved, with warnings'}
+      title={errors ? 'Fix these errors before saving' : 'Can be saved, with warnings'}
     >
       <ul className={classes.problems}>
         {problems.map(({ file, path, level, cause, fix }) => (

@@ -63,7 +63,7 @@ export function SaveTools({ file, draft, onDraft, onDiscard }: SaveToolsProps) {
         <SaveDialog
           file={file}
           draft={draft}
-          onSaved={() => finish('Saved. It counts from the next message on.')}
+          onSaved={() => finish('Saved. Used from the next message on.')}
           onTakeTheirs={() => {
             discard();
             close();
@@ -77,6 +77,6 @@ export function SaveTools({ file, draft, onDraft, onDiscard }: SaveToolsProps) {
 }
 
 function whyNot(file: ConfigText, reason: string): string {
-  const cause = file.kind === 'workflows' ? reason : 'Only workflows are saved here.';
-  return `Changed here only, not saved: copy or download it. ${cause}`;
+  const cause = file.kind === 'workflows' ? reason : 'Only workflows can be saved here.';
+  return `Not saved: copy or download your changes. ${cause}`;
 }

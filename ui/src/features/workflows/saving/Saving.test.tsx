@@ -62,7 +62,7 @@ test('while saving is off, the place where one types says which setting switches
 test('a file that is no workflow is said not to be saved here', async () => {
   play();
   show({ file: { ...FILE, kind: 'endpoints' } });
-  expect(await screen.findByText(/Only workflows are saved here/)).toBeVisible();
+  expect(await screen.findByText(/Only workflows can be saved here/)).toBeVisible();
   expect(screen.queryByRole('button', { name: 'Save…' })).not.toBeInTheDocument();
 });
 
@@ -70,7 +70,7 @@ test('what is saved is compared and checked first, and replaces the text it was 
   const saved = play();
   const { onDraft } = show();
   const dialog = await openSave();
-  expect(await within(dialog).findByText('The check finds nothing wrong.')).toBeVisible();
+  expect(await within(dialog).findByText('No problems found.')).toBeVisible();
   expect(await within(dialog).findByRole('textbox', { name: 'Your changes' })).toHaveTextContent('[{}]');
   await userEvent.click(within(dialog).getByRole('button', { name: 'Save' }));
   await vi.waitFor(() => expect(onDraft).toHaveBeenCalledWith(undefined));
@@ -81,7 +81,7 @@ test('a text with errors is not saved, and the errors are listed', async () => {
   play({ problems: [{ file: PATH, path: '$[0].type', level: 'error', cause: 'It is odd.', fix: 'Mend it.' }] });
   show();
   const dialog = await openSave();
-  expect(await within(dialog).findByText('Not saved until these errors are corrected')).toBeVisible();
+  expect(await within(dialog).findByText('Fix these errors before saving')).toBeVisible();
   expect(within(dialog).getByText(/It is odd. Mend it./)).toBeVisible();
   expect(within(dialog).getByRole('button', { name: 'Save' })).toBeDisabled();
 });
@@ -90,7 +90,7 @@ test('warnings keep nobody from saving', async () => {
   play({ problems: [{ file: PATH, path: '$[0]', level: 'warning', cause: 'It is odd.', fix: 'Mend it.' }] });
   show();
   const dialog = await openSave();
-  expect(await within(dialog).findByText('It can be saved, with warnings')).toBeVisible();
+  expect(await within(dialog).findByText('Can be saved, with warnings')).toBeVisible();
   expect(within(dialog).getByRole('button', { name: 'Save' })).toBeEnabled();
 });
 
@@ -99,12 +99,12 @@ test('where somebody else changed the file, theirs is shown, and can be taken or
   const theirs = { ...FILE, text: '[1]', digest: 'b'.repeat(64) };
   const { onDiscard } = show({ file: theirs });
   let dialog = await openSave();
-  expect(within(dialog).getByText('Changed by somebody else meanwhile')).toBeVisible();
+  expect(within(dialog).getByText('Someone else changed this file')).toBeVisible();
   await userEvent.click(within(dialog).getByRole('button', { name: 'Take theirs' }));
   expect(onDiscard).toHaveBeenCalled();
   dialog = await openSave();
-  await within(dialog).findByText('The check finds nothing wrong.');
-  await userEvent.click(within(dialog).getByRole('button', { name: 'Save over theirs' }));
+  await within(dialog).findByText('No problems found.');
+  await userEvent.click(within(dialog).getByRole('button', { name: 'Overwrite theirs' }));
   await vi.waitFor(() => expect(saved).toHaveLength(1));
   expect(saved[0]?.match).toBe(`"${theirs.digest}"`);
 });
@@ -116,7 +116,7 @@ test('what the server refuses is told, and what was typed stays', async () => {
   );
   const { onDraft } = show();
   const dialog = await openSave();
-  await within(dialog).findByText('The check finds nothing wrong.');
+  await within(dialog).findByText('No problems found.');
   await userEvent.click(within(dialog).getByRole('button', { name: 'Save' }));
   expect(await within(dialog).findByText('The disk is full.')).toBeVisible();
   expect(onDraft).not.toHaveBeenCalled();

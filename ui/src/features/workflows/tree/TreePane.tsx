@@ -45,7 +45,7 @@ export function TreePane({ files, problems, current, onPick }: TreePaneProps) {
         onChange={event => setWanted(event.currentTarget.value)}
       />
       {rows.length === 0 ? (
-        <EmptyState title="No file" hint={wanted ? 'No path has all of these words.' : 'The tree is empty.'} />
+        <EmptyState title="No files" hint={wanted ? 'No path contains all of these words.' : 'The tree is empty.'} />
       ) : (
         <VirtualRows items={rows} rowKey={row => row.key} label="Files" estimate={30} className={classes.rows}>
           {row =>

@@ -35,11 +35,11 @@ test('what is typed runs, and its run is shown though it is kept nowhere', async
     }),
   );
   renderAt('/', <Panel typed="[{}]" isChanged />);
-  expect(await screen.findByText(/Runs what you typed/)).toBeVisible();
+  expect(await screen.findByText(/Runs your unsaved text/)).toBeVisible();
   await ask();
   expect(await screen.findByText('Hi there.')).toBeVisible();
   expect(await screen.findByText('Left out.')).toBeVisible();
-  expect(screen.queryByRole('link', { name: 'Open the run' })).not.toBeInTheDocument();
+  expect(screen.queryByRole('link', { name: 'Open run' })).not.toBeInTheDocument();
   expect(asked).toMatchObject({ path: 'Workflows/Ann/Chat.json', text: '[{}]', model: 'Ann' });
 });
 

@@ -95,7 +95,7 @@ export function TrialPanel({ tree, file, typed, isChanged, trial }: TrialPanelPr
         />
         <Text size="xs" c="dimmed">
           {typed !== undefined
-            ? 'Runs what you typed, from this file on. It touches no files, modules or locks, and nothing is kept.'
+            ? 'Runs your unsaved text, starting at this file. No files, modules or locks are touched, and nothing is kept.'
             : [
                 suited.hint,
                 isChanged && 'Runs the saved files, not what you typed.',

@@ -25,7 +25,7 @@ export function RunLines({ run, more }: { run: RunWhole; more?: string }) {
           <>
             {' · '}
             <Anchor component={Link} to={more}>
-              Open the run
+              Open run
             </Anchor>
           </>
         )}

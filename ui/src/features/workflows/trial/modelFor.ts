@@ -10,7 +10,7 @@ export function modelFor({ root, users, models }: ConfigOverview, file: string):
     const start = starter.starts.find(({ path }) => path === file);
     const shared = start?.when?.replace(/^model /, '') ?? '';
     const model = starter.models.includes(shared) ? shared : (starter.models[0] ?? first);
-    const hint = start?.when && model !== shared ? `${starter.name} comes to this workflow for “${start.when}”.` : '';
+    const hint = start?.when && model !== shared ? `${starter.name} runs this workflow for “${start.when}”.` : '';
     return { model, hint };
   }
   const own = served.find(user => user.path === file);
@@ -19,6 +19,6 @@ export function modelFor({ root, users, models }: ConfigOverview, file: string):
   const owner = served.find(user => user.name.toLowerCase() === folder);
   return {
     model: owner?.models[0] ?? first,
-    hint: 'No message starts at this file: it runs where a workflow that is asked comes to it.',
+    hint: 'No message starts here: it runs when another workflow calls it.',
   };
 }
