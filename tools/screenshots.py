@@ -46,7 +46,7 @@ async def _drawer(page: Page) -> None:
 
 
 async def _run(page: Page) -> None:
-    await page.get_by_role("link", name="sub-workflows").first.click()
+    await page.get_by_role("link", name="dessert").first.click()
     await _still(page)
 
 

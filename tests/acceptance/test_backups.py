@@ -148,6 +148,7 @@ def with_a_vector_each(conversations):
             assert noted <= there <= known
 
 
+@pytest.mark.slow
 def test_a_backup_that_is_killed_leaves_none_that_verifies_and_the_next_one_is_whole(written, tmp_path):
     place, _, _ = written
     discussions = place.server.data_dir / "discussions"

@@ -13,6 +13,7 @@ from mnemoir.ports.memory_store import Project
 from mnemoir.server.access import ANYBODY, Guard, admit, principal_of, project_of
 from mnemoir.server.options import ServerOptions, check_exposure
 from mnemoir.settings import load_settings
+from tests.server.server_kit import error_of
 
 OWNERS = ("mnemoir.core.scope", "mnemoir.ports.memory_store")
 SERVER = Path(mnemoir.server.__file__).parent
@@ -93,3 +94,15 @@ def test_keys_that_were_made_let_a_server_listen_where_others_reach_it():
     ):
         with pytest.raises(SettingsError, match="mnemoir keys create"):
             check_exposure(options)
+
+
+async def test_while_the_keys_cannot_be_read_nobody_is_let_in(open_server, tmp_path):
+    server = await open_server()
+    _, text = server.parts.api_keys.create(role="admin", by="test")
+    damaged = tmp_path / "damaged"
+    damaged.write_bytes(b"no database" * 999)
+    for ending in ("-wal", "-shm"):
+        (tmp_path / "data" / f"access.db{ending}").unlink()
+    damaged.rename(tmp_path / "data" / "access.db")
+    for headers in ({}, {"x_api_key": text}):
+        assert error_of(await server.ask("GET", "/api/projects", **headers)) == (503, "auth_unavailable")

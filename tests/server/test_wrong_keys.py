@@ -48,7 +48,7 @@ async def test_the_refusal_says_how_long_to_wait_and_repeats_no_key(listen, http
             told, body = answer, await answer.read()
     error = orjson.loads(body)
     assert (told.status, error["code"], error["bucket"]) == (429, "rate_limited", "unauthenticated")
-    assert "www-authenticate" not in told.headers
+    assert told.headers["www-authenticate"] == "Bearer"
     assert WRONG not in f"{body!r} {told.headers} {logged}"
     clock.now += int(told.headers["retry-after"]) - 1
     assert await statuses(http, server.url + PROJECTS, 1, **sent) == [429]

@@ -23,7 +23,9 @@ def create(
     keep: Annotated[
         int | None, typer.Option(min=1, help="Make it in a folder of backups, and keep so many of them there.")
     ] = None,
-    keys: Annotated[bool, typer.Option("--keys", help="With the keys of callers and of models.")] = False,
+    keys: Annotated[
+        bool, typer.Option("--keys", help="With the keys of callers and of models, and the audit log.")
+    ] = False,
     with_all: Annotated[bool, typer.Option("--all", help="With caches and traces of runs, too.")] = False,
     config: Config = None,
     data_dir: DataDir = None,
@@ -43,7 +45,7 @@ def create(
     for line in made.left_out:
         note(f"Not in the backup: {line}")
     if not keys:
-        note("Not in the backup: keys of callers and of models (add --keys; keep such a backup as safe as the keys).")
+        note("Not in the backup: keys of callers and of models, and the audit log (add --keys to have them in it).")
 
 
 @commands.command()
@@ -77,7 +79,8 @@ def restore(
     for line in restored.left_out:
         note(f"Was not in the backup: {line}")
     if not restored.has_keys:
-        note("Was not in the backup: keys. A server with this data asks callers for none until you make one.")
+        note("Was not in the backup: keys, and the audit log.")
+        note("A server with this data asks callers for no key until you make one: `mnemoir keys create`.")
 
 
 def _print_done(path: Path, manifest: "Manifest", *, as_json: bool) -> None:

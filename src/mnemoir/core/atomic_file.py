@@ -137,6 +137,13 @@ def leftover_of(name: str) -> str:
     return f"{name}.tmp"
 
 
+def sync_file(path: Path) -> None:
+    """Sync a file and its name."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+    sync_folder(path.parent)
+
+
 def sync_folder(folder: Path) -> None:
     """Sync a folder, so that created, renamed and removed names in it are durable."""
     with _opened(folder) as opened:

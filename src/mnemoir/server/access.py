@@ -36,7 +36,7 @@ from mnemoir.ports.memory_store import Project
 from mnemoir.server.crowd import refuse_crowd
 from mnemoir.server.errors import failure
 from mnemoir.server.options import ServerOptions
-from mnemoir.server.rate_limits import RateLimits
+from mnemoir.server.rate_limits import WRONG_KEYS, RateLimits
 from mnemoir.server.request import header, query, visit_of
 from mnemoir.server.rights import bucket_for, refusal_of, right_for
 from mnemoir.settings.addresses import is_loopback
@@ -56,6 +56,7 @@ _SHOWN = (
 ANYBODY = Principal()
 NOBODY = Principal(roles=())
 _PRINCIPAL = "mnemoir.principal"
+_NEEDS = "mnemoir.needs_key"
 # Open WebUI's ids of temporary chats: the id of the page's connection; earlier releases wrote "local:"
 _TEMPORARY_CHATS = ("temporary:", "local:")
 
@@ -83,7 +84,10 @@ class Guard:
     def answer_browser(self, scope: Scope, send: Send) -> tuple[Response | None, Send]:
         """The answer to a foreign page or a preflight, None for all other requests; and the `send` for any answer."""
         host = header(scope, b"host")
-        needs_key = self.needs_key
+        try:
+            needs_key = scope[_NEEDS] = self.needs_key
+        except StorageUnavailable as exc:
+            return _no_keys_now(scope, exc), send
         if self._checks_host and not needs_key and host is not None and not self._is_ours(host):
             refusal = Forbidden(
                 "This Host is not allowed: a server without keys answers to localhost only. "
@@ -106,23 +110,29 @@ class Guard:
 
     def has_several_keys(self) -> bool:
         """True when callers are told apart by more than one key."""
-        return self.needs_key and len(self._settings_keys) + self._keys.count > 1
+        return len(self._settings_keys) + self._keys.count > 1
 
     def refuse(self, scope: Scope) -> Response | None:
         """The refusal of a request without a required key or right; None for one that may pass, then admitted."""
         try:
             return self._refuse(scope)
         except StorageUnavailable as exc:
-            return failure(scope, StorageUnavailable(exc.message, code="auth_unavailable"))
+            return _no_keys_now(scope, exc)
         except RateLimited as exc:
-            return failure(scope, exc)
+            refused = failure(scope, exc)
+            if exc.bucket == WRONG_KEYS:  # pages then ask for another key, as they do at 401
+                refused.headers["www-authenticate"] = "Bearer"
+            return refused
 
     def _refuse(self, scope: Scope) -> Response | None:
         right = right_for(scope["method"], scope["path"])
+        needs_key = scope.get(_NEEDS)
+        if needs_key is None:
+            needs_key = self.needs_key
         if scope["path"] in OPEN_PATHS:
-            admit(scope, NOBODY if self.needs_key else ANYBODY, is_reading=True)
+            admit(scope, NOBODY if needs_key else ANYBODY, is_reading=True)
             return None
-        if not self.needs_key:
+        if not needs_key:
             admit(scope, ANYBODY, is_reading=right == "read")
             return None
         sent = set(_presented_keys(scope))
@@ -178,6 +188,10 @@ class Guard:
 
     def _allows(self, origin: str) -> bool:
         return origin.lower().rstrip("/") in self._origins
+
+
+def _no_keys_now(scope: Scope, exc: StorageUnavailable) -> Response:
+    return failure(scope, StorageUnavailable(exc.message, code="auth_unavailable"))
 
 
 def presented_key(scope: Scope) -> str | None:

@@ -24,6 +24,7 @@ from mnemoir.server.rights import Bucket
 
 _BURST_S = 10
 _WRONG_KEYS = RateLimitItemPerMinute(10)
+WRONG_KEYS = "unauthenticated"
 _LEAST_SWEPT = 1024
 
 
@@ -53,7 +54,7 @@ class RateLimits:
         wait_s = self._window(_WRONG_KEYS, client).wait_s(1)
         raise RateLimited(
             f"Too many wrong keys came from this address. Send a valid one, or wait {wait_s} s.",
-            bucket="unauthenticated",
+            bucket=WRONG_KEYS,
             retry_after_s=wait_s,
         )
 

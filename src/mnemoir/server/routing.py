@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mnemoir.app.audit import Audit
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.server.access import Guard
+from mnemoir.server.access import Guard, principal_of
 from mnemoir.server.auditing import REFUSED, Audited, act_of, is_counted
 from mnemoir.server.client_address import Proxies
 from mnemoir.server.errors import MethodNotAllowed, failure
@@ -82,7 +82,7 @@ class Routing:
 
     def _written_down(self, scope: Scope, app: ASGIApp) -> ASGIApp:
         """The application, within the audit log where that is about the request."""
-        if not self.audit.is_on or not self.guard.needs_key:
+        if not self.audit.is_on or not principal_of(scope).key:
             return app
         action = act_of(scope["method"], scope["raw_path"].decode("ascii", "replace"))
         return Audited(app, self.audit, action, self._address_of(scope)) if action else app

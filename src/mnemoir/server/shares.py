@@ -29,7 +29,7 @@ class Shares:
 
     def has_room(self, key: str) -> bool:
         """Whether this key may hold one more."""
-        return not self._is_shared() or self._held[key] < share_of(self.most)
+        return not key or not self._is_shared() or self._held[key] < share_of(self.most)
 
     def take(self, key: str) -> None:
         """Note that the key holds one more."""

@@ -59,7 +59,8 @@ def count_in(databases, stops):
 
 
 @pytest.mark.parametrize("journal", ["wal", "delete"])
-def test_databases_are_copied_as_of_one_moment(root, target, journal):
+def test_databases_are_copied_as_of_one_moment(root, target, journal, monkeypatch):
+    monkeypatch.setattr(copies, "_MOMENT_S", 300.0)
     names = ["first.db", "second.db"]
     for name in names:
         made(root / name, journal).close()

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import apsw
@@ -17,9 +17,12 @@ from mnemoir.storage.sqlite.transactions import FOREIGN, SqliteSql, storage_erro
 _KINDS = {"mnemoir.db": "", "access.db": "access", "runs.db": "runs"}
 _SESSIONS = "conversations.db"
 _COUNTED = {
-    "mnemoir.db": {"memories": "memories"},
-    "access.db": {"keys": "api_keys"},
-    _SESSIONS: {"conversations": "sessions", "messages": "messages"},
+    "mnemoir.db": {"memories": "SELECT count(*) FROM memories"},
+    "access.db": {"keys": "SELECT count(*) FROM api_keys"},
+    _SESSIONS: {
+        "conversations": "SELECT count(*) FROM sessions",
+        "messages": "SELECT count(*) FROM messages",
+    },
 }
 
 
@@ -48,11 +51,11 @@ def counts_of(data: Path, entries: list[FileEntry]) -> dict[str, int]:
     """How many memories, conversations, messages and keys the databases hold. Raises StorageUnavailable."""
     counts: dict[str, int] = {}
     for entry in entries:
-        for name, table in _counted(entry).items():
-            with storage_errors(data / entry.path), closing(_opened(data / entry.path)) as connection:
-                if connection.table_exists(None, table):
-                    number = int(connection.execute(f"SELECT count(*) FROM {table}").get)  # noqa: S608  # a name from above
-                    counts[name] = counts.get(name, 0) + number
+        for name, count in _counted(entry).items():
+            path = data / entry.path
+            # the suppressed error: another program's database of that name has no such table
+            with storage_errors(path), suppress(apsw.SQLError), closing(_opened(path)) as connection:
+                counts[name] = counts.get(name, 0) + int(connection.execute(count).get)
     return counts
 
 

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 import apsw
 
-from mnemoir.core.atomic_file import replacing, stamp_of, sync_folder
+from mnemoir.core.atomic_file import replacing, stamp_of, sync_file
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.backups.manifest import FileEntry
 from mnemoir.storage.file_lock import patiently
@@ -65,6 +65,8 @@ def copy_databases(root: Path, paths: Sequence[str], target: Path) -> list[FileE
         sources = [(path, opened.enter_context(closing(_source(root / path)))) for path in paths]
         watches = [opened.enter_context(closing(_source(root / path))) for path in paths[:-1]]
         with storage_errors(root / paths[0]):
+            # without a write-ahead log nobody can write to what is being read
+            watches = [watch for watch in watches if watch.pragma("journal_mode") == "wal"]
             patiently(lambda: _begun_at_once([source for _, source in sources], watches) or None, _MOMENT_S)
         return [_copied_database(root, path, source, target) for path, source in sources]
 
@@ -136,13 +138,6 @@ def _copied_database(root: Path, path: str, source: apsw.Connection, target: Pat
         source.execute("ROLLBACK")
         sync_file(copy)
         return _entry(path, _Copied(*digest_of(copy)), is_database=True)
-
-
-def sync_file(path: Path) -> None:
-    """Sync a file and its name."""
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
-    sync_folder(path.parent)
 
 
 def _entry(path: str, copied: _Copied, *, is_database: bool) -> FileEntry:

@@ -86,7 +86,7 @@ function Caller({ kind }: { kind: ClientKind }) {
   return (
     <>
       {setup ? (
-        <Anchor component={Link} to={`/connect?client=${setup}`} inherit>
+        <Anchor component={Link} to={`/connect?client=${setup}`} inherit underline="always">
           {name}
         </Anchor>
       ) : (

@@ -116,12 +116,18 @@ function Actions({ owner }: { owner: Scope }) {
   return (
     <>
       {may.write && (
-        <Button size="xs" leftSection={<TbPlus size={15} aria-hidden />} onClick={() => open('add')}>
+        <Button
+          size="xs"
+          classNames={{ section: classes.icon ?? '' }}
+          leftSection={<TbPlus size={15} aria-hidden />}
+          onClick={() => open('add')}
+        >
           Add a memory
         </Button>
       )}
       <Button
         size="xs"
+        classNames={{ section: classes.icon ?? '' }}
         variant={waiting ? 'light' : 'default'}
         leftSection={<TbChecklist size={15} aria-hidden />}
         onClick={() => open('review')}
@@ -130,6 +136,7 @@ function Actions({ owner }: { owner: Scope }) {
       </Button>
       <Button
         size="xs"
+        classNames={{ section: classes.icon ?? '' }}
         variant="default"
         leftSection={<TbCopyCheck size={15} aria-hidden />}
         onClick={() => open('duplicates')}

@@ -23,8 +23,8 @@ const authorise: Middleware = {
 
 /** An answer to a request with another key than that of now says nothing of this one. */
 function reportRefusal(response: Response, sent: Headers): void {
-  if (response.status === 401 && sent.get('Authorization') === (authorisation().Authorization ?? null))
-    reportMissingKey();
+  const wrong = response.status === 401 || (response.status === 429 && response.headers.has('WWW-Authenticate'));
+  if (wrong && sent.get('Authorization') === (authorisation().Authorization ?? null)) reportMissingKey();
 }
 
 /** The header that carries the API key; none without a key. */

@@ -1,16 +1,19 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import { lazy, Suspense, useRef } from 'react';
 import { TbDots, TbUpload } from 'react-icons/tb';
+import { useMay } from '@/shared/data/access';
 import { useDialog } from '@/shared/hooks/useDialog';
 
 const ImportConversations = lazy(async () => ({
   default: (await import('@/shared/components/ImportConversations')).ImportConversations,
 }));
 
-/** What can be done with all conversations. */
+/** What can be done with all conversations, by a key that may. */
 export function RailMenu() {
   const { shown, open, close } = useDialog<'import'>();
+  const mayImport = useMay().admin;
   const opener = useRef<HTMLButtonElement>(null);
+  if (!mayImport) return null;
   return (
     <>
       <Menu position="bottom-end" returnFocus={false}>
