@@ -40,6 +40,7 @@ TARGETS = {
     "/api/memories/changes": [f"/api/memories/changes?{MINE}"],
     "/api/memories/proposals": [f"/api/memories/proposals?{MINE}"],
     "/api/memories/duplicates": [f"/api/memories/duplicates?{MINE}"],
+    "/api/me": ["/api/me"],
     "/api/keys": ["/api/keys"],
     "/api/tenants": ["/api/tenants"],
     "/api/audit": ["/api/audit"],
