@@ -8,8 +8,9 @@ cannot send that, and neither can a form. Where anybody may call without a key, 
 from starlette.types import Scope
 
 from mnemoir.core.errors import Forbidden
-from mnemoir.server.access import is_this_machine, principal_of
+from mnemoir.server.access import principal_of
 from mnemoir.server.options import ServerOptions
+from mnemoir.server.origins import is_this_machine
 from mnemoir.server.request import header
 
 _OPEN = (
