@@ -92,7 +92,7 @@ async def test_endpoints_of_a_tree_are_shown_those_with_problems_first(tree: Sit
     page = await (await open_window(tree)).go("/status")
     part = page.get_by_role("region", name="Endpoints", exact=True)
     rows = part.get_by_role("listitem")
-    await expect(part).to_contain_text("2 with problems, 51 well")
+    await expect(part).to_contain_text("2 with problems, 51 OK")
     await expect(rows).to_have_count(8)
     await expect(rows.first).to_contain_text("gone-1Not working")
     await expect(rows.first).to_contain_text("Start its server, or correct endpoint in Endpoints/gone-1.json.")
@@ -111,7 +111,7 @@ async def test_endpoints_of_a_tree_are_shown_those_with_problems_first(tree: Sit
 async def test_endpoints_shut_nobody_out(tree: Site, open_window: OpenWindow, scheme: Scheme) -> None:
     window = await open_window(tree, scheme=scheme, size=NARROWEST)
     page = await window.go("/status?endpoints=53")
-    await expect(page.get_by_role("region", name="Endpoints", exact=True)).to_contain_text("51 well")
+    await expect(page.get_by_role("region", name="Endpoints", exact=True)).to_contain_text("51 OK")
     await window.axe()
     await window.is_within()
 

@@ -133,7 +133,7 @@ function summary(endpoints: Status['endpoints']): string {
   return [
     ill > 0 ? `${ill.toLocaleString()} with problems` : '',
     unknown > 0 ? `${unknown.toLocaleString()} not checked yet` : '',
-    well > 0 ? `${well.toLocaleString()} well` : '',
+    well > 0 ? `${well.toLocaleString()} OK` : '',
   ]
     .filter(Boolean)
     .join(', ');

@@ -221,7 +221,7 @@ test('an endpoint shows what it is, and one with a problem what to do and where 
   answers({ ...STATUS, endpoints: [gone, ENDPOINT] });
   renderAt('/status', <StatusPage />);
   const part = await screen.findByRole('region', { name: 'Endpoints' });
-  expect(part).toHaveTextContent('1 with problems, 1 well');
+  expect(part).toHaveTextContent('1 with problems, 1 OK');
   const [first, second] = within(part).getAllByRole('listitem');
   expect(first).toHaveTextContent(
     'GoneNot workingfar-modelOllama, chathttp://models.example:11434not called yet' +
