@@ -85,6 +85,7 @@ def test_what_is_optional_is_locked_by_its_digest_too(extra):
     assert {canonicalize_name(Requirement(needed).name) for needed in EXTRAS[extra]} <= locked("tests")
 
 
+@pytest.mark.slow
 def test_importing_all_of_it_opens_no_socket():
     done = run("-c", IMPORT_ALL)
     assert done.returncode == 0, done.stderr
@@ -99,6 +100,7 @@ def test_the_guard_of_imports_sees_a_socket(tmp_path):
     assert "socket.__new__" in done.stderr
 
 
+@pytest.mark.slow
 def test_without_what_is_optional_all_but_the_room_of_mcp_can_be_imported(tmp_path):
     hidden = without_options(tmp_path)
     script = IMPORT_ALL.replace("if not name", "if '.mcp' not in name and not name")
@@ -107,6 +109,7 @@ def test_without_what_is_optional_all_but_the_room_of_mcp_can_be_imported(tmp_pa
     assert "No module named 'chromadb'" in run("-c", "import chromadb", **hidden).stderr
 
 
+@pytest.mark.slow
 def test_the_whole_service_works_without_what_is_optional(tmp_path):
     settings = {"MNEMOIR_LLM__PROVIDER": "offline", "MNEMOIR_STORAGE__DATA_DIR": str(tmp_path / "data")}
     environment = without_options(tmp_path) | settings

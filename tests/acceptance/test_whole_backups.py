@@ -104,6 +104,7 @@ def written(tmp_path):
                 writer.join()
 
 
+@pytest.mark.slow
 def test_a_backup_under_load_holds_all_that_was_acknowledged_before_it_and_comes_back_whole(written, tmp_path):
     place, writers, count = written
     before = {

@@ -58,6 +58,7 @@ def count_in(databases, stops):
         connection.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("journal", ["wal", "delete"])
 def test_databases_are_copied_as_of_one_moment(root, target, journal, monkeypatch):
     monkeypatch.setattr(copies, "_MOMENT_S", 300.0)
