@@ -118,6 +118,27 @@ def test_the_keys_of_a_suspended_tenant_open_nothing_until_it_goes_on(open_keys)
     assert keys.principal(text)
 
 
+def test_a_key_of_a_suspended_tenant_can_be_revoked(open_keys):
+    keys = open_keys()
+    made, text = keys.create(role="admin", tenant="acme", by="test")
+    keys.put_tenant("acme", suspended=True)
+    keys.revoke(made.id)
+    keys.put_tenant("acme", suspended=False)
+    assert keys.principal(text) is None
+
+
+def test_a_file_of_keys_that_is_gone_lets_nobody_in_and_no_new_one_is_made(open_keys, tmp_path):
+    keys = open_keys()
+    _, text = keys.create(role="admin", by="test")
+    assert keys.principal(text)
+    for file in (tmp_path / "data").glob(f"{ACCESS_FILE}*"):
+        file.unlink()
+    for asks in (lambda: keys.are_required(is_local=True), lambda: keys.principal(text)):
+        with pytest.raises(StorageUnavailable, match="is gone"):
+            asks()
+    assert not (tmp_path / "data" / ACCESS_FILE).exists()
+
+
 def test_when_a_key_was_used_is_noted_at_most_once_a_minute(open_keys, clock):
     keys = open_keys()
     made, text = keys.create(role="read", by="test")

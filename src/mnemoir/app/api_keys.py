@@ -124,18 +124,7 @@ class ApiKeys:
             raise InvalidRequest(f"Key {key_id} has ended. Make a new one.", code="key_ended", field="id")
         if old.expires_at is not None and old.expires_at < now + overlap:
             overlap = old.expires_at - now
-        new = ApiKey(
-            id="",
-            hash=b"",
-            tenant=old.tenant,
-            role=old.role,
-            projects=old.projects,
-            user=old.user,
-            label=old.label,
-            created_at=now,
-            created_by=by,
-            expires_at=old.expires_at,
-        )
+        new = replace(old, created_at=now, created_by=by, revoked_at=None, replaced_by=None, last_used_at=None)
         return self._stored(new, "live", replaces=old.id, overlap_until=now + overlap)
 
     def get(self, key_id: str, tenant: str | None = None) -> ApiKey:
@@ -249,6 +238,10 @@ class ApiKeys:
         state = _stat(self._watched[0]), _stat(self._watched[1])
         if state == self._state:
             return
+        if self._file is not None and state[0] is None:  # a new, empty one would let everybody in
+            raise StorageUnavailable(
+                f"{self._path} is gone. Put it back, or start the server without its keys."
+            )
         if self._file is None and state[0] is not None:
             self._file = open_access_file(self._path)
         self._known.clear()
@@ -259,7 +252,9 @@ class ApiKeys:
     def _looked_up(self, key_id: str) -> "_Known":
         found = self._known.get(key_id)
         if found is None:
-            found = self._known[key_id] = _Known(None if self._file is None else SqlApiKeys(self._file).get(key_id))
+            found = self._known[key_id] = _Known(
+                None if self._file is None else SqlApiKeys(self._file).usable(key_id)
+            )
             if len(self._known) > _MOST_KNOWN:
                 self._known.popitem(last=False)
         return found
@@ -276,8 +271,9 @@ class ApiKeys:
         return self._pepper
 
     def _pepper_made(self) -> bytes:
-        has_keys = self._file is not None and bool(SqlApiKeys(self._file).listed(None, limit=1))
-        if self._pepper is None and not has_keys:  # else a missing file is an error: it belongs to those keys
+        if self._pepper is not None:
+            return self._pepper
+        if self._file is None or not SqlApiKeys(self._file).state()[0]:  # else it belongs to keys, and must be there
             folder = self._pepper_path.parent
             for each in (folder.parent, folder):
                 prepare_folder(each)

@@ -14,7 +14,7 @@ from starlette.types import Scope
 
 from mnemoir.core.errors import Overloaded
 from mnemoir.server.errors import failure
-from mnemoir.server.shares import share_of
+from mnemoir.server.shares import Shares
 
 _CONNECTION = "mnemoir.connection"
 _LEAST_UNREAD = 8
@@ -36,7 +36,7 @@ class Crowd:
         self.most_unread = max(most // 4, _LEAST_UNREAD)
         self._unread: OrderedDict[int, tuple[Connection, float]] = OrderedDict()
         self._keys: dict[int, str] = {}
-        self._held: dict[str, int] = {}
+        self._shares = Shares(most)
 
     def came(self, connection: Connection, now: float) -> None:
         """Note a new connection, at a time in seconds. Of too many without a head the oldest give way."""
@@ -62,23 +62,17 @@ class Crowd:
         before = self._keys.get(id(connection))
         if before == key or before is None:
             return True
-        if is_shared and self._held.get(key, 0) >= share_of(self.most):
+        if is_shared and not self._shares.has_room(key):
             return False
-        self._let_go(before)
+        self._shares.give_back(before)
         self._keys[id(connection)] = key
-        self._held[key] = self._held.get(key, 0) + 1
+        self._shares.take(key)
         return True
 
     def left(self, connection: Connection) -> None:
         """Note that a connection has ended."""
         self._unread.pop(id(connection), None)
-        self._let_go(self._keys.pop(id(connection), ""))
-
-    def _let_go(self, key: str) -> None:
-        if key in self._held:
-            self._held[key] -= 1
-            if not self._held[key]:
-                del self._held[key]
+        self._shares.give_back(self._keys.pop(id(connection), ""))
 
 
 def note_connection(scope: MutableMapping[str, Any], connection: Connection, crowd: Crowd) -> None:

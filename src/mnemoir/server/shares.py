@@ -15,9 +15,9 @@ def share_of(most: int) -> int:
 
 
 class Shares:
-    """The things that keys hold of `most`, by key. `is_shared` tells whether there are several keys."""
+    """The things that keys hold of `most`, by key; "" is no key. `is_shared` tells whether there are several keys."""
 
-    def __init__(self, most: int, is_shared: Callable[[], bool]) -> None:
+    def __init__(self, most: int, is_shared: Callable[[], bool] = lambda: True) -> None:
         self.most = most
         self._is_shared = is_shared
         self._held: Counter[str] = Counter()
@@ -36,9 +36,9 @@ class Shares:
         self._held[key] += 1
 
     def give_back(self, key: str) -> None:
-        """Note that it holds one less."""
+        """Note that it holds one less, if it holds any."""
         self._held[key] -= 1
-        if not self._held[key]:
+        if self._held[key] <= 0:
             del self._held[key]
 
     @contextmanager

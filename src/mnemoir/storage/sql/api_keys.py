@@ -55,8 +55,13 @@ class SqlApiKeys:
         self._file.write(work)
 
     def get(self, key_id: str) -> ApiKey | None:
-        """The key of that id; None for none, and while its tenant is suspended."""
-        row = self._file.read(lambda sql: sql.row(_QUERIES["key"], id=key_id))
+        """The key of that id; None for none."""
+        row = self._row(key_id)
+        return None if row is None else _key_of(row[:-1])
+
+    def usable(self, key_id: str) -> ApiKey | None:
+        """The same; None also while its tenant is suspended."""
+        row = self._row(key_id)
         return None if row is None or row[-1] else _key_of(row[:-1])
 
     def listed(self, tenant: str | None, *, limit: int, after: tuple[str, str] | None = None) -> list[ApiKey]:
@@ -122,6 +127,10 @@ class SqlApiKeys:
             sql.run(_QUERIES["suspend_tenant"], name=name, at=to_text(at) if suspended else None)
 
         self._file.write(work)
+
+    def _row(self, key_id: str) -> Sequence[Any] | None:
+        row: Sequence[Any] | None = self._file.read(lambda sql: sql.row(_QUERIES["key"], id=key_id))
+        return row
 
 
 def _key_of(row: Sequence[Any]) -> ApiKey:
