@@ -239,9 +239,7 @@ class ApiKeys:
         if state == self._state:
             return
         if self._file is not None and state[0] is None:  # a new, empty one would let everybody in
-            raise StorageUnavailable(
-                f"{self._path} is gone. Put it back, or start the server without its keys."
-            )
+            raise StorageUnavailable(f"{self._path} is gone. Put it back, or start the server without its keys.")
         if self._file is None and state[0] is not None:
             self._file = open_access_file(self._path)
         self._known.clear()
