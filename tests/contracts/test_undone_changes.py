@@ -135,3 +135,29 @@ async def test_a_record_that_another_program_changed_is_not_undone(store, backen
     with pytest.raises(Conflict, match="another program"):
         await undo(store)
     assert len(await texts(store)) == 1
+
+
+class _Overtaken:
+    """The store, in which the same change is undone behind the first look at a memory."""
+
+    def __init__(self, store, change):
+        self._store, self._change, self._is_first = store, change, True
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    async def get(self, scope, memory_id):
+        found = await self._store.get(scope, memory_id)
+        if self._is_first:
+            self._is_first = False
+            await Undoing(self._store, Indexing(HashedWords())).undo(DEMO, self._change.id)
+        return found
+
+
+async def test_an_undo_that_another_overtakes_is_refused_and_changes_nothing(store):
+    await keep(store, fact("Likes tea"))
+    added = await change(store)
+    with pytest.raises(Conflict):
+        await Undoing(_Overtaken(store, added), Indexing(HashedWords())).undo(DEMO, added.id)
+    assert len((await store.changes(MIRA, limit=20)).changes) == 2
+    assert await texts(store) == []

@@ -5,8 +5,9 @@ others since; so the undo of an undo makes the change again. A memory that a lat
 names that change, unless the later change was undone.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from mnemoir.core.errors import Conflict, NotFound
 from mnemoir.core.ids import ChangeId, MemoryId, new_change_id
@@ -34,6 +35,8 @@ _REASON = "undone"
 _NO_WORDS = IndexEntry(terms=b"")  # for an unchanged text: the store keeps its entry
 _ATTEMPTS = 3
 
+Now: TypeAlias = Mapping[MemoryId, Memory | None]  # the memories of a change as they were read, None where there is none
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undone:
@@ -58,9 +61,10 @@ class Undoing:
         """Undo a change of the project, of `user` if given. Conflict (`change_conflict`) names a later change."""
         for _ in range(_ATTEMPTS):
             scope, change = await self._found(project, change_id, user)
-            await self._refuse_conflict(scope, change)
+            now = {row.memory_id: await self._store.get(scope, row.memory_id) for row in change.rows}
+            await self._refuse_conflict(scope, change, now)
             undo = Provenance(reason=_REASON, change=new_change_id(), undo_of=change.id)
-            changes = await self._back(scope, change)
+            changes = await self._back(change, now)
             try:
                 applied = await self._store.commit(_narrowed(scope, change.rows), changes, undo)
             except StaleChange:  # changed meanwhile: the next look says by what
@@ -77,7 +81,7 @@ class Undoing:
             )
         return found
 
-    async def _refuse_conflict(self, scope: Scope, change: LoggedChange) -> None:
+    async def _refuse_conflict(self, scope: Scope, change: LoggedChange, now: Now) -> None:
         if change.undone_by is not None:
             raise Conflict(
                 f"{change.id} was undone already, by {change.undone_by}. Undo that one to make it again.",
@@ -85,7 +89,7 @@ class Undoing:
             )
         last = {row.memory_id: row for row in change.rows}
         for row in last.values():
-            if not await self._is_as_left(scope, change, row):
+            if not await self._is_as_left(scope, change, row, now[row.memory_id]):
                 raise await self._conflict(scope, change, row.memory_id)
         for text in _facts_given_back(change.rows):
             said = await self._store.same_text(_narrowed(scope, change.rows), [content_hash(text)])
@@ -93,7 +97,9 @@ class Undoing:
                 if other.id not in last:
                     raise await self._conflict(scope, change, other.id)
 
-    async def _is_as_left(self, scope: Scope, change: LoggedChange, row: ChangedMemory) -> bool:
+    async def _is_as_left(
+        self, scope: Scope, change: LoggedChange, row: ChangedMemory, memory: Memory | None
+    ) -> bool:
         if row.event == "DELETE":
             removed = await self._store.removed(scope, row.memory_id)
             if row.before is None:
@@ -102,7 +108,6 @@ class Undoing:
                     code="memory_not_restorable",
                 )
             return removed is not None and state_hash(removed) == state_hash(row.before)
-        memory = await self._store.get(scope, row.memory_id)
         if memory is None:
             return False
         if memory.valid_to is not None:  # a past state is one from the first on
@@ -117,11 +122,10 @@ class Undoing:
             code="change_conflict",
         )
 
-    async def _back(self, scope: Scope, change: LoggedChange) -> list[Change]:
+    async def _back(self, change: LoggedChange, now: Now) -> list[Change]:
         """The changes that take each event back, the last one first."""
         rows = list(reversed(change.rows))
         entries = iter(await self._indexing.entries([_passage(row) for row in rows if _gives_text(row)]))
-        now = {row.memory_id: await self._store.get(scope, row.memory_id) for row in rows}
         seen: set[MemoryId] = set()
         changes: list[Change] = []
         for row in rows:

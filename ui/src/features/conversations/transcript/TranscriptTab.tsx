@@ -70,6 +70,7 @@ export function TranscriptTab({ conversation, above, tellState }: TranscriptTabP
           </Button>
         )}
         <OffThread
+          key={address.message} // an answer that comes after another branch was chosen leaves that one in sight
           conversation={conversation}
           end={messages.at(-1)}
           isEnd={newer.state === 'none'}
