@@ -9,7 +9,7 @@ import pytest
 from fastapi import FastAPI
 
 from mnemoir.core.ids import new_memory_id
-from mnemoir.server.access import OPEN_PATHS
+from mnemoir.server.access import is_open
 from mnemoir.server.rights import right_for
 from mnemoir.server.routing import Routing
 from tests.server.route_table import layer_of
@@ -18,8 +18,14 @@ CELLO = "Plays the cello on Tuesdays"
 # the written matrix: what each route takes; a route that is not here fails the first test
 ANY, READ, WRITE, ADMIN, MANAGE, SERVER = "any", "read", "write", "admin", "manage", "server"
 MATRIX = {
-    ANY: "GET /api/me",
+    ANY: """
+        GET /api/me /api/me/sessions
+        POST /api/me/recovery-codes
+        PUT /api/me/password
+        DELETE /api/me/sessions/{session_id}
+    """,
     READ: """
+        GET /api/page/models
         GET /v1/models /models /v1/models/{model_id} /models/{model_id} /api/tags /api/ps /api/blobs/{digest}
         POST /api/show /api/memories/search
         GET /api/memories /api/memories/{user_id} /api/memories/{memory_id}/history /api/memories/{memory_id}/details
@@ -38,6 +44,7 @@ MATRIX = {
         GET /api/files /api/files/{name}
     """,
     WRITE: """
+        POST /api/page/chat/completions
         POST /v1/chat/completions /chat/completions /v1/completions /completions /api/chat /api/generate
         DELETE /api/chat /api/generate
         POST /v1/embeddings /embeddings /api/embed /api/embeddings
@@ -69,6 +76,10 @@ MATRIX = {
     """,
     MANAGE: """
         GET /api/keys /api/tenants /api/audit /api/model/found
+        GET /api/users /api/users/memory /api/invitations
+        POST /api/invitations /api/users/{user_id}/reset
+        PATCH /api/users/{user_id}
+        DELETE /api/users/{user_id} /api/invitations/{invitation_id}
         POST /api/keys /api/keys/{key_id}/rotate /api/model/test /api/model/list
         POST /api/model/embedding/test /api/model/embedding/list
         PUT /api/tenants /api/model /api/model/embedding
@@ -81,7 +92,11 @@ MATRIX = {
 }
 STREAMS = {("GET", "/api/runs/live")}
 CHANGING = {("GET", "/api/audit")}  # each request adds to it
-ENDLESS_OR_TIMED = STREAMS | CHANGING | {("POST", path) for path in ("/v1/chat/completions", "/chat/completions")}
+ENDLESS_OR_TIMED = (
+    STREAMS
+    | CHANGING
+    | {("POST", path) for path in ("/v1/chat/completions", "/chat/completions", "/api/page/chat/completions")}
+)
 
 
 def written() -> dict[tuple[str, str], str]:
@@ -107,7 +122,7 @@ def routes_of(server) -> set[tuple[str, str]]:
         for method in (route.methods or ())
         if method not in ("HEAD", "OPTIONS")
     }
-    return {(method, path) for method, path in found if path not in OPEN_PATHS}
+    return {(method, path) for method, path in found if not is_open(path)}
 
 
 def body_of(values: dict[str, str]) -> dict:

@@ -31,6 +31,9 @@ from mnemoir.app.models import ModelInquiry, choose_multilingual
 from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder
 from mnemoir.app.remembering import Turns
+from mnemoir.app.sign_in.passwords import Passwords
+from mnemoir.app.sign_in.sessions import Sessions
+from mnemoir.app.sign_in.users import Users
 from mnemoir.app.stock import Stock
 from mnemoir.app.titles import Titles, choose_namer
 from mnemoir.app.tree import CONVERSATIONS, open_tree, outside
@@ -92,6 +95,9 @@ class Parts:
 
     settings: Settings
     api_keys: ApiKeys
+    users: Users
+    sessions: Sessions
+    passwords: Passwords
     audit: Audit
     database: SqliteEngine
     store: MemoryStore
@@ -253,6 +259,9 @@ async def open_parts(settings: Settings) -> Parts:
         return Parts(
             settings=settings,
             api_keys=api_keys,
+            users=Users(api_keys),
+            sessions=Sessions(settings, api_keys),
+            passwords=own(Passwords()),
             audit=audit,
             database=database,
             store=store,

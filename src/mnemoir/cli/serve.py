@@ -167,6 +167,7 @@ def server_options(settings: "Settings") -> "ServerOptions":
     return ServerOptions(
         host=server.host,
         port=server.port,
+        public_url=server.public_url,
         root_path=server.root_path,
         api_keys=[key.get_secret_value() for key in keys],
         admin_api_key=server.admin_api_key.get_secret_value() if server.admin_api_key else None,

@@ -113,6 +113,7 @@ class Server(Section):
 
     host: Annotated[str, AfterValidator(listening_host)] = "127.0.0.1"
     port: int = Field(default=6060, ge=0, le=65_535)  # 0 takes any free one
+    public_url: Url | None = None
     root_path: Annotated[str, AfterValidator(_prefix)] = ""
     max_body_mib: int = Field(default=10, ge=1, le=1024)
     api_keys: Keys = ()
@@ -174,6 +175,13 @@ class Security(Section):
     """Secrets of the server itself. Without a `pepper`, one is made with the first key, in the data directory."""
 
     pepper: Key | None = None
+
+
+class Auth(Section):
+    """For how long people stay signed in: hours since the last use of a session, and days since its begin."""
+
+    session_hours: float = Field(default=12, gt=0, le=8760, allow_inf_nan=False)
+    session_days: float = Field(default=30, gt=0, le=365, allow_inf_nan=False)
 
 
 class Audit(Section):
@@ -328,6 +336,7 @@ class Settings(Section):
     server: Server = Server()
     limits: Limits = Limits()
     security: Security = Security()
+    auth: Auth = Auth()
     audit: Audit = Audit()
     storage: Storage = Field(default_factory=Storage)
     memory: Memory = Memory()
