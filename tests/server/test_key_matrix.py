@@ -239,6 +239,17 @@ async def test_every_route_has_a_row_in_the_matrix_and_takes_what_it_says(served
         assert (right_for(method, path.replace("{", "").replace("}", "")), method, path) == (right, method, path)
 
 
+async def test_the_description_of_the_server_names_the_same_routes(served):
+    server, keys, *_ = served
+    described = Description(await server.get("/openapi.json", x_api_key=keys["admin"]))
+    told = {(method.upper(), path) for method, path, _ in described.operations() if path not in OPEN_PATHS}
+    assert without_names(told) == without_names(ROWS)
+
+
+def without_names(routes) -> set[tuple[str, str]]:
+    return {(method, re.sub(r"\{[^}]+\}", "{}", path)) for method, path in routes}
+
+
 @pytest.mark.parametrize(
     "kind", ["none", "unknown", "revoked", "expired", "another server's", "cut short", "too long"]
 )
