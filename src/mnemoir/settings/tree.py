@@ -61,6 +61,13 @@ def _key(raw: SecretStr) -> SecretStr:
     return SecretStr(text)
 
 
+def _pepper(raw: SecretStr) -> SecretStr:
+    text = raw.get_secret_value().strip()
+    if len(text) < 16:
+        raise ValueError("must have at least 16 characters")
+    return SecretStr(text)
+
+
 def _prefix(raw: str) -> str:
     path = raw.strip().strip("/")
     return f"/{path}" if path else ""
@@ -174,7 +181,7 @@ class Limits(Section):
 class Security(Section):
     """Secrets of the server itself. Without a `pepper`, one is made with the first key, in the data directory."""
 
-    pepper: Key | None = None
+    pepper: Annotated[SecretStr, AfterValidator(_pepper)] | None = None
 
 
 class Auth(Section):
