@@ -130,7 +130,7 @@ class ApiKeys:
             projects=project_names(projects),
             user=None if user is None else entity_name(user, "user"),
             configs=config_names(configs),
-            label=_label(label),
+            label=label_text(label),
             created_at=self._clock(),
             created_by=by,
             expires_at=self._later(expires_at),
@@ -351,7 +351,8 @@ def role_name(raw: str) -> Role:
     )
 
 
-def _label(raw: str) -> str:
+def label_text(raw: str) -> str:
+    """`raw`, trimmed, if it is one line of bounded length. Raises InvalidRequest."""
     label = raw.strip()
     if len(label) > LONGEST_LABEL or not label.isprintable():
         raise InvalidRequest(

@@ -31,6 +31,7 @@ from mnemoir.app.models import ModelInquiry, choose_multilingual
 from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder
 from mnemoir.app.remembering import Turns
+from mnemoir.app.sign_in.passkeys import Passkeys
 from mnemoir.app.sign_in.passwords import Passwords
 from mnemoir.app.sign_in.sessions import Sessions
 from mnemoir.app.sign_in.users import Users
@@ -97,6 +98,7 @@ class Parts:
     api_keys: ApiKeys
     users: Users
     sessions: Sessions
+    passkeys: Passkeys
     passwords: Passwords
     audit: Audit
     database: SqliteEngine
@@ -261,6 +263,7 @@ async def open_parts(settings: Settings) -> Parts:
             api_keys=api_keys,
             users=Users(api_keys),
             sessions=Sessions(settings, api_keys),
+            passkeys=Passkeys(api_keys),
             passwords=own(Passwords()),
             audit=audit,
             database=database,

@@ -93,6 +93,14 @@ class SessionCookies:
             return origin.lower().startswith("https://")
         return scope.get("scheme") == "https" or self._public_scheme == "https"
 
+    def page_origin(self, scope: Scope) -> str:
+        """The origin of the page that sent a request, as far as it can be told."""
+        if self.is_own(scope):
+            return (header(scope, b"origin") or "").lower()
+        if self._public_host:
+            return f"{self._public_scheme}://{self._public_host}"
+        return f"{'https' if self.is_secure(scope) else 'http'}://{(header(scope, b'host') or '').lower()}"
+
     def base_url(self, scope: Scope) -> str:
         """The address of the pages, for links: that of the settings, else the one that this request used."""
         if self._options.public_url:

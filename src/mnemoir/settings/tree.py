@@ -17,7 +17,14 @@ from pydantic.functional_validators import AfterValidator
 
 from mnemoir.core.scope import PROJECT_NAME
 from mnemoir.ports.project_settings import Reviewed
-from mnemoir.settings.addresses import default_data_dir, http_url, listening_host, network, ollama_address
+from mnemoir.settings.addresses import (
+    default_data_dir,
+    http_url,
+    is_loopback,
+    listening_host,
+    network,
+    ollama_address,
+)
 from mnemoir.settings.memory_config import MemoryConfig, Section, VectorBackend, VectorProvider, VectorStoreConfig
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -147,6 +154,14 @@ class Server(Section):
         """The server's URL for a client on this machine."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}{self.root_path}"
+
+    @property
+    def page_url(self) -> str:
+        """The URL for a browser. On this machine it names localhost, as passkeys work at no bare address."""
+        if self.public_url is not None:
+            return self.public_url
+        is_here = self.host in ("0.0.0.0", "::") or is_loopback(self.host)
+        return f"http://localhost:{self.port}{self.root_path}" if is_here else self.url
 
 
 class Limits(Section):

@@ -132,7 +132,7 @@ async def test_a_name_or_password_that_cannot_be_leaves_the_invitation_open(open
     assert fine.status == 200
 
 
-async def test_too_many_tries_are_refused_by_name_and_a_right_one_is_not_counted(open_server):
+async def test_too_many_tries_are_refused_by_name_and_a_right_one_is_not_counted(open_server, clock):
     server = await open_server()
     await joined(server, "anna")
     await joined(server, "ben")

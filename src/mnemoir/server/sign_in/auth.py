@@ -3,17 +3,18 @@
 import asyncio
 import sys
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from starlette.responses import Response
 
 from mnemoir.app.sign_in.memory_users import has_something
-from mnemoir.core.errors import Conflict, Forbidden, InvalidRequest, Unauthorized
+from mnemoir.core.errors import Conflict, Forbidden, InvalidRequest
 from mnemoir.core.scope import Role
-from mnemoir.core.users import Invitation, User, called, password, user_name
+from mnemoir.core.users import Invitation, called, password, user_name
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
 from mnemoir.server.sessions import csrf_in, signed_in_of
+from mnemoir.server.sign_in.passkeys import joining, passkey_site, why_no_passkeys
 from mnemoir.server.sign_in.shapes import (
     NOT_KEPT,
     Password,
@@ -28,6 +29,7 @@ from mnemoir.server.sign_in.shapes import (
     session_begun,
     time_json,
 )
+from mnemoir.server.sign_in.ways import open_invitation, signed_in, wrong_sign_in
 from mnemoir.settings.addresses import is_loopback
 
 router = Routes(prefix="/api/auth", tags=["sign-in"])
@@ -53,11 +55,19 @@ class TokenBody(Body):
     token: Token
 
 
+class JoiningPasskey(Body):
+    """The id of the question that /join/passkey/options asked, and the browser's answer."""
+
+    id: Token
+    credential: dict[str, Any]
+
+
 class JoinBody(TokenBody):
-    """A name and a password for whoever was invited. With an invitation that resets a user the name is theirs."""
+    """A name, and a password or a passkey, for whoever was invited. One that resets a user keeps their name."""
 
     name: Token
     password: Password | None = None
+    passkey: JoiningPasskey | None = None
 
 
 class PasskeyWay(JsonObject):
@@ -124,16 +134,16 @@ class CodePrinted(JsonObject):
 
 @router.get("", summary="Who signed in, and which ways there are to sign in")
 async def auth(request: Request, site: SiteHere) -> Answer[Auth]:
-    signed_in = signed_in_of(request.scope)
+    me, no_passkeys = signed_in_of(request.scope), why_no_passkeys(request, site)
     return kept_out(
         {
             "required": site.guard.needs_key,
             "has_users": site.parts.users.are_there,
-            "user": None if signed_in is None else person_json(signed_in.user),
+            "user": None if me is None else person_json(me.user),
             "csrf": csrf_in(request.scope),
             "ways": {
                 "password": True,
-                "passkey": {"available": False, "reason": "This server does not offer passkeys yet."},
+                "passkey": {"available": no_passkeys is None, "reason": no_passkeys},
                 "oidc": [],
             },
             "secure": site.guard.cookies.is_secure(request.scope),
@@ -150,10 +160,10 @@ async def by_password(
     user, hash = await asyncio.to_thread(users.with_hash, body.name) or (None, None)
     is_right = await passwords.is_right(body.password, hash)
     if user is None or hash is None or not is_right:
-        raise _wrong(request, site)
+        raise wrong_sign_in(request, site)
     if passwords.is_outdated(hash):
         await asyncio.to_thread(users.rehash, user, hash, await passwords.hash(password(body.password)))
-    return await _signed_in(request, site, user, "password", name)
+    return await signed_in(request, site, user, "password", name)
 
 
 @router.post("/recovery", summary="Sign in by name and a recovery code, which is then used up")
@@ -164,16 +174,16 @@ async def by_recovery(
     site.guard.rate_limits.try_sign_in(request.scope, name)
     user = await asyncio.to_thread(site.parts.users.recovered, body.name, body.code)
     if user is None:
-        raise _wrong(request, site)
-    return await _signed_in(request, site, user, "recovery", name)
+        raise wrong_sign_in(request, site)
+    return await signed_in(request, site, user, "recovery", name)
 
 
 @router.post("/sign-out", summary="End the session of this browser", status_code=204)
 async def sign_out(request: Request, site: SiteHere) -> Response:
-    signed_in = signed_in_of(request.scope)
-    if signed_in is not None:
+    me = signed_in_of(request.scope)
+    if me is not None:
         site.guard.cookies.check(request.scope)
-        await asyncio.to_thread(site.parts.sessions.end, signed_in.session.id, signed_in.user)
+        await asyncio.to_thread(site.parts.sessions.end, me.session.id, me.user)
     return Response(None, 204, NOT_KEPT | {"set-cookie": site.guard.cookies.removing(request.scope)})
 
 
@@ -203,14 +213,24 @@ async def join(
     request: Request, site: SiteHere, body: Annotated[JoinBody, Depends(BodyOf(JoinBody))]
 ) -> Answer[Joined]:
     invited = await open_invitation(request, site, body.token)
-    if body.password is None:
-        raise InvalidRequest("password is missing.", code="validation_error", field="password")
-    chosen = password(body.password)
+    if (body.password is None) == (body.passkey is None):
+        raise InvalidRequest("Send a password or a passkey.", code="validation_error", field="password")
     if invited.resets is None:
         await _check_memories(site, invited, user_name(body.name))
-    hash = await site.parts.passwords.hash(chosen)
-    joining = partial(site.parts.users.join, body.token, body.name, password_hash=hash)
-    user, codes = await asyncio.to_thread(joining)
+    joining_by = partial(site.parts.users.join, body.token, body.name)
+    if body.passkey is not None:
+        new = await asyncio.to_thread(
+            site.parts.passkeys.verified,
+            passkey_site(request, site),
+            joining(invited.id),
+            body.passkey.id,
+            body.passkey.credential,
+            "",
+        )
+        user, codes = await asyncio.to_thread(joining_by, passkey=new)
+    else:
+        hash = await site.parts.passwords.hash(password(body.password or ""))
+        user, codes = await asyncio.to_thread(joining_by, password_hash=hash)
     csrf, headers = await asyncio.to_thread(session_begun, request, site, user, "invitation")
     return Answer({"user": person_json(user), "csrf": csrf, "recovery_codes": list(codes)}, headers=headers)
 
@@ -228,15 +248,6 @@ async def first_code(request: Request, site: SiteHere) -> Answer[CodePrinted]:
     return kept_out({"printed": True}, 202)
 
 
-async def open_invitation(request: Request, site: Site, token: str) -> Invitation:
-    """The invitation with that token. Raises NotFound, and RateLimited after too many wrong tokens."""
-    limits = site.guard.rate_limits
-    limits.try_sign_in(request.scope, "")
-    found = await asyncio.to_thread(site.parts.users.invitation, token)
-    limits.has_signed_in(request.scope, "")
-    return found
-
-
 async def _check_memories(site: Site, invited: Invitation, name: str) -> None:
     """Raise Conflict where a chosen name would give its user the memories of somebody else."""
     tenant, parts = invited.grant.tenant, site.parts
@@ -247,22 +258,3 @@ async def _check_memories(site: Site, invited: Invitation, name: str) -> None:
             f"There are memories of {name!r} already. Choose another name, or ask to be invited to these memories.",
             code="name_taken",
         )
-
-
-async def _signed_in(request: Request, site: Site, user: User, how: str, name: str) -> Answer[SignedInAnswer]:
-    if user.disabled_at is not None or await asyncio.to_thread(_is_suspended, site, user):
-        raise _wrong(request, site)
-    csrf, headers = await asyncio.to_thread(session_begun, request, site, user, how)
-    site.guard.rate_limits.has_signed_in(request.scope, name)
-    return Answer({"user": person_json(user), "csrf": csrf}, headers=headers)
-
-
-def _is_suspended(site: Site, user: User) -> bool:
-    tenants = site.parts.api_keys.tenants()
-    return any(one.name == user.grant.tenant and one.suspended_at is not None for one in tenants)
-
-
-def _wrong(request: Request, site: Site) -> Unauthorized:
-    if site.parts.audit.is_on:
-        site.parts.audit.refused(401, "sign_in.refused", address_of(request, site))
-    return Unauthorized("The name or what goes with it is wrong, or this user may not sign in.", code="wrong_sign_in")

@@ -6,13 +6,12 @@ from typing import Annotated
 from fastapi import Depends, Request
 from starlette.responses import Response
 
-from mnemoir.app.sign_in.sessions import SignedIn
 from mnemoir.core.clock import to_text
-from mnemoir.core.errors import Forbidden, Unauthorized
+from mnemoir.core.errors import Unauthorized
 from mnemoir.core.users import called, password
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere
-from mnemoir.server.sessions import signed_in_of
 from mnemoir.server.sign_in.shapes import NOT_KEPT, Password, kept_out
+from mnemoir.server.sign_in.ways import whoever_signed_in
 
 router = Routes(prefix="/api/me", tags=["sign-in"])
 
@@ -95,13 +94,3 @@ async def end_session(request: Request, site: SiteHere, session_id: str) -> Resp
     me = whoever_signed_in(request)
     await asyncio.to_thread(site.parts.sessions.end, session_id, me.user)
     return Response(None, 204, NOT_KEPT)
-
-
-def whoever_signed_in(request: Request) -> SignedIn:
-    """The user of this request. Raises Forbidden for a caller with a key, or without any."""
-    signed_in = signed_in_of(request.scope)
-    if signed_in is None:
-        raise Forbidden(
-            "This is for people who signed in to the page; a key has no such things.", code="not_signed_in"
-        )
-    return signed_in
