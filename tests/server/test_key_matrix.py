@@ -26,10 +26,10 @@ CELLO = "Plays the cello on Tuesdays"
 ANY, READ, WRITE, ADMIN, MANAGE, SERVER = "any", "read", "write", "admin", "manage", "server"
 MATRIX = {
     ANY: """
-        GET /api/me /api/me/sessions
-        POST /api/me/recovery-codes
+        GET /api/me /api/me/sessions /api/me/passkeys
+        POST /api/me/recovery-codes /api/me/passkeys /api/me/passkeys/options
         PUT /api/me/password
-        DELETE /api/me/sessions/{session_id}
+        DELETE /api/me/sessions/{session_id} /api/me/passkeys/{passkey_id}
     """,
     READ: """
         GET /api/page/models
@@ -83,7 +83,7 @@ MATRIX = {
     """,
     MANAGE: """
         GET /api/keys /api/tenants /api/audit /api/model/found
-        GET /api/users /api/users/memory /api/invitations
+        GET /api/users /api/users/memory /api/invitations /api/auth/clients
         POST /api/invitations /api/users/{user_id}/reset
         PATCH /api/users/{user_id}
         DELETE /api/users/{user_id} /api/invitations/{invitation_id}

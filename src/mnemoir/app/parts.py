@@ -23,6 +23,7 @@ from mnemoir.app.discussions import Discussions
 from mnemoir.app.embedding_connection import EmbeddingConnection, OpenEmbedding
 from mnemoir.app.endpoints import Endpoints
 from mnemoir.app.health import Checkup
+from mnemoir.app.keyless_clients import KeylessClients
 from mnemoir.app.kinds import Forgetting, conversation_kind, discussion_kind, job_kind, run_kind
 from mnemoir.app.latencies import MemoryTimes, TimedMemory
 from mnemoir.app.message_vectors import MessageVectors, WaitingFolders
@@ -100,6 +101,7 @@ class Parts:
     sessions: Sessions
     passkeys: Passkeys
     passwords: Passwords
+    keyless_clients: KeylessClients
     audit: Audit
     database: SqliteEngine
     store: MemoryStore
@@ -265,6 +267,7 @@ async def open_parts(settings: Settings) -> Parts:
             sessions=Sessions(settings, api_keys),
             passkeys=Passkeys(api_keys),
             passwords=own(Passwords()),
+            keyless_clients=own(KeylessClients(settings.storage.data_dir / CACHE / "clients.json")),
             audit=audit,
             database=database,
             store=store,

@@ -75,6 +75,10 @@ class Principal:
         """Whether the key is for this user of its tenant."""
         return (self.projects is None or project in self.projects) and self.user in (None, user)
 
+    def may_call(self, config: str) -> bool:
+        """Whether it may call this user of the config tree."""
+        return self.configs is None or config.lower() in (own.lower() for own in self.configs)
+
     def stands_for(self, other: "Principal") -> bool:
         """Whether it is bound to nothing that the other one is not."""
         is_as_free = self.user in (None, other.user) and self.projects in (None, other.projects)

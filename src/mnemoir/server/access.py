@@ -19,12 +19,14 @@ from starlette.responses import Response
 from starlette.types import Scope, Send
 
 from mnemoir.app.api_keys import ApiKeys
+from mnemoir.app.keyless_clients import KeylessClients
 from mnemoir.app.sign_in.sessions import Sessions
 from mnemoir.core.api_keys import LONGEST_KEY
 from mnemoir.core.errors import Forbidden, InvalidRequest, NotFound, RateLimited, StorageUnavailable, Unauthorized
 from mnemoir.core.scope import NOWHERE, Act, Principal, Role, acting, entity_name, project_name
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.ports.memory_store import Project
+from mnemoir.server.clients import kind_of
 from mnemoir.server.crowd import refuse_crowd
 from mnemoir.server.errors import failure
 from mnemoir.server.options import ServerOptions
@@ -54,8 +56,11 @@ class Guard:
     Only the hashes of the keys of the settings are kept; they are admins of the default tenant.
     """
 
-    def __init__(self, options: ServerOptions, keys: ApiKeys, sessions: Sessions) -> None:
+    def __init__(
+        self, options: ServerOptions, keys: ApiKeys, sessions: Sessions, clients: KeylessClients | None = None
+    ) -> None:
         self._keys = keys
+        self._clients = clients
         self.cookies = SessionCookies(options, sessions)
         self.rate_limits = RateLimits(options)
         self._is_local = options.is_local
@@ -112,6 +117,7 @@ class Guard:
             return None
         if not needs_key:
             admit(scope, ANYBODY, is_reading=right == "read")
+            self._note_keyless(scope)
             return None
         sent = set(_presented_keys(scope))
         if len(sent) > 1:
@@ -140,6 +146,11 @@ class Guard:
             self.cookies.refuse_foreign(scope)
         signed_in = self.cookies.signed_in(scope) if needs_key else None
         admit(scope, signed_in.principal if signed_in else NOBODY if needs_key else ANYBODY, is_reading=True)
+
+    def _note_keyless(self, scope: Scope) -> None:
+        """Note the kind of a client that a key will be needed for; people will sign in to the page."""
+        if self._clients is not None and not self._trusts_caller and (kind := kind_of(scope)) != "mnemoir-ui":
+            self._clients.note(kind, header(scope, b"user-agent") or "")
 
     def _person(self, scope: Scope) -> Principal | None:
         """The person whose cookie came with the request. Raises Forbidden when their page did not send it."""

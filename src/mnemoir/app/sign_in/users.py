@@ -100,7 +100,7 @@ class Users:
         """Make an invitation, and its token, which is kept nowhere. Raises InvalidRequest naming the field."""
         if not timedelta() < lasting <= _LONGEST_INVITATION:
             raise InvalidRequest(
-                f"An invitation lasts 1 to {_LONGEST_INVITATION.days} days.",
+                f"An invitation lasts at most {_LONGEST_INVITATION.days} days, and longer than no time.",
                 code="validation_error",
                 field="expires_in_days",
             )

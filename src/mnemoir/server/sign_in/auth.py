@@ -2,12 +2,14 @@
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from starlette.responses import Response
 
+from mnemoir.app.keyless_clients import KeylessClient
 from mnemoir.app.sign_in.memory_users import has_something
 from mnemoir.core.errors import Conflict, Forbidden, InvalidRequest
 from mnemoir.core.scope import Role
@@ -126,6 +128,12 @@ class Joined(JsonObject):
     recovery_codes: list[str]
 
 
+class KeylessClientList(JsonObject):
+    """The kinds of clients that called without a key in the last week, latest first."""
+
+    results: Sequence[KeylessClient]
+
+
 class CodePrinted(JsonObject):
     """The code stands in the terminal of the server."""
 
@@ -149,6 +157,11 @@ async def auth(request: Request, site: SiteHere) -> Answer[Auth]:
             "secure": site.guard.cookies.is_secure(request.scope),
         }
     )
+
+
+@router.get("/clients", summary="Which clients called without a key in the last week: they will need one")
+async def clients(site: SiteHere) -> Answer[KeylessClientList]:
+    return kept_out({"results": site.parts.keyless_clients.seen()})
 
 
 @router.post("/password", summary="Sign in by name and password")

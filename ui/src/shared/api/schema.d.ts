@@ -297,6 +297,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/auth/clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which clients called without a key in the last week: they will need one */
+        get: operations["clients_api_auth_clients_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/auth/password": {
         parameters: {
             query?: never;
@@ -4056,6 +4073,28 @@ export interface components {
             replaced_by: string | null;
             /** Last Used At */
             last_used_at: string | null;
+        };
+        /**
+         * KeylessClient
+         * @description A kind of client, the product it named last, its last call, and its calls within the week.
+         */
+        KeylessClient: {
+            /** Name */
+            name: string;
+            /** User Agent */
+            user_agent: string;
+            /** Last Seen At */
+            last_seen_at: string;
+            /** Requests */
+            requests: number;
+        };
+        /**
+         * KeylessClientList
+         * @description The kinds of clients that called without a key in the last week, latest first.
+         */
+        KeylessClientList: {
+            /** Results */
+            results: components["schemas"]["KeylessClient"][];
         };
         /**
          * KnownMemory
@@ -8270,6 +8309,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Auth"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    clients_api_auth_clients_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeylessClientList"];
                 };
             };
             /** @description An error, with its code */

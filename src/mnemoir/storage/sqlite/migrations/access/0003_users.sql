@@ -78,13 +78,4 @@ CREATE TABLE challenges (
     expires_at TEXT NOT NULL
 ) STRICT;
 
--- Kinds of clients that called without a key, by day (text, UTC).
-CREATE TABLE clients_seen (
-    name TEXT NOT NULL,
-    day TEXT NOT NULL,
-    last_seen_at TEXT NOT NULL,
-    requests INTEGER NOT NULL,
-    PRIMARY KEY (name, day)
-) STRICT, WITHOUT ROWID;
-
 ALTER TABLE api_keys ADD COLUMN configs TEXT;
