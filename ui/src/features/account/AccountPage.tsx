@@ -150,8 +150,7 @@ function Passkeys() {
                 <Table.Td ta="right">
                   <Button
                     size="compact-sm"
-                    variant="subtle"
-                    color="red.8"
+                    variant="default"
                     aria-label={`Remove ${passkey.label || 'Passkey'}`}
                     onClick={() => void ask(passkey.id, passkey.label || 'Passkey')}
                   >
@@ -244,8 +243,7 @@ function Sessions() {
               {!session.is_current && (
                 <Button
                   size="compact-sm"
-                  variant="subtle"
-                  color="red.8"
+                  variant="default"
                   aria-label={`End the session of ${session.agent || 'a browser'}`}
                   onClick={() =>
                     end.mutate(session.id, { onError: error => notifyFailure('The session was not ended', error) })

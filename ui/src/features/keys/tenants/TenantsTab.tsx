@@ -65,8 +65,7 @@ export function TenantsTab() {
               <Table.Td>
                 <Button
                   size="compact-sm"
-                  variant="subtle"
-                  color={tenant.suspended_at ? 'pine' : 'red.8'}
+                  variant="default"
                   aria-label={`${tenant.suspended_at ? 'Let go on' : 'Suspend'} ${tenant.name}`}
                   onClick={() => void suspend(tenant.name, !tenant.suspended_at)}
                 >

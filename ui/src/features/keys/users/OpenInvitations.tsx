@@ -34,8 +34,7 @@ export function OpenInvitations() {
           </Text>
           <Button
             size="compact-sm"
-            variant="subtle"
-            color="red.8"
+            variant="default"
             aria-label={`Take back the invitation of ${invitation.name ?? 'anybody'}`}
             onClick={() =>
               withdraw.mutate(invitation.id, { onError: error => notifyFailure('It was not taken back', error) })
