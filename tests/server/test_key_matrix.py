@@ -93,9 +93,11 @@ MATRIX = {
 }
 STREAMS = {("GET", "/api/runs/live")}
 CHANGING = {("GET", "/api/audit")}  # each request adds to it
+RANDOM = {("POST", "/api/me/passkeys/options"), ("POST", "/api/me/recovery-codes")}
 ENDLESS_OR_TIMED = (
     STREAMS
     | CHANGING
+    | RANDOM
     | {("POST", path) for path in ("/v1/chat/completions", "/chat/completions", "/api/page/chat/completions")}
 )
 
