@@ -298,13 +298,8 @@ async def test_a_role_that_is_too_low_is_refused_by_every_route_that_takes_more(
         assert (answer.status, method, path) == (403, method, path)
 
 
-<<<<<<< HEAD
-@pytest.mark.parametrize("kind", ["user", "project", "tenant"])
-async def test_elsewhere_looks_like_nowhere_on_every_route_and_nothing_there_changes(served, kind, store_calls):
-=======
 @pytest.mark.parametrize("kind", ["user", "project", "tenant", "person"])
-async def test_elsewhere_looks_like_nowhere_on_every_route_and_nothing_there_changes(served, kind):
->>>>>>> signin
+async def test_elsewhere_looks_like_nowhere_on_every_route_and_nothing_there_changes(served, kind, store_calls):
     server, keys, hers, none = served
     before = await everything(server, keys["admin"])
     query = "&project=default" if kind == "project" else ""
@@ -313,15 +308,11 @@ async def test_elsewhere_looks_like_nowhere_on_every_route_and_nothing_there_cha
         told = []
         if right_for(method, path) == READ:  # what was looked up is kept in memory from then on
             for values in (hers, none):
-                await server.ask(method, target(path, values, query), body_of(values), x_api_key=keys[kind])
+                await server.ask(method, target(path, values, query), body_of(values), **sent)
         for values in (hers, none):
             asked = target(path, values, query)
-<<<<<<< HEAD
             store_calls.clear()
-            answer = await server.ask(method, asked, body_of(values), x_api_key=keys[kind])
-=======
             answer = await server.ask(method, asked, body_of(values), **sent)
->>>>>>> signin
             assert (b"cello" in answer.body.lower().replace(b"q=cello", b""), method, path) == (False, method, path)
             told.append((answer.status, plain(answer.body, values), Counter(store_calls)))
         assert (told[0], method, path) == (told[1], method, path)

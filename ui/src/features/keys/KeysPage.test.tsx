@@ -175,12 +175,8 @@ test('a key is revoked only after a question, which says if it is the one in use
 });
 
 test('where nobody needs a key it tells how the first one is made, and who will need one', async () => {
-  const seen = { last_at: KEY.created_at, route: 'POST /api/chat', model: 'm', memory: true, count: 1 };
-  server.use(
-    http.get('*/api/clients', () =>
-      HttpResponse.json({ since: KEY.created_at, results: [{ ...seen, kind: 'open-webui' }] }),
-    ),
-  );
+  const seen = { name: 'open-webui', user_agent: 'aiohttp/3.14', last_seen_at: KEY.created_at, requests: 1 };
+  server.use(http.get('*/api/auth/clients', () => HttpResponse.json({ results: [seen] })));
   renderAt('/keys?part=keys', <KeysPage />);
   expect(await screen.findByRole('heading', { name: 'Nobody needs a key now' })).toBeVisible();
   expect(screen.getByRole('region', { name: 'Code, sh' })).toHaveTextContent('mnemoir keys create --role admin');

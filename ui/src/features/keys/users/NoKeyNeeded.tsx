@@ -2,9 +2,10 @@ import { Anchor, Button, Code, List, Stack, Text, Title } from '@mantine/core';
 import { Link } from 'react-router';
 import { serverUrl } from '@/shared/api/client';
 import { CodeBlock } from '@/shared/components/CodeBlock';
+import { Time } from '@/shared/components/Time';
 import { ErrorState, LoadingState } from '@/shared/components/states';
-import { useFirstCode } from '@/shared/data/signIn/auth';
-import { CLIENT_NAMES, type ClientKind, useClients } from '@/shared/data/status';
+import { useFirstCode, useKeylessClients } from '@/shared/data/signIn/auth';
+import { CLIENT_NAMES, type ClientKind } from '@/shared/data/status';
 
 const COMMAND = 'mnemoir keys create --role admin --label "Admin"';
 
@@ -91,27 +92,30 @@ function FirstPerson() {
 }
 
 function Callers() {
-  const clients = useClients();
-  const seen = clients.data?.results ?? [];
+  const clients = useKeylessClients();
+  const seen = clients.data ?? [];
   return (
     <Stack gap="xs">
       <Title order={2} size="h4">
-        Apps that will need one
+        Apps that will need a key
       </Title>
       {clients.isPending && <LoadingState label="Loading the calls" />}
       {clients.isError && <ErrorState error={clients.error} onRetry={() => void clients.refetch()} />}
       {clients.data && seen.length === 0 && (
         <Text size="sm" c="dimmed">
-          No app has called since the server was started.
+          No app has called in the last 7 days.
         </Text>
       )}
       {seen.length > 0 && (
         <>
-          <Text size="sm">These have called since the server was started. Here is where each takes its key:</Text>
+          <Text size="sm">
+            These have called in the last 7 days. From the first person or key on, each is asked for a key; make them
+            on the tab Keys then. Here is where each takes it:
+          </Text>
           <List size="sm" spacing={4}>
-            {seen.map(({ kind }) => (
-              <List.Item key={kind}>
-                <Caller kind={kind} />
+            {seen.map(({ name, last_seen_at: at }) => (
+              <List.Item key={name}>
+                <Caller kind={name in HINTS ? (name as ClientKind) : 'other'} />, last <Time value={at} ago />
               </List.Item>
             ))}
           </List>

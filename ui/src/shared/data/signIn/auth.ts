@@ -118,3 +118,11 @@ async function madeFor(token: string, name: string) {
 export function useFirstCode() {
   return useMutation({ mutationFn: () => unwrap(client.POST('/api/auth/first-code')) });
 }
+
+/** The clients that called without a key in the last 7 days, latest first. */
+export function useKeylessClients() {
+  return useQuery({
+    queryKey: ['keyless clients'],
+    queryFn: async () => (await unwrap(client.GET('/api/auth/clients'))).results,
+  });
+}
