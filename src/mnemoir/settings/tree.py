@@ -17,7 +17,14 @@ from pydantic.functional_validators import AfterValidator
 
 from mnemoir.core.scope import PROJECT_NAME
 from mnemoir.ports.project_settings import Reviewed
-from mnemoir.settings.addresses import default_data_dir, http_url, listening_host, network, ollama_address
+from mnemoir.settings.addresses import (
+    default_data_dir,
+    http_url,
+    is_loopback,
+    listening_host,
+    network,
+    ollama_address,
+)
 from mnemoir.settings.memory_config import MemoryConfig, Section, VectorBackend, VectorProvider, VectorStoreConfig
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -120,6 +127,7 @@ class Server(Section):
 
     host: Annotated[str, AfterValidator(listening_host)] = "127.0.0.1"
     port: int = Field(default=6060, ge=0, le=65_535)  # 0 takes any free one
+    public_url: Url | None = None
     root_path: Annotated[str, AfterValidator(_prefix)] = ""
     max_body_mib: int = Field(default=10, ge=1, le=1024)
     api_keys: Keys = ()
@@ -146,6 +154,14 @@ class Server(Section):
         """The server's URL for a client on this machine."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}{self.root_path}"
+
+    @property
+    def page_url(self) -> str:
+        """The URL for a browser. On this machine it names localhost, as passkeys work at no bare address."""
+        if self.public_url is not None:
+            return self.public_url
+        is_here = self.host in ("0.0.0.0", "::") or is_loopback(self.host)
+        return f"http://localhost:{self.port}{self.root_path}" if is_here else self.url
 
 
 class Limits(Section):
@@ -181,6 +197,13 @@ class Security(Section):
     """Secrets of the server itself. Without a `pepper`, one is made with the first key, in the data directory."""
 
     pepper: Annotated[SecretStr, AfterValidator(_pepper)] | None = None
+
+
+class Auth(Section):
+    """For how long people stay signed in: hours since the last use of a session, and days since its begin."""
+
+    session_hours: float = Field(default=12, gt=0, le=8760, allow_inf_nan=False)
+    session_days: float = Field(default=30, gt=0, le=365, allow_inf_nan=False)
 
 
 class Audit(Section):
@@ -335,6 +358,7 @@ class Settings(Section):
     server: Server = Server()
     limits: Limits = Limits()
     security: Security = Security()
+    auth: Auth = Auth()
     audit: Audit = Audit()
     storage: Storage = Field(default_factory=Storage)
     memory: Memory = Memory()

@@ -52,8 +52,7 @@ async def list_entries(
     if not site.parts.api_keys.has_file:
         return Answer({"results": [], "next": None})
     tenant = None if caller.may("operator") else caller.tenant
-    is_of_a_part = not caller.may("operator") and (caller.user is not None or caller.projects is not None)
-    actor = caller.key if is_of_a_part else None
+    actor = None if caller.manages_tenant else caller.key
     before = None if cursor is None else read_cursor(cursor, _LIST, int)[0]
     if isinstance(before, str):
         raise InvalidCursor

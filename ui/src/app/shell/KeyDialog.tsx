@@ -1,9 +1,15 @@
-import { Button, Checkbox, Modal, PasswordInput, Stack, Text } from '@mantine/core';
+import { Anchor, Button, Checkbox, Modal, PasswordInput, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useEnterKey } from '@/shared/data/access';
 
+interface KeyDialogProps {
+  onAccepted: () => void;
+  /** Where there is another way to say who one is. */
+  onBack?: () => void;
+}
+
 /** Takes a key, and keeps it when the server has taken it. */
-export function KeyDialog({ onAccepted }: { onAccepted: () => void }) {
+export function KeyDialog({ onAccepted, onBack }: KeyDialogProps) {
   const [key, setKey] = useState('');
   const [onDevice, setOnDevice] = useState(false);
   const entering = useEnterKey(onAccepted);
@@ -33,6 +39,11 @@ export function KeyDialog({ onAccepted }: { onAccepted: () => void }) {
           <Button type="submit" disabled={!key.trim()} loading={entering.isPending}>
             Continue
           </Button>
+          {onBack && (
+            <Anchor component="button" type="button" size="sm" onClick={onBack}>
+              Sign in with your name
+            </Anchor>
+          )}
         </Stack>
       </form>
     </Modal>

@@ -1,18 +1,20 @@
 import { lazy, type ReactNode, Suspense, useEffect, useReducer, useRef, useState } from 'react';
 import { apiKey, onMissingKey } from '@/shared/api/key';
 import { useAbout } from '@/shared/data/about';
-import { useOwnKey } from '@/shared/data/access';
+import { useOwnRights } from '@/shared/data/access';
+import { useAuth } from '@/shared/data/signIn/auth';
 import classes from './KeyGate.module.css';
 import { Waiting } from './Waiting';
 
-const KeyDialog = lazy(async () => ({ default: (await import('./KeyDialog')).KeyDialog }));
+const SignIn = lazy(async () => ({ default: (await import('./SignIn')).SignIn }));
 
-/** Asks for the API key where the server wants one, at the beginning and when a key was refused; then who it is for. */
+/** Asks who calls where the server wants to know: at the beginning, and when a key or a session was refused. */
 export function KeyGate({ children }: { children: ReactNode }) {
   const about = useAbout();
   const [isRefused, setRefused] = useState(false);
   const [, lookAgain] = useReducer((count: number) => count + 1, 0); // where the key is kept tells nobody of a change
-  const ownKey = useOwnKey();
+  const auth = useAuth();
+  const ownRights = useOwnRights();
   const page = useRef<HTMLDivElement>(null);
   const left = useRef<Element>(null); // where the focus was when the key was refused
   useEffect(
@@ -30,8 +32,8 @@ export function KeyGate({ children }: { children: ReactNode }) {
     left.current = null;
   }, [isRefused]);
 
-  if (about.isPending || ownKey.isLoading) return <Waiting />;
-  const isMissing = about.data?.needs_key === true && apiKey() === null;
+  if (about.isPending || auth.isLoading || ownRights.isLoading) return <Waiting />;
+  const isMissing = about.data?.needs_key === true && apiKey() === null && !auth.data?.user;
   const goOn = () => {
     setRefused(false);
     lookAgain();
@@ -43,7 +45,7 @@ export function KeyGate({ children }: { children: ReactNode }) {
           {children}
         </div>
       )}
-      <Suspense>{(isMissing || isRefused) && <KeyDialog onAccepted={goOn} />}</Suspense>
+      <Suspense>{(isMissing || isRefused) && <SignIn onAccepted={goOn} />}</Suspense>
     </>
   );
 }

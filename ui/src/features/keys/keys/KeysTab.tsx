@@ -1,0 +1,53 @@
+import { Anchor, Button, Group, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { TbPlus } from 'react-icons/tb';
+import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
+import { useMe } from '@/shared/data/access';
+import { type ApiKey, useApiKeys } from '@/shared/data/apiKeys';
+import { useDialog } from '@/shared/hooks/useDialog';
+import { KeyTable } from './KeyTable';
+import { NewKeyDialog } from './NewKeyDialog';
+import { RotateDialog } from './RotateDialog';
+
+/** The keys of apps: what each is for, and when it was used last. */
+export function KeysTab() {
+  const me = useMe();
+  const list = useApiKeys();
+  const { shown, open, close } = useDialog<'new' | 'rotate'>();
+  const [chosen, setChosen] = useState<ApiKey | null>(null);
+  if (list.isPending) return <LoadingState label="Loading the keys" />;
+  if (list.isError) return <ErrorState error={list.error} onRetry={() => void list.refetch()} />;
+  return (
+    <Stack gap="md">
+      <Group justify="space-between" align="start" gap="xs">
+        <Text size="sm" c="dimmed" maw="44rem">
+          Give each app a key of its own, so that it can be revoked alone.
+          {me.key?.startsWith('settings:') &&
+            ' You use a key of the server’s settings (API_KEYS); those are not listed.'}
+        </Text>
+        <Button size="xs" leftSection={<TbPlus size={15} aria-hidden />} onClick={() => open('new')}>
+          New key
+        </Button>
+      </Group>
+      {list.keys.length === 0 ? (
+        <EmptyState title="No keys yet" hint="Make the first one with New key." />
+      ) : (
+        <KeyTable
+          keys={list.keys}
+          me={me}
+          onRotate={(key, opener) => {
+            setChosen(key);
+            open('rotate', opener);
+          }}
+        />
+      )}
+      {list.hasNextPage && (
+        <Anchor component="button" type="button" size="sm" onClick={() => void list.fetchNextPage()}>
+          Show more keys
+        </Anchor>
+      )}
+      {shown === 'new' && <NewKeyDialog onClose={close} />}
+      {shown === 'rotate' && chosen && <RotateDialog apiKey={chosen} isOwn={chosen.id === me.key} onClose={close} />}
+    </Stack>
+  );
+}
