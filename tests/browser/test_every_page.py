@@ -22,8 +22,7 @@ PAGES = {
     "/runs": "Runs",
     "/workflows": "Workflows",
     "/connect": "Connect",
-    "/keys": "People and keys",
-    "/account": "My account",
+    "/keys": "Keys",
     "/status": "Status",
 }
 # one of each thing that a page shows when its address names it

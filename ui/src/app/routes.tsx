@@ -39,10 +39,6 @@ export const router = createBrowserRouter(
             },
             { path: '/keys', lazy: async () => ({ Component: (await import('@/features/keys/KeysPage')).KeysPage }) },
             {
-              path: '/account',
-              lazy: async () => ({ Component: (await import('@/features/account/AccountPage')).AccountPage }),
-            },
-            {
               path: '/status',
               lazy: async () => ({ Component: (await import('@/features/status/StatusPage')).StatusPage }),
             },

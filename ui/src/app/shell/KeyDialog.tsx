@@ -1,15 +1,9 @@
-import { Anchor, Button, Checkbox, Modal, PasswordInput, Stack, Text } from '@mantine/core';
+import { Button, Checkbox, Modal, PasswordInput, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useEnterKey } from '@/shared/data/access';
 
-interface KeyDialogProps {
-  onAccepted: () => void;
-  /** Where there is another way to say who one is. */
-  onBack?: () => void;
-}
-
 /** Takes a key, and keeps it when the server has taken it. */
-export function KeyDialog({ onAccepted, onBack }: KeyDialogProps) {
+export function KeyDialog({ onAccepted }: { onAccepted: () => void }) {
   const [key, setKey] = useState('');
   const [onDevice, setOnDevice] = useState(false);
   const entering = useEnterKey(onAccepted);
@@ -39,11 +33,6 @@ export function KeyDialog({ onAccepted, onBack }: KeyDialogProps) {
           <Button type="submit" disabled={!key.trim()} loading={entering.isPending}>
             Continue
           </Button>
-          {onBack && (
-            <Anchor component="button" type="button" size="sm" onClick={onBack}>
-              Sign in with your name
-            </Anchor>
-          )}
         </Stack>
       </form>
     </Modal>

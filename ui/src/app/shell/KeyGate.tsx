@@ -1,20 +1,18 @@
 import { lazy, type ReactNode, Suspense, useEffect, useReducer, useRef, useState } from 'react';
 import { apiKey, onMissingKey } from '@/shared/api/key';
 import { useAbout } from '@/shared/data/about';
-import { useOwnRights } from '@/shared/data/access';
-import { useAuth } from '@/shared/data/signIn/auth';
+import { useOwnKey } from '@/shared/data/access';
 import classes from './KeyGate.module.css';
 import { Waiting } from './Waiting';
 
-const SignIn = lazy(async () => ({ default: (await import('./SignIn')).SignIn }));
+const KeyDialog = lazy(async () => ({ default: (await import('./KeyDialog')).KeyDialog }));
 
-/** Asks who calls where the server wants to know: at the beginning, and when a key or a session was refused. */
+/** Asks for the API key where the server wants one, at the beginning and when a key was refused; then who it is for. */
 export function KeyGate({ children }: { children: ReactNode }) {
   const about = useAbout();
   const [isRefused, setRefused] = useState(false);
   const [, lookAgain] = useReducer((count: number) => count + 1, 0); // where the key is kept tells nobody of a change
-  const auth = useAuth();
-  const ownRights = useOwnRights();
+  const ownKey = useOwnKey();
   const page = useRef<HTMLDivElement>(null);
   const left = useRef<Element>(null); // where the focus was when the key was refused
   useEffect(
@@ -32,8 +30,8 @@ export function KeyGate({ children }: { children: ReactNode }) {
     left.current = null;
   }, [isRefused]);
 
-  if (about.isPending || auth.isLoading || ownRights.isLoading) return <Waiting />;
-  const isMissing = about.data?.needs_key === true && apiKey() === null && !auth.data?.user;
+  if (about.isPending || ownKey.isLoading) return <Waiting />;
+  const isMissing = about.data?.needs_key === true && apiKey() === null;
   const goOn = () => {
     setRefused(false);
     lookAgain();
@@ -45,7 +43,7 @@ export function KeyGate({ children }: { children: ReactNode }) {
           {children}
         </div>
       )}
-      <Suspense>{(isMissing || isRefused) && <SignIn onAccepted={goOn} />}</Suspense>
+      <Suspense>{(isMissing || isRefused) && <KeyDialog onAccepted={goOn} />}</Suspense>
     </>
   );
 }

@@ -25,7 +25,7 @@ test('keys are no page where nobody needs one', async () => {
 test('an admin manages keys', async () => {
   callsAs({});
   renderAt('/runs', <Shell />);
-  await expectPages(...CONTENTS, 'Workflows', 'Connect', 'People and keys', 'Status');
+  await expectPages(...CONTENTS, 'Workflows', 'Connect', 'Keys', 'Status');
 });
 
 test('who may write sees no page for admins, and a calm word at its address', async () => {
@@ -39,6 +39,6 @@ test('who may write sees no page for admins, and a calm word at its address', as
 test('an operator sees no contents, and begins with the status', async () => {
   callsAs({ roles: ['operator'], may: { read: false, write: false, admin: false } });
   const { router } = renderAt('/', <Shell />);
-  await expectPages('Connect', 'People and keys', 'Status');
+  await expectPages('Connect', 'Keys', 'Status');
   await waitFor(() => expect(router.state.location.pathname).toBe('/status'));
 });

@@ -1,22 +1,18 @@
 import { ActionIcon, Drawer, Group, NavLink, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { lazy, Suspense, useEffect, useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import { TbMenu2 } from 'react-icons/tb';
 import { Link, NavLink as RouterLink, useLocation, useNavigation } from 'react-router';
 import { ProjectMenu } from '@/features/chat/settings/ProjectMenu';
-import { useAuth } from '@/shared/data/signIn/auth';
 import { PaletteButton } from '../palette/PaletteButton';
 import { AllowedPage } from './AllowedPage';
 import { pages, useListedPages } from './pages';
 import classes from './Shell.module.css';
 
-const AccountMenu = lazy(async () => ({ default: (await import('./AccountMenu')).AccountMenu }));
-
 /** Header with the pages, and the page below it, which has all of the remaining height. */
 export function Shell() {
   const [menuOpen, menu] = useDisclosure(false);
   const listed = useListedPages();
-  const name = useAuth().data?.user?.name;
   const main = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
   const isLoading = useNavigation().state === 'loading';
@@ -49,11 +45,6 @@ export function Shell() {
         <Group gap="xs" ml="auto" wrap="nowrap">
           <PaletteButton />
           <ProjectMenu />
-          {name && (
-            <Suspense>
-              <AccountMenu name={name} />
-            </Suspense>
-          )}
         </Group>
       </header>
       {isLoading && <div className={classes.progress} role="status" aria-label="Loading the page" />}

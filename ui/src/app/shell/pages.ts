@@ -1,18 +1,7 @@
 import type { IconType } from 'react-icons';
-import {
-  TbActivity,
-  TbBrain,
-  TbGitFork,
-  TbHeartbeat,
-  TbMessage,
-  TbMessages,
-  TbPlug,
-  TbUser,
-  TbUsers,
-} from 'react-icons/tb';
+import { TbActivity, TbBrain, TbGitFork, TbHeartbeat, TbKey, TbMessage, TbMessages, TbPlug } from 'react-icons/tb';
 import { useAbout } from '@/shared/data/about';
 import { type Right, useMay } from '@/shared/data/access';
-import { useAuth } from '@/shared/data/signIn/auth';
 
 export interface Page {
   path: string;
@@ -23,7 +12,6 @@ export interface Page {
 }
 
 const KEYS = '/keys';
-const ACCOUNT = '/account';
 
 export const pages: Page[] = [
   { path: '/', name: 'Chat', Icon: TbMessage, right: 'read' },
@@ -32,20 +20,18 @@ export const pages: Page[] = [
   { path: '/runs', name: 'Runs', Icon: TbActivity, right: 'read' },
   { path: '/workflows', name: 'Workflows', Icon: TbGitFork, right: 'admin' },
   { path: '/connect', name: 'Connect', Icon: TbPlug },
-  { path: KEYS, name: 'People and keys', Icon: TbUsers, right: 'manage' },
+  { path: KEYS, name: 'Keys', Icon: TbKey, right: 'manage' },
   { path: '/status', name: 'Status', Icon: TbHeartbeat, right: 'server' },
-  { path: ACCOUNT, name: 'My account', Icon: TbUser },
 ];
 
 /** The pages that the caller may see. */
 export function useAllowedPages(): Page[] {
   const may = useMay();
-  const isSignedIn = Boolean(useAuth().data?.user);
-  return pages.filter(({ path, right }) => (right === undefined || may[right]) && (path !== ACCOUNT || isSignedIn));
+  return pages.filter(({ right }) => right === undefined || may[right]);
 }
 
-/** Those of them that the navigation names: keys are of no interest where none is needed; a name has a menu of its own. */
+/** Those of them that the navigation names: keys are of no interest where none is needed. */
 export function useListedPages(): Page[] {
   const needsKey = useAbout().data?.needs_key ?? false;
-  return useAllowedPages().filter(({ path }) => (needsKey || path !== KEYS) && path !== ACCOUNT);
+  return useAllowedPages().filter(({ path }) => needsKey || path !== KEYS);
 }

@@ -37,7 +37,7 @@ test('a title is asked for with what begins a conversation, and with nothing lat
   conversation(() => streamed(piece('Green tea.'), 'data: [DONE]\n\n'));
   const asked: (string | null)[] = [];
   server.use(
-    http.post('*/api/page/chat/completions', ({ request }) => {
+    http.post('*/v1/chat/completions', ({ request }) => {
       asked.push(request.headers.get('X-Mnemoir-Title')); // and goes on to what answers
     }),
   );

@@ -18,7 +18,7 @@ const CURL: ClientSeen = {
 function answers(results: ClientSeen[]) {
   server.use(
     http.get('*/api/clients', () => HttpResponse.json({ since: '2026-01-01T00:00:00.000Z', results })),
-    http.get('*/api/page/models', () => HttpResponse.json({ object: 'list', data: [{ id: 'mnemoir' }] })),
+    http.get('*/v1/models', () => HttpResponse.json({ object: 'list', data: [{ id: 'mnemoir' }] })),
   );
 }
 

@@ -12,7 +12,6 @@ const KEY: ApiKey = {
   tenant: 'default',
   projects: ['kitchen'],
   user: 'mira',
-  configs: null,
   label: 'Open WebUI',
   state: 'valid',
   created_at: new Date(Date.now() - 180_000).toISOString(),
@@ -64,7 +63,7 @@ async function choose(id: string, action: string) {
 test('a key shows what it is for, and that it was never used', async () => {
   callsAs({});
   keeps(KEY);
-  renderAt('/keys?part=keys', <KeysPage />);
+  renderAt('/keys', <KeysPage />);
   expect(await rowOf('k1k1k1k1')).toHaveTextContent(
     /Open WebUI\s*k1k1k1k1\s*write\s*project kitchen, user mira\s*valid\s*never\s*3 minutes ago\s*never/,
   );
@@ -73,7 +72,7 @@ test('a key shows what it is for, and that it was never used', async () => {
 test('a new key is shown once, with a warning, and then listed without its text', async () => {
   callsAs({});
   const sent = keeps();
-  renderAt('/keys?part=keys', <KeysPage />);
+  renderAt('/keys', <KeysPage />);
   await userEvent.click(await screen.findByRole('button', { name: 'New key' }));
   const dialog = await screen.findByRole('dialog', { name: 'New key' });
   await userEvent.type(within(dialog).getByRole('textbox', { name: 'Label' }), 'Phone');
@@ -94,7 +93,7 @@ test('a new key is shown once, with a warning, and then listed without its text'
 test('the end of a new key is as far away as was chosen', async () => {
   callsAs({});
   const sent = keeps();
-  renderAt('/keys?part=keys', <KeysPage />);
+  renderAt('/keys', <KeysPage />);
   await userEvent.click(await screen.findByRole('button', { name: 'New key' }));
   await userEvent.click(await screen.findByRole('combobox', { name: 'Expires' }));
   await userEvent.click(await screen.findByRole('option', { name: 'In 30 days' }));
@@ -107,7 +106,7 @@ test('the end of a new key is as far away as was chosen', async () => {
 test('who is for one user and some projects gives no more', async () => {
   callsAs({ user: 'noa', projects: ['garden'] });
   const sent = keeps();
-  renderAt('/keys?part=keys', <KeysPage />);
+  renderAt('/keys', <KeysPage />);
   await userEvent.click(await screen.findByRole('button', { name: 'New key' }));
   expect(await screen.findByRole('combobox', { name: 'User' })).toHaveAttribute('readonly');
   expect(screen.queryByRole('radio', { name: 'operator' })).toBeNull();
@@ -120,7 +119,7 @@ test('who is for one user and some projects gives no more', async () => {
 test('an operator names a tenant', async () => {
   callsAs({ roles: ['operator'], may: { read: false, write: false, admin: false } });
   const sent = keeps();
-  renderAt('/keys?part=keys', <KeysPage />);
+  renderAt('/keys', <KeysPage />);
   await userEvent.click(await screen.findByRole('button', { name: 'New key' }));
   const tenant = await screen.findByRole('combobox', { name: 'Tenant' });
   await userEvent.clear(tenant);
@@ -138,7 +137,7 @@ test('a refused key says why, and keeps what was typed', async () => {
       HttpResponse.json({ error: 'That is more than your own key has.', code: 'forbidden' }, { status: 403 }),
     ),
   );
-  renderAt('/keys?part=keys', <KeysPage />);
+  renderAt('/keys', <KeysPage />);
   await userEvent.click(await screen.findByRole('button', { name: 'New key' }));
   await userEvent.type(await screen.findByRole('textbox', { name: 'Label' }), 'Phone');
   await userEvent.click(screen.getByRole('button', { name: 'Make the key' }));
@@ -149,7 +148,7 @@ test('a refused key says why, and keeps what was typed', async () => {
 test('a rotated key goes on for the hours that were chosen', async () => {
   callsAs({});
   const sent = keeps(KEY);
-  renderAt('/keys?part=keys', <KeysPage />);
+  renderAt('/keys', <KeysPage />);
   await choose('k1k1k1k1', 'Rotate…');
   const hours = await screen.findByRole('textbox', { name: /Hours/ });
   await userEvent.clear(hours);
@@ -162,7 +161,7 @@ test('a rotated key goes on for the hours that were chosen', async () => {
 test('a key is revoked only after a question, which says if it is the one in use', async () => {
   callsAs({ key: 'k1k1k1k1' });
   const sent = keeps(KEY);
-  renderAt('/keys?part=keys', <KeysPage />);
+  renderAt('/keys', <KeysPage />);
   await choose('k1k1k1k1', 'Revoke…');
   expect(await screen.findByText(/You use this key now/)).toBeVisible();
   await userEvent.click(screen.getByRole('button', { name: 'Cancel' }));
@@ -175,9 +174,13 @@ test('a key is revoked only after a question, which says if it is the one in use
 });
 
 test('where nobody needs a key it tells how the first one is made, and who will need one', async () => {
-  const seen = { name: 'open-webui', user_agent: 'aiohttp/3.14', last_seen_at: KEY.created_at, requests: 1 };
-  server.use(http.get('*/api/auth/clients', () => HttpResponse.json({ results: [seen] })));
-  renderAt('/keys?part=keys', <KeysPage />);
+  const seen = { last_at: KEY.created_at, route: 'POST /api/chat', model: 'm', memory: true, count: 1 };
+  server.use(
+    http.get('*/api/clients', () =>
+      HttpResponse.json({ since: KEY.created_at, results: [{ ...seen, kind: 'open-webui' }] }),
+    ),
+  );
+  renderAt('/keys', <KeysPage />);
   expect(await screen.findByRole('heading', { name: 'Nobody needs a key now' })).toBeVisible();
   expect(screen.getByRole('region', { name: 'Code, sh' })).toHaveTextContent('mnemoir keys create --role admin');
   expect(await screen.findByRole('link', { name: 'Open WebUI' })).toHaveAttribute(

@@ -1,71 +1,71 @@
-import { Tabs } from '@mantine/core';
-import { TbBuilding, TbKey, TbListCheck, TbUsers } from 'react-icons/tb';
+import { Anchor, Button, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { TbPlus } from 'react-icons/tb';
 import { PageFrame } from '@/shared/components/PageFrame';
+import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { useAbout } from '@/shared/data/about';
 import { useMe } from '@/shared/data/access';
-import { useAddressParams } from '@/shared/hooks/useAddressParams';
-import { AuditTab } from './audit/AuditTab';
-import { KeysTab } from './keys/KeysTab';
-import classes from './KeysPage.module.css';
-import { TenantsTab } from './tenants/TenantsTab';
-import { NoKeyNeeded } from './users/NoKeyNeeded';
-import { UsersTab } from './users/UsersTab';
+import { type ApiKey, useApiKeys } from '@/shared/data/apiKeys';
+import { useDialog } from '@/shared/hooks/useDialog';
+import { KeyTable } from './KeyTable';
+import { NewKeyDialog } from './NewKeyDialog';
+import { NoKeyNeeded } from './NoKeyNeeded';
+import { RotateDialog } from './RotateDialog';
 
-const TABS = ['users', 'keys', 'tenants', 'audit'];
-
-/** Who may call the server: people, the keys of apps, and what was done by them. */
+/** Who may call the server: its keys, what each is for, and when it was used last. */
 export function KeysPage() {
+  const { shown, open, close } = useDialog<'new'>();
   const needsKey = useAbout().data?.needs_key;
   return (
-    <PageFrame title="People and keys">
-      {needsKey === true && <Parts />}
+    <PageFrame
+      title="Keys"
+      actions={
+        needsKey && (
+          <Button size="xs" leftSection={<TbPlus size={15} aria-hidden />} onClick={() => open('new')}>
+            New key
+          </Button>
+        )
+      }
+    >
+      {needsKey === true && <Keys />}
       {needsKey === false && <NoKeyNeeded />}
+      {shown && <NewKeyDialog onClose={close} />}
     </PageFrame>
   );
 }
 
-function Parts() {
-  const { params, change } = useAddressParams();
-  const isOperator = useMe().roles.includes('operator');
-  const part = TABS.find(tab => tab === params.get('part')) ?? 'users';
+function Keys() {
+  const me = useMe();
+  const list = useApiKeys();
+  const { shown, open, close } = useDialog<'rotate'>();
+  const [chosen, setChosen] = useState<ApiKey | null>(null);
+  if (list.isPending) return <LoadingState label="Loading the keys" />;
+  if (list.isError) return <ErrorState error={list.error} onRetry={() => void list.refetch()} />;
   return (
-    <Tabs
-      value={part}
-      onChange={chosen => change({ part: chosen === 'users' ? null : chosen })}
-      keepMounted={false}
-      variant="pills"
-      classNames={{ panel: classes.part ?? '' }}
-    >
-      <Tabs.List aria-label="People and keys">
-        <Tabs.Tab value="users" leftSection={<TbUsers size={16} aria-hidden />}>
-          People
-        </Tabs.Tab>
-        <Tabs.Tab value="keys" leftSection={<TbKey size={16} aria-hidden />}>
-          Keys
-        </Tabs.Tab>
-        {isOperator && (
-          <Tabs.Tab value="tenants" leftSection={<TbBuilding size={16} aria-hidden />}>
-            Tenants
-          </Tabs.Tab>
-        )}
-        <Tabs.Tab value="audit" leftSection={<TbListCheck size={16} aria-hidden />}>
-          Audit log
-        </Tabs.Tab>
-      </Tabs.List>
-      <Tabs.Panel value="users">
-        <UsersTab />
-      </Tabs.Panel>
-      <Tabs.Panel value="keys">
-        <KeysTab />
-      </Tabs.Panel>
-      {isOperator && (
-        <Tabs.Panel value="tenants">
-          <TenantsTab />
-        </Tabs.Panel>
+    <Stack gap="md">
+      <Text size="sm" c="dimmed" maw="44rem">
+        Every request needs a key. Give each app and each person one of their own, so that it can be revoked alone.
+        {me.key?.startsWith('settings:') &&
+          ' You use a key of the server’s settings (API_KEYS); those are not listed.'}
+      </Text>
+      {list.keys.length === 0 ? (
+        <EmptyState title="No keys yet" hint="Make the first one with New key." />
+      ) : (
+        <KeyTable
+          keys={list.keys}
+          me={me}
+          onRotate={(key, opener) => {
+            setChosen(key);
+            open('rotate', opener);
+          }}
+        />
       )}
-      <Tabs.Panel value="audit">
-        <AuditTab />
-      </Tabs.Panel>
-    </Tabs>
+      {list.hasNextPage && (
+        <Anchor component="button" type="button" size="sm" onClick={() => void list.fetchNextPage()}>
+          Show more keys
+        </Anchor>
+      )}
+      {shown && chosen && <RotateDialog apiKey={chosen} isOwn={chosen.id === me.key} onClose={close} />}
+    </Stack>
   );
 }

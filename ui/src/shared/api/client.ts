@@ -1,6 +1,6 @@
 import createClient, { type Middleware } from 'openapi-fetch';
 import { ApiError, unreachable } from './errors';
-import { authorisation, reportMissingKey } from './key';
+import { apiKey, reportMissingKey } from './key';
 import { pathSerializer } from './paths';
 import type { paths } from './schema';
 
@@ -25,6 +25,12 @@ const authorise: Middleware = {
 function reportRefusal(response: Response, sent: Headers): void {
   const wrong = response.status === 401 || (response.status === 429 && response.headers.has('WWW-Authenticate'));
   if (wrong && sent.get('Authorization') === (authorisation().Authorization ?? null)) reportMissingKey();
+}
+
+/** The header that carries the API key; none without a key. */
+export function authorisation(): Record<string, string> {
+  const key = apiKey();
+  return key ? { Authorization: `Bearer ${key}` } : {};
 }
 
 /** Typed by the server's OpenAPI description: `unwrap(client.GET('/api/runs', { params: { query: { limit: 5 } } }))`. */

@@ -1,24 +1,7 @@
-/**
- * How requests say who calls, where the server asks: the API key, kept for this tab, or for this device if the user says
- * so; or the session of somebody who signed in, whose cookie no script can read.
- */
+/** The API key of this server, where it asks for one: kept for this tab, or for this device if the user says so. */
 
 const NAME = 'mnemoirKey';
 const NEEDED = 'mnemoirKeyNeeded';
-
-/** Sent beside the cookie of somebody who signed in: without it the cookie lets nothing be changed. */
-let csrf: string | null = null;
-
-export function keepSession(token: string | null): void {
-  csrf = token;
-}
-
-/** The headers by which the server knows who calls; a key comes before a session. */
-export function authorisation(): Record<string, string> {
-  const key = apiKey();
-  if (key) return { Authorization: `Bearer ${key}` };
-  return csrf ? { 'X-Mnemoir-CSRF': csrf } : {};
-}
 
 export function apiKey(): string | null {
   return sessionStorage.getItem(NAME) ?? localStorage.getItem(NAME);

@@ -3,7 +3,6 @@ import { client, unwrap } from '@/shared/api/client';
 import { apiKey, keepKey } from '@/shared/api/key';
 import type { components } from '@/shared/api/schema';
 import { useAbout } from './about';
-import { useAuth } from './signIn/auth';
 
 export type Me = components['schemas']['Me'];
 export type Right = keyof Me['may'];
@@ -17,28 +16,24 @@ const ANYBODY: Me = {
   roles: ['admin', 'operator'],
   projects: null,
   user: null,
-  configs: null,
   key: null,
-  name: null,
-  signed_in: false,
   may: { read: true, write: true, admin: true, manage: true, server: true },
 };
 
-/** What the caller may do, as the server tells it; not asked of somebody without key and session. */
-export function useOwnRights() {
+/** What the key in use is for, as the server tells it; not asked without a key. */
+export function useOwnKey() {
   const about = useAbout().data;
-  const isSignedIn = Boolean(useAuth().data?.user);
   return useQuery({
     queryKey: ME,
     queryFn: () => whoCalls(),
-    enabled: about?.needs_key === true && (apiKey() !== null || isSignedIn),
+    enabled: about?.needs_key === true && apiKey() !== null,
     staleTime: Infinity,
   });
 }
 
 /** Who calls. While the server has not told, it is taken for somebody who may do everything. */
 export function useMe(): Me {
-  return useOwnRights().data ?? ANYBODY;
+  return useOwnKey().data ?? ANYBODY;
 }
 
 /** What the caller may do. */
@@ -77,7 +72,7 @@ export function useEnterKey(onAccepted: () => void) {
   });
 }
 
-const KEPT: unknown[] = [...ME, ...ABOUT, 'auth'];
+const KEPT: unknown[] = [...ME, ...ABOUT];
 
 const rightsOf = (me: Me) => JSON.stringify({ ...me, key: null });
 

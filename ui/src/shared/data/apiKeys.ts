@@ -54,14 +54,6 @@ export function useRevokeKey() {
   );
 }
 
-/** Adds a tenant, suspends one, or lets it go on. */
-export function usePutTenant() {
-  return useChange(
-    (body: components['schemas']['TenantBody']) => unwrap(client.PUT('/api/tenants', { body })),
-    [TENANTS],
-  );
-}
-
 /** The tenants that the caller may make keys for. */
 export function useTenants() {
   return useQuery({

@@ -141,7 +141,7 @@ function completion(
     headers: { 'Content-Type': 'application/json', ...headers },
     body: JSON.stringify({ ...body, stream: true }),
   };
-  return read(addressOf('/api/page/chat/completions', { project }), request, reading, signal);
+  return read(addressOf('/v1/chat/completions', { project }), request, reading, signal);
 }
 
 /** Takes up an answer behind what was read of it. Throws `ended` for one that has ended meanwhile: it is stored. */

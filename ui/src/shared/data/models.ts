@@ -7,7 +7,7 @@ import { useMay } from './access';
 export function useModels() {
   return useQuery({
     queryKey: ['models'],
-    queryFn: async () => (await unwrap(client.GET('/api/page/models'))).data.map(model => model.id),
+    queryFn: async () => (await unwrap(client.GET('/v1/models'))).data.map(model => model.id),
     enabled: useMay().read,
     staleTime: 60_000,
   });

@@ -21,11 +21,11 @@ export function conversation(answer: (body: Record<string, unknown>) => Response
   server.use(
     http.get('*/health', () => HttpResponse.json({ llm: 'configured' })),
     http.get('*/api/runs/r/summary', () => HttpResponse.json({ detail: 'None.' }, { status: 404 })),
-    http.get('*/api/page/models', () => HttpResponse.json({ data: [{ id: 'small' }, { id: 'large' }] })),
+    http.get('*/v1/models', () => HttpResponse.json({ data: [{ id: 'small' }, { id: 'large' }] })),
     http.get('*/api/conversations', () => HttpResponse.json({ results: [], next: null })),
     http.get('*/api/conversations/:id', () => HttpResponse.json({ detail: 'None.' }, { status: 404 })),
     http.get('*/api/conversations/:id/messages', () => HttpResponse.json({ results: messages, next: null })),
-    http.post('*/api/page/chat/completions', async ({ request }) => {
+    http.post('*/v1/chat/completions', async ({ request }) => {
       const body = (await request.json()) as { messages: { content: string }[] };
       bodies.push(body);
       const response = answer(body);

@@ -1,7 +1,6 @@
 import { http, HttpResponse } from 'msw';
 import { setupServer } from 'msw/node';
 import type { Me } from '../data/access';
-import type { Auth } from '../data/signIn/auth';
 
 /** The server as tests play it; each test adds what it needs with `server.use(http.get(...))`. */
 export const server = setupServer(
@@ -11,7 +10,6 @@ export const server = setupServer(
   http.get('*/api/ui', () =>
     HttpResponse.json({ version: '0.0.0', project: 'default', user: 'user', needs_key: false }),
   ),
-  http.get('*/api/auth', () => HttpResponse.json(NOBODY)),
   http.get('*/api/workflows', () => HttpResponse.json({ root: null, users: [], models: [], files: [] })),
   http.get('*/api/conversations/:id/answers', () => HttpResponse.json({ results: [] })),
   http.get('*/api/conversations/:id/messages/:message/learned', () =>
@@ -24,25 +22,9 @@ const ADMIN: Me = {
   roles: ['admin'],
   projects: null,
   user: null,
-  configs: null,
   key: 'aaaaaaaa',
-  name: null,
-  signed_in: false,
   may: { read: true, write: true, admin: true, manage: true, server: true },
 };
-
-const NOBODY: Auth = {
-  required: true,
-  has_users: false,
-  user: null,
-  csrf: null,
-  ways: { password: true, passkey: { available: true, reason: null }, oidc: [] },
-  secure: false,
-};
-
-/** What the server tells of sign-in, where it needs a key: nobody has, unless `auth` says so. */
-export const tellsOfSignIn = (auth: Partial<Auth> = {}) =>
-  http.get('*/api/auth', () => HttpResponse.json({ ...NOBODY, ...auth }));
 
 /** A server that needs a key, and has got that of an admin, but for `less`. */
 export function callsAs({ may, ...less }: Partial<Omit<Me, 'may'>> & { may?: Partial<Me['may']> }) {

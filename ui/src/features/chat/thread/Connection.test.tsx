@@ -6,7 +6,7 @@ import { renderAt } from '@/shared/testing/render';
 import { server } from '@/shared/testing/server';
 import { ChatPage } from '../ChatPage';
 
-const CHAT = '*/api/page/chat/completions';
+const CHAT = '*/v1/chat/completions';
 const MESSAGES = '*/api/conversations/:id/messages';
 
 afterEach(() => void window.dispatchEvent(new Event('online')));

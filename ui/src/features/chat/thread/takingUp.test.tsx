@@ -69,7 +69,7 @@ async function brokenBehind(answer: ReturnType<typeof underWay>, events: string,
   const { put } = conversation(() => streamed());
   let asked = 0;
   server.use(
-    http.post('*/api/page/chat/completions', ({ request }) => {
+    http.post('*/v1/chat/completions', ({ request }) => {
       asked += 1;
       expect(request.headers.get('X-Mnemoir-Resume')).toBe('1');
       put('user', 'Which tea?');

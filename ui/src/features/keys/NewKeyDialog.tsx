@@ -4,7 +4,7 @@ import { ErrorState } from '@/shared/components/states';
 import { type Me, useMe } from '@/shared/data/access';
 import { type Role, useMakeKey, useTenants, type WantedKey } from '@/shared/data/apiKeys';
 import { useProjects } from '@/shared/data/projects';
-import { ROLES, rolesToGive } from '../roles';
+import { ROLES, rolesToGive } from './roles';
 import { ShownKey } from './ShownKey';
 
 const DAY_MS = 86_400_000;

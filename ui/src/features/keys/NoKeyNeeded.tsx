@@ -1,11 +1,8 @@
-import { Anchor, Button, Code, List, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Code, List, Stack, Text, Title } from '@mantine/core';
 import { Link } from 'react-router';
-import { serverUrl } from '@/shared/api/client';
 import { CodeBlock } from '@/shared/components/CodeBlock';
-import { Time } from '@/shared/components/Time';
 import { ErrorState, LoadingState } from '@/shared/components/states';
-import { useFirstCode, useKeylessClients } from '@/shared/data/signIn/auth';
-import { CLIENT_NAMES, type ClientKind } from '@/shared/data/status';
+import { CLIENT_NAMES, type ClientKind, useClients } from '@/shared/data/status';
 
 const COMMAND = 'mnemoir keys create --role admin --label "Admin"';
 
@@ -29,7 +26,7 @@ const HINTS: Record<ClientKind, { hint: string; setup?: string }> = {
   other: { hint: 'its API key, or the header Authorization: Bearer <key>', setup: 'other' },
 };
 
-/** Of a server that lets everybody in who reaches it: the two ways in which that ends, and what needs a key then. */
+/** Of a server that lets everybody in who reaches it: how that ends, and what needs a key then. */
 export function NoKeyNeeded() {
   return (
     <Stack gap="lg" maw="46rem">
@@ -38,17 +35,8 @@ export function NoKeyNeeded() {
           Nobody needs a key now
         </Title>
         <Text size="sm">
-          Whoever reaches this server may read and change everything. From the first person or key on, every request
-          needs a sign-in or a key.
-        </Text>
-      </Stack>
-      <FirstPerson />
-      <Stack gap="xs">
-        <Title order={2} size="h4">
-          Or begin with a key
-        </Title>
-        <Text size="sm">
-          Make it in a terminal on the machine of the server. This page asks for it, and then makes all others.
+          Whoever reaches this server may read and change everything. Make the first key in a terminal on the machine
+          of the server. From then on, every request needs a key; this page asks for it, and then makes all others.
         </Text>
         <CodeBlock language="sh" text={COMMAND} />
         <Text size="sm" c="dimmed">
@@ -61,61 +49,28 @@ export function NoKeyNeeded() {
   );
 }
 
-/** People sign in with a name: the first one needs a code that is read off the terminal of the server. */
-function FirstPerson() {
-  const print = useFirstCode();
-  return (
-    <Stack gap="xs" align="start">
-      <Title order={2} size="h4">
-        Let people sign in
-      </Title>
-      <Text size="sm">
-        You become the first admin, and then invite others by a link. Each person has memories of their own.
-      </Text>
-      {print.isSuccess ? (
-        <>
-          <Text size="sm" role="status">
-            A code stands in the terminal of the server now. It counts for ten minutes.
-          </Text>
-          <Button component="a" href={`${serverUrl}/join`}>
-            Enter the code
-          </Button>
-        </>
-      ) : (
-        <Button loading={print.isPending} onClick={() => print.mutate()}>
-          Turn on sign-in
-        </Button>
-      )}
-      {print.isError && <ErrorState error={print.error} title="No code was printed" />}
-    </Stack>
-  );
-}
-
 function Callers() {
-  const clients = useKeylessClients();
-  const seen = clients.data ?? [];
+  const clients = useClients();
+  const seen = clients.data?.results ?? [];
   return (
     <Stack gap="xs">
       <Title order={2} size="h4">
-        Apps that will need a key
+        Apps that will need one
       </Title>
       {clients.isPending && <LoadingState label="Loading the calls" />}
       {clients.isError && <ErrorState error={clients.error} onRetry={() => void clients.refetch()} />}
       {clients.data && seen.length === 0 && (
         <Text size="sm" c="dimmed">
-          No app has called in the last 7 days.
+          No app has called since the server was started.
         </Text>
       )}
       {seen.length > 0 && (
         <>
-          <Text size="sm">
-            These have called in the last 7 days. From the first person or key on, each is asked for a key; make them
-            on the tab Keys then. Here is where each takes it:
-          </Text>
+          <Text size="sm">These have called since the server was started. Here is where each takes its key:</Text>
           <List size="sm" spacing={4}>
-            {seen.map(({ name, last_seen_at: at }) => (
-              <List.Item key={name}>
-                <Caller kind={name in HINTS ? (name as ClientKind) : 'other'} />, last <Time value={at} ago />
+            {seen.map(({ kind }) => (
+              <List.Item key={kind}>
+                <Caller kind={kind} />
               </List.Item>
             ))}
           </List>
