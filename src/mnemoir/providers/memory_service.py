@@ -177,8 +177,10 @@ def _learned(result: object) -> MemoryChange | None:
 def _line(hit: Mapping[str, Any]) -> RecalledLine:
     day = hit.get("created_at")
     memory_id = hit.get("id")
+    origin = hit.get("origin")
     return RecalledLine(
         text=hit["memory"],
         day=day[:10] if isinstance(day, str) else "",
         id=memory_id if isinstance(memory_id, str) else "",
+        origin=origin if isinstance(origin, str) else "",
     )
