@@ -65,9 +65,15 @@ class Memory:
 
 def origin_of_role(role: str | None) -> Origin:
     """The origin of a message that is kept word for word; what is neither an answer nor a tool's is its client's."""
-    if role == "assistant":
-        return "assistant"
-    return "tool" if role in ("tool", "function") else "api"
+    return _ORIGINS.get(role or "", "api")
+
+
+_ORIGINS: Mapping[str, Origin] = {
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+    "document": "document",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

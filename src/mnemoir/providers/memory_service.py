@@ -78,6 +78,7 @@ class HttpMemoryService:
         said = [_said("user", turn.user_text, turn.user_uid)]
         if turn.answer:
             said.append(_said("assistant", turn.answer, turn.answer_uid))
+        said += [_said(origin, text, None) for origin, text in turn.outside]
         metadata = {"session_id": scope.conversation, "source": "chat", "timestamp": turn.said_at}
         body = {"messages": said, "user_id": scope.user, "metadata": metadata, "timestamp": turn.said_at}
         answer = await self._post(

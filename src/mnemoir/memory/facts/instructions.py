@@ -45,8 +45,10 @@ _SET_ASIDE = (
     r"esque[cç]\w*|desconsider\w*|negeer\w*|vergeet)\b"
 )
 _RULES = (
-    r"(?:instru[ckçz]\w*|istruzion\w*|rules?|guidelines?|guardrails?|directives?|prompts?|systemprompt|anweisung\w*|"
-    r"regeln?|vorgaben?|richtlinie\w*|consignes?|règles?|reglas?|regole|regras?|directrices|direttive|aanwijzing\w*|"
+    r"(?:instru[ckçz]\w*|istruzion\w*|rules?|guidelines?|guardrails?|directives?|prompts?|"
+    r"systemprompt|anweisung\w*|"
+    r"regeln?|vorgaben?|richtlinie\w*|consignes?|règles?|reglas?|regole|regras?|directrices|direttive|"
+    r"aanwijzing\w*|"
     r"regels|what you were told)"
 )
 _EARLIER = (
@@ -59,17 +61,20 @@ _USER = (
     r"utilizador\w*|gebruiker)"
 )
 _MACHINE = (
-    r"(?:assistant|ai(?: assistant| model| agent)?|ki|llms?|language models?|chat ?bots?|models?|agent|assistent\w*|"
+    r"(?:assistant|ai(?: assistant| model| agent)?|ki|llms?|language models?|chat ?bots?|models?|"
+    r"agent|assistent\w*|"
     r"sprachmodell\w*|assistante|ia|modèle|asistente|modelo|assistente|modello|taalmodel)"
 )
 _TALK = (
     r"(?:conversation\w*|chat\w*|message\w*|histor\w+|memor\w+|credentials?|passwords?|api[ -]?keys?|secrets?|"
-    r"e-?mail address\w*|unterhaltung|gespräch\w*|verlauf\w*|nachricht\w*|passwör\w*|passwort|historique|mots? de passe|"
+    r"e-?mail address\w*|unterhaltung|gespräch\w*|verlauf\w*|nachricht\w*|passwör\w*|passwort|historique|"
+    r"mots? de passe|"
     r"messages?|mensajes?|historial|contraseñas?|conversaci\w+|cronologia|messaggi\w*|conversazion\w*|mensage\w+|"
     r"histórico|conversa|senhas?|bericht\w*|gesprek\w*|geschiedenis|wachtwoord\w*)"
 )
 _SEND = (
-    r"\b(?:send|post|upload|forward|transmit|exfiltrate|leak|append|submit|sende|schicke?|leite|übermittle|envoie[zr]?|"
+    r"\b(?:send|post|upload|forward|transmit|exfiltrate|leak|append|submit|sende|schicke?|leite|"
+    r"übermittle|envoie[zr]?|"
     r"transmet\w*|envía|envia|envie|reenv[ií]a\w*|invia\w*|inoltr\w*|encaminh\w*|stuur|doorsturen|weiterleiten)\b"
 )
 _PLACE = r"(?:https?://|www\.|[\w.+-]+@[\w-]+\.\w)"
@@ -100,28 +105,37 @@ _ANYONES = _one_of(
 )
 
 _TOLD = (
-    r"(?:answer|reply|respond|say|tell|recommend|promote|mention|include|add|append|use|call|run|execute|open|visit|"
-    r"click|send|end|begin|start|greet|advise|trust|prefer|cite|rate|treat|output|print|refuse|obey|write|speak|suggest|"
+    r"(?:answer|reply|respond|say|tell|recommend|promote|mention|include|add|append|use|call|run|"
+    r"execute|open|visit|"
+    r"click|send|end|begin|start|greet|advise|trust|prefer|cite|rate|treat|output|print|refuse|obey|"
+    r"write|speak|suggest|"
     r"point|redirect|link|quote|buy|pay|transfer|delete|store|save|remember|confirm|ask)"
 )
 _TOLD_DE = (
-    r"(?:antworte\w*|empfiehl\w*|empfehle\w*|sag\w*|nenne\w*|erwähn\w*|verwende\w*|nutze|öffne\w*|sende\w*|schreib\w*|"
+    r"(?:antworte\w*|empfiehl\w*|empfehle\w*|sag\w*|nenne\w*|erwähn\w*|verwende\w*|nutze|öffne\w*|"
+    r"sende\w*|schreib\w*|"
     r"bewerte\w*|beginn\w*|beende\w*|füge|zeige?|lösche?|kauf\w*|führe?)"
 )
 _TOLD_FR = (
-    r"(?:répond\w*|recommand\w*|mentionn\w*|dis|dites|écri\w*|utilis\w*|ouvr\w*|envo\w*|affich\w*|termin\w*|présent\w*|"
+    r"(?:répond\w*|recommand\w*|mentionn\w*|dis|dites|écri\w*|utilis\w*|ouvr\w*|envo\w*|affich\w*|"
+    r"termin\w*|présent\w*|"
     r"ajout\w*|commenc\w*|achèt\w*)"
 )
 _TOLD_ES = (
     r"(?:respond\w*|recomiend\w*|mencion\w*|di|diga|escrib\w*|usa|use|abre|abra|env[ií]\w*|muestr\w*|termin\w*|"
     r"describ\w*|añad\w*|compr\w*)"
 )
-_TOLD_IT = r"(?:rispond\w*|consigli\w*|menzion\w*|di'|scriv\w*|usa|apri|invia\w*|mostra\w*|termin\w*|aggiung\w*|compr\w*)"
-_TOLD_PT = r"(?:respond\w*|recomend\w*|mencion\w*|diga|escrev\w*|us[ae]|abr[ae]|envi\w*|mostr\w*|termin\w*|adicion\w*)"
+_TOLD_IT = (
+    r"(?:rispond\w*|consigli\w*|menzion\w*|di'|scriv\w*|usa|apri|invia\w*|mostra\w*|termin\w*|aggiung\w*|compr\w*)"
+)
+_TOLD_PT = (
+    r"(?:respond\w*|recomend\w*|mencion\w*|diga|escrev\w*|us[ae]|abr[ae]|envi\w*|mostr\w*|termin\w*|adicion\w*)"
+)
 _TOLD_NL = r"(?:antwoord\w*|raad|noem\w*|vermeld\w*|zeg|schrijf|gebruik|open|stuur|toon|eindig|begin|voeg|koop)"
 _TELL = "|".join((_TOLD, _TOLD_DE, _TOLD_FR, _TOLD_ES, _TOLD_IT, _TOLD_PT, _TOLD_NL))
 _HENCEFORTH = (
-    r"\b(?:from now on|from this point|henceforth|in (?:the )?future|in all (?:future|further)|every time|each time|"
+    r"\b(?:from now on|from this point|henceforth|in (?:the )?future|in all (?:future|further)|"
+    r"every time|each time|"
     r"whenever|until (?:told|further)|ab (?:jetzt|sofort)|von nun an|künftig|zukünftig|in zukunft|jedes mal|"
     r"désormais|dorénavant|à partir de maintenant|chaque fois|a partir de ahora|de ahora en adelante|cada vez|"
     r"d['’]ora in (?:poi|avanti)|ogni volta|a partir de agora|de agora em diante|sempre que|vanaf nu|voortaan|"
@@ -131,23 +145,30 @@ _HENCEFORTH = (
 _ORDERS = _one_of(
     (
         rf"{_HENCEFORTH}.{{0,60}}?\b(?:{_TELL}|you|du|tu|usted|je)\b",
-        rf"(?:^|[.!?:;,\"] ?)(?:please |bitte |always |never |only )*(?:always|never|only|niemals|immer|jamais|toujours|"
+        rf"(?:^|[.!?:;,\"] ?)(?:please |bitte |always |never |only )*(?:always|never|only|niemals|"
+        rf"immer|jamais|toujours|"
         rf"nunca|siempre|sempre|mai|nooit|altijd) (?:{_TELL})\b",
         rf"\b(?:{_TELL})\b[^.]{{0,30}}\b(?:immer|niemals|nie mehr|nur noch|toujours|siempre|sempre|altijd|nooit)\b",
         r"\bne \w+ jamais\b|\bnon \w+ mai\b",
         # orders to a machine
-        rf"\b{_MACHINE}\b,? (?:must|should|shall|has to|have to|is to|are to|needs? to|will now|is required|may not|"
+        rf"\b{_MACHINE}\b,? (?:must|should|shall|has to|have to|is to|are to|needs? to|will now|"
+        rf"is required|may not|"
         rf"must never|muss|soll\w*|darf|doit|devez|debe\w*|deve\w*|dovrà|moet\w*|mag)\b",
         r"\b(?:you|ai you) (?:must|should|shall|have to|are to|need to|are required to|will now|may not|may only|"
         r"are now|can no longer)\b",
-        r"\b(?:du musst|du sollst|sollst du|du darfst|du bist (?:nun|jetzt|ab)|tu dois|vous devez|tu es (?:maintenant|"
-        r"désormais)|debes|ahora eres|devi|ora sei|deves|você deve|agora (?:você é|és)|je moet|je bent (?:nu|voortaan))\b",
-        rf"\b(?:note|notice|message|attention|hint|instructions?|hinweis|nachricht|note|nota|aviso|avviso|bericht)\b,? "
-        rf"?(?:to|for|an|für|pour|à|para|per|voor|aan)? ?(?:the |all |any |die |das |den |alle |l['’]|la |el |il |o |de )*"
+        r"\b(?:du musst|du sollst|sollst du|du darfst|du bist (?:nun|jetzt|ab)|tu dois|vous devez|"
+        r"tu es (?:maintenant|"
+        r"désormais)|debes|ahora eres|devi|ora sei|deves|você deve|agora (?:você é|és)|je moet|"
+        r"je bent (?:nu|voortaan))\b",
+        rf"\b(?:note|notice|message|attention|hint|instructions?|hinweis|nachricht|note|nota|aviso|"
+        rf"avviso|bericht)\b,? "
+        rf"?(?:to|for|an|für|pour|à|para|per|voor|aan)? ?(?:the |all |any |die |das |den |alle |l['’]|"
+        rf"la |el |il |o |de )*"
         rf"{_MACHINE}\b",
         rf"\bif you (?:are|'re) an? {_MACHINE}\b|\bas an? {_MACHINE} you\b|^{_MACHINE}, ",
         r"\b(?:new|updated|hidden|secret|further|additional|neue|nouvelles?|nuevas?|nuove|novas|nieuwe) "
-        r"(?:instructions?|orders?|polic\w+|prompts?|anweisung\w*|consignes?|instruc\w+|istruzion\w+|aanwijzing\w*)\b",
+        r"(?:instructions?|orders?|polic\w+|prompts?|anweisung\w*|consignes?|instruc\w+|istruzion\w+|"
+        r"aanwijzing\w*)\b",
         rf"{_SET_ASIDE}.{{0,30}}?\b{_RULES}",
         rf"\b{_RULES}\b.{{0,30}}\b(?:no longer appl\w+|do not apply|gelten nicht|are void|suspended)\b",
         r"\b(?:pretend|act as|roleplay|role-play|take on the role|set your persona|your persona|unfiltered|"
@@ -157,13 +178,15 @@ _ORDERS = _one_of(
         r"\b(?:remember|memori[sz]e|keep in mind|note down|merke? dir|merken sie sich|retiens|retenez|recuerda|"
         r"recuerde|ricorda|ricordati|lembra-te|lembre-se|onthoud)\b",
         r"\b(?:save|store|add|write|update)\b.{0,20}\b(?:memory|memories|long-term)\b",
-        rf"\b(?:do not|don['’]t|never|without|nicht|nichts|ohne|ne|sans|rien|no|sin|nada|non|nulla|senza|não|sem|niets|"
+        rf"\b(?:do not|don['’]t|never|without|nicht|nichts|ohne|ne|sans|rien|no|sin|nada|non|nulla|"
+        rf"senza|não|sem|niets|"
         rf"zonder)\b.{{0,40}}\b{_USER}\b",
         rf"\b{_USER}\b.{{0,20}}\b(?:nichts|niets|nada|nulla)\b",
         rf"\b(?:when|if|wenn|falls|quand|si|cuando|quando|se|als|wanneer) (?:the |a |der |l['’]|el |o |de )?"
         rf"(?:{_USER}|someone|somebody|anyone|they)\b.{{0,40}}[,;:]",
         # what a machine does rather than says
-        rf"(?:^|[.!?:,;\"] ?)(?:please |and )?(?:{_TELL}|fetch|load|enter|fill|render|go to)\b.{{0,60}}?(?:{_PLACE})",
+        rf"(?:^|[.!?:,;\"] ?)(?:please |and )?(?:{_TELL}|fetch|load|enter|fill|render|"
+        rf"go to)\b.{{0,60}}?(?:{_PLACE})",
         r"\b(?:run|execute|invoke|call|führe|exécute\w*|ejecut\w*|esegu\w*|execut\w*|voer)\b.{0,30}"
         r"\b(?:command|script|code|function|tool|befehl\w*|commande|comando|codice|código|opdracht|functie)\b",
         r"\bcurl (?:-\w+ )*https?://|\|\s*(?:ba|z)?sh\b|\brm -rf\b",

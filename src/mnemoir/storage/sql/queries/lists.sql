@@ -5,8 +5,8 @@ AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
 AND (:conversation IS NULL OR conversation = :conversation)
 AND (:kind IS NULL OR kind = :kind)
 AND (:origin IS NULL OR :origin = coalesce(origin, CASE
-        WHEN kind = 'fact' THEN 'user' WHEN role = 'assistant' THEN 'assistant'
-        WHEN role IN ('tool', 'function') THEN 'tool' ELSE 'api' END))
+        WHEN kind = 'fact' THEN 'user' WHEN role IN ('assistant', 'tool', 'document') THEN role
+        WHEN role = 'function' THEN 'tool' ELSE 'api' END))
 AND (:hidden IS NULL OR :hidden = ((:horizon IS NOT NULL AND coalesce(effective_at < :horizon, 0))
                                    OR coalesce(expires_at <= :now, 0)))
 AND (:since IS NULL OR CASE :by WHEN 'updated' THEN effective_at ELSE said_at END >= :since)
