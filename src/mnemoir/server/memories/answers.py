@@ -14,6 +14,7 @@ from mnemoir.server.rest import JsonObject
 
 State = Literal["current", "fading", "hidden", "expired", "deleted"]
 Event = Literal["ADD", "UPDATE", "DELETE"]
+_SAID = ("user", "api")  # origins that go without saying
 
 
 class Success(JsonObject):
@@ -46,9 +47,10 @@ class MemoryRecord(JsonObject):
 
 
 class ListedMemory(MemoryRecord):
-    """A memory with its state: `fading` is the last quarter before it decays at `decays_at`. `origin` is there."""
+    """A memory with its state and its origin: `fading` is the last quarter before it decays at `decays_at`."""
 
     kind: Literal["fact", "message"]
+    origin: Origin  # type: ignore[misc]  # always there in lists
     state: State
     decays_at: str | None
 
@@ -90,7 +92,7 @@ class Proposed(JsonObject):
     """A change that waits for a review. `memory` is the text to add, the new one, or the one to delete.
 
     Its `reason` is `suspected_instruction` where the text may be an order to a model rather than a fact; `origin`
-    tells where its words come from.
+    is as in a memory.
     """
 
     id: str
@@ -98,7 +100,7 @@ class Proposed(JsonObject):
     memory: str
     reason: str
     previous_memory: str | None
-    origin: Origin
+    origin: NotRequired[Origin]
 
 
 class TokenUsage(JsonObject):
@@ -186,7 +188,7 @@ def memory_json(memory: Memory) -> MemoryRecord:
         record["valid_to"] = memory.valid_to
     if memory.replaced_by is not None:
         record["replaced_by"] = memory.replaced_by
-    if memory.origin not in ("user", "api"):
+    if memory.origin not in _SAID:
         record["origin"] = memory.origin
     return record
 
@@ -240,14 +242,16 @@ def add_json(result: AddResult, *, include_usage: bool) -> AddAnswer:
 
 def proposed_json(proposal: Proposal) -> Proposed:
     """What a proposal would do."""
-    return {
+    told: Proposed = {
         "id": proposal.id,
         "event": proposal.event,
         "memory": proposal.memory.text,
         "reason": proposal.reason,
         "previous_memory": proposal.previous_text,
-        "origin": proposal.memory.origin,
     }
+    if proposal.memory.origin not in _SAID:
+        told["origin"] = proposal.memory.origin
+    return told
 
 
 def plan_json(applied: Sequence[Applied]) -> list[AppliedChange]:
