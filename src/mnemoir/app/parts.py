@@ -228,6 +228,8 @@ async def open_parts(settings: Settings) -> Parts:
                 touch_on_none=settings.memory.touch_on_none,
                 recall_unlikely=settings.memory.recall_unlikely,
                 review=settings.memory.review,
+                learn_from=settings.memory.learn_from,
+                quarantine=settings.memory.quarantine,
             ),
         )
         service = _memory_service(settings, session)
@@ -412,4 +414,11 @@ def _chat_memory(
     async def foreseen(text: str) -> list[str]:
         return await facts.foreseen(text) if is_here else []
 
-    return ChatMemory(service=service, allowance=allowance, waiting=turns.waiting, keep=turns.keep, foreseen=foreseen)
+    return ChatMemory(
+        service=service,
+        allowance=allowance,
+        waiting=turns.waiting,
+        keep=turns.keep,
+        foreseen=foreseen,
+        learn_from=settings.memory.learn_from,
+    )

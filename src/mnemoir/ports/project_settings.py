@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Project
 
+Quarantine = Literal["off", "rules", "model"]  # what finds instructions among facts
 Reviewed = Literal["off", "changes", "all"]  # what extraction only proposes; changes are updates and deletions
 
 

@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr
 from pydantic.functional_validators import AfterValidator
 
 from mnemoir.core.scope import PROJECT_NAME
-from mnemoir.ports.project_settings import Reviewed
+from mnemoir.ports.project_settings import Quarantine, Reviewed
 from mnemoir.settings.addresses import (
     default_data_dir,
     http_url,
@@ -116,6 +116,7 @@ AbsolutePath = Annotated[Path, AfterValidator(_path)]
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 HeaderNames = Annotated[tuple[Annotated[str, AfterValidator(_header)], ...], BeforeValidator(_listed)]
+OutsideOrigins = Annotated[tuple[Literal["tool", "document"], ...], BeforeValidator(_listed)]
 FieldNames = Annotated[tuple[Annotated[str, AfterValidator(_field)], ...], BeforeValidator(_listed)]
 Networks = Annotated[tuple[Annotated[str, AfterValidator(network)], ...], BeforeValidator(_listed)]
 Keys = Annotated[tuple[Key, ...], BeforeValidator(_listed)]
@@ -235,6 +236,7 @@ class Vectors(VectorStoreConfig):
 class Memory(MemoryConfig):
     """Storage and recall of facts and of conversations.
 
+    `learn_from` are tools and documents, which are learned from only if they are named.
     `storage_path` is a folder with one folder per user; None means `conversations` in the data directory.
     """
 
@@ -256,6 +258,8 @@ class Memory(MemoryConfig):
     recall_fact_tokens: int = Field(default=400, ge=1, le=100_000)
     recall_unlikely: bool = True
     review: Annotated[Reviewed, BeforeValidator(_lower_or_off)] = "off"
+    learn_from: OutsideOrigins = ()
+    quarantine: Annotated[Quarantine, BeforeValidator(_lower_or_off)] = "rules"
     search_timeout_s: Seconds = 2.0
 
 
