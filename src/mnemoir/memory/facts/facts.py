@@ -21,6 +21,7 @@ from mnemoir.memory.facts.conversation import analysed, messages, passages
 from mnemoir.memory.facts.curation import Curation
 from mnemoir.memory.facts.decay import visible_now
 from mnemoir.memory.facts.extraction import Exchange, extract, extraction_policy
+from mnemoir.memory.facts.personal import FactPolicy
 from mnemoir.memory.facts.plans import Plans
 from mnemoir.memory.facts.remembering import Learned, Remembering
 from mnemoir.memory.facts.requests import (
@@ -42,6 +43,7 @@ from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_store import Committer, ListFilter, MemoryStore, Project, Visible
 from mnemoir.ports.project_settings import ProjectSettings, ProjectSettingsStore
 from mnemoir.ports.proposals import ProposalStore
+from mnemoir.privacy.handling import PersonalData
 from mnemoir.search.indexing import CONTEXT_MESSAGES, Indexing
 from mnemoir.search.recall import Question, Recall, SearchResult
 
@@ -62,11 +64,19 @@ class Facts:
         model: Callable[[], ChatModel],
         project_settings: ProjectSettingsStore,
         defaults: FactSettings,
+        personal: PersonalData | None = None,
         clock: Clock = utc_now,
     ) -> None:
-        self.review = Review(store, proposals, indexing, clock)
+        self.personal = FactPolicy(personal)
+        self.review = Review(store, proposals, indexing, self.personal, clock)
         self._remembering = Remembering(
-            store=store, review=self.review, recall=recall, indexing=indexing, defaults=defaults, clock=clock
+            store=store,
+            review=self.review,
+            recall=recall,
+            indexing=indexing,
+            defaults=defaults,
+            personal=self.personal,
+            clock=clock,
         )
         self._store = store
         self._recall = recall
@@ -75,7 +85,7 @@ class Facts:
         self._project_settings = project_settings
         self._defaults = defaults
         self._clock = clock
-        self.curation = Curation(store, indexing)
+        self.curation = Curation(store, indexing, self.personal)
         self.plans = Plans(store, clock)
         self.undoing = Undoing(store, indexing)
         self._same_request = KeyedLock()
@@ -128,6 +138,7 @@ class Facts:
         `before` is what was said just before; `within` ends the hits by their tokens. Of facts that say the same in
         other words the fullest is given, unless `among` asks for certain ones.
         """
+        text, *before = await self.personal.query(scope, [text, *before])
         visible = await self.visible(scope) if among is None else among.visible
         question = Question(
             text=text,
@@ -182,6 +193,7 @@ class Facts:
         return await self._store.history(scope, memory_id)
 
     async def _add(self, scope: Scope, request: AddRequest, rehearsal: Committer | None = None) -> AddResult:
+        request = await self.personal.request(scope, request)
         if not request.infer:
             return await self._add_verbatim(rehearsal or self._store, scope, request)
         turns = analysed(request.turns)
@@ -193,6 +205,7 @@ class Facts:
         facts = await self._extracted(exchange, turns, prompt=project.extraction_prompt, said_at=request.said_at)
         if not facts:
             return await self._nothing_found(scope, request, exchange.usage)
+        facts = await self.personal.statements(scope, request, facts)
         facts = await asyncio.to_thread(judged, facts, turns)
         learned = Learned(scope=scope, request=request, turns=turns, facts=facts, exchange=exchange, project=project)
         gate = self.review.gate(project.review or self._defaults.review)
@@ -221,7 +234,8 @@ class Facts:
             Add(memory=memory, entry=entry, reason="verbatim") for memory, entry in zip(kept, entries, strict=True)
         ]
         provenance = Provenance(reason="verbatim")
-        applied = await committer.commit(scope, adds, provenance, receipt=request.receipt)
+        changes = await self.personal.tagged(scope, adds)
+        applied = await committer.commit(scope, changes, provenance, receipt=request.receipt)
         return AddResult(applied=applied, facts_found=True, usage=Usage())
 
     async def duplicates(self, scope: Scope) -> tuple[list[Duplicates], int]:
