@@ -27,8 +27,14 @@ class PersonalValues(Protocol):
     async def numbers(self, scope: Scope, values: Sequence[PersonalValue], place: Place | None) -> Sequence[int]:
         """The number of each value. Without a place nothing is stored, and unknown values get free numbers."""
 
+    async def said_in(self, scope: Scope, values: Sequence[PersonalValue]) -> None:
+        """Note for messages of the scope's conversation what was noted for none."""
+
     async def originals(self, scope: Scope) -> Mapping[tuple[str, int], str]:
         """The values of the user that may be turned back, by kind and number."""
 
     async def forget(self, scope: Scope) -> None:
-        """Delete what was said in the scope's conversation or, without one, what stands in facts of the user."""
+        """Delete what was said in the scope's conversation or, without one, what stands in facts of the user.
+
+        What was noted for no conversation goes with the facts.
+        """

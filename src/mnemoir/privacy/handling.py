@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from mnemoir.core.conversations import Message
 from mnemoir.core.events import Emit, Event, Reply
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.scope import Scope
@@ -18,6 +19,7 @@ from mnemoir.privacy.detection import Finding, Rules
 from mnemoir.privacy.placeholders import Change, Placeholders, values_in
 from mnemoir.privacy.policy import NO_POLICY, PersonalDataRefused, Policy, in_force
 from mnemoir.privacy.requests import RestoredEvents, changed_reply, changed_request, reply_texts, request_texts
+from mnemoir.privacy.stored_messages import changed_message, texts_of
 
 
 @dataclass(slots=True, kw_only=True)
@@ -116,7 +118,7 @@ class PersonalData:
     async def said_in(self, handled: Handled, scope: Scope) -> None:
         """Note that the values of the chat were said in the scope's conversation, which was not known before."""
         if handled.values:
-            await self._values.numbers(scope, handled.values, "messages")
+            await self._values.said_in(scope, handled.values)
 
     async def answer(self, handled: Handled, reply: Reply, scope: Scope) -> Reply:
         """The answer as it is stored: where messages are redacted or blocked, without personal data."""
@@ -139,6 +141,22 @@ class PersonalData:
         if action == "block" and (kinds := _kinds(found)):
             raise PersonalDataRefused(kinds, place)
         return await self._redacted(scope, texts, found, place)
+
+    async def messages(self, scope: Scope, messages: Sequence[Message], *, is_kept: bool = True) -> list[Message]:
+        """Messages as they are stored in the scope's conversation. Raises PersonalDataRefused."""
+        action = (await self.enter(scope)).messages
+        if action in ("off", "tag"):
+            return list(messages)
+        texts = texts_of(messages)
+        found = await self._found(texts)
+        kinds = _kinds(found)
+        if action == "block" and kinds:
+            raise PersonalDataRefused(kinds, "messages")
+        if not kinds:
+            return list(messages)
+        placeholders, _ = await self._placeholders(scope, texts, found, "messages" if is_kept else None)
+        change = self._replacing(placeholders)
+        return await asyncio.to_thread(lambda: [changed_message(message, change) for message in messages])
 
     async def query(self, scope: Scope, texts: Sequence[str], place: Place) -> list[str]:
         """What is searched for, in the words that are stored. Nothing is stored."""

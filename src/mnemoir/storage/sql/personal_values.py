@@ -31,6 +31,18 @@ class SqlPersonalValues:
             return numbers
         return await self._db.write(scope, lambda sql: _numbered(entered(sql, scope), rows, puts=True))
 
+    async def said_in(self, scope: Scope, values: Sequence[PersonalValue]) -> None:
+        """See the port."""
+        rows = [self._row(scope, value, "messages") for value in values]
+
+        def work(sql: Sql) -> None:
+            _numbered(entered(sql, scope), rows, puts=True)
+            for row in rows:
+                sql.run(_QUERIES["forget_unplaced"], kind=row["kind"], hash=row["hash"])
+
+        if not await self._db.read(scope, lambda sql: _all_noted(sql, rows)):
+            await self._db.write(scope, work)
+
     async def originals(self, scope: Scope) -> Mapping[tuple[str, int], str]:
         """See the port."""
         rows = await self._db.read(scope, lambda sql: sql.rows(_QUERIES["originals"]))

@@ -26,8 +26,13 @@ SELECT kind, number, original FROM pii_values WHERE scope_id = :scope_id AND ori
 DELETE FROM pii_values WHERE scope_id = :scope_id AND session_id = :session_id;
 
 -- name: forget_values_in_facts
--- Delete what stands in facts of the scope; by the primary key.
-DELETE FROM pii_values WHERE scope_id = :scope_id AND about = 'facts';
+-- Delete what stands in facts of the scope, and what was said in no conversation; by the primary key.
+DELETE FROM pii_values WHERE scope_id = :scope_id AND (about = 'facts' OR session_id = '');
+
+-- name: forget_unplaced
+-- Delete a value of messages that was noted for no conversation; by the primary key.
+DELETE FROM pii_values
+ WHERE scope_id = :scope_id AND kind = :kind AND hash = :hash AND about = 'messages' AND session_id = '';
 
 -- name: move_values_of_messages
 -- Give what stands in messages to the scope that a user has now; by the primary key.
