@@ -188,8 +188,8 @@ class Recorder:
             prompt = "\n\n".join(one.text for one in sent if one.role in INSTRUCTIONS)
             stored = await self._placed(own, caller, history, prompt, place)
             if place.shows_stored:
-                loop = asyncio.get_running_loop()
-                shown = await loop.run_in_executor(self._windows, copy_context().run, _messages_shown, own, stored, sent)
+                show = partial(copy_context().run, _messages_shown, own, stored, sent)
+                shown = await asyncio.get_running_loop().run_in_executor(self._windows, show)
                 chat = replace(chat, request=replace(chat.request, messages=shown))
             elif stored.uids:
                 chat = replace(chat, request=replace(chat.request, messages=_named(sent, stored.uids)))

@@ -40,7 +40,14 @@ _ADDRESS_HINT = re.compile(
 )
 _SMALL = 32  # four numbers below this may be a version as well
 _PHONE_LIKE = re.compile(r"[+＋]?\(?\d[\d\s().\-/–‑]{5,}\d")
-_DATE_LIKE = re.compile(r"\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](?:19|20)\d\d")
+_DATE_LIKE = re.compile(
+    r"\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](?:19|20)\d\d|(?:19|20)\d\d[-/]\d{3,6}\Z"
+)
+_PHONE_HINT = re.compile(
+    r"""\b(?:phone|tel\w*|t[ée]l\w*|mobil\w*|m[óo]vil|cell\w*|portable|handy\w*|fax|call|ring|dial|text|sms|whatsapp
+    |ruf\w*|nummer|number|num[ée]ro|n[úu]mero|appelle\w*|ll[áa]ma\w*|llamar|chiama\w*)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _KNOWN_TEXTS = 20_000  # texts whose findings are remembered: a client sends its whole history again each time
 
 
@@ -170,8 +177,18 @@ def _phones(text: str, regions: Sequence[str]) -> Iterator[Span]:
 
     for region in regions or (None,):
         for match in PhoneNumberMatcher(text, region, leniency=Leniency.VALID, max_tries=len(text)):
-            if not _DATE_LIKE.search(match.raw_string):
-                yield match.start, match.end
+            is_open = match.raw_string.startswith("(") and ")" not in match.raw_string
+            start = match.start + is_open
+            if _is_phone(text, start, match.end):
+                yield start, match.end
+
+
+def _is_phone(text: str, start: int, end: int) -> bool:
+    """False for dates and decimals, and for a number in one piece that nothing says is a phone's."""
+    raw = text[start:end]
+    if _DATE_LIKE.search(raw) or re.search(r"\d[.,]\Z", text[max(0, start - 2) : start]):
+        return False
+    return not (raw.isdigit() and raw[0] != "0") or bool(_PHONE_HINT.search(text[max(0, start - 40) : end + 20]))
 
 
 def _detected(detector: Detector, text: str) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from itertools import count
 from pkgutil import iter_modules
 from typing import Any
 
@@ -16,13 +17,14 @@ from mnemoir.core.errors import SettingsError
 
 Span = tuple[int, int]  # the first character, and the one behind the last
 
-_CARD = re.compile(r"(?<![\w.,+])\d(?:[ -]?\d){12,29}(?![.,]?\d|\w)")
+_CARD = re.compile(r"(?<![\w.,+])\d{3,19}(?:[ -]\d{3,19}){0,8}(?:[ -]\d{1,2})?(?![.,]?\d|\w)")
 _IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,40}", re.IGNORECASE)
 _ID = re.compile(r"(?<![\w@])(?:[A-Z]{1,6}[ .-]?)?[A-Z]{0,6}\d\w*(?:[ ./-]{1,2}\w*\d\w*)*(?:[ .-]?[A-Z]\b)?")
 _GROUP = re.compile(r"\w+")
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*", re.UNICODE)
 _SHORTEST_ID, _LONGEST_ID = 7, 20  # characters without separators
 _MOST_GROUPS = 8
+_MOST_TRIED = 2_000  # sequences of a text that are tried as ids: each rule takes some microseconds
 _TELLING_DIGITS = 7  # an id with letters and this many digits needs no name beside it
 _WORDS_BESIDE = 5
 _BESIDE = 80  # characters on each side in which these words are looked for
@@ -53,9 +55,7 @@ def card_spans(text: str) -> Iterator[Span]:
 
 def iban_spans(text: str) -> Iterator[Span]:
     """Numbers of bank accounts (ISO 13616), of the length and structure of their country."""
-    from stdnum import iban
-
-    return _checked(text, _IBAN, lambda found: len(found) >= 15 and iban.is_valid(found.upper()))
+    return _checked(text, _IBAN, _is_iban)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,9 +69,16 @@ class _IdRule:
 def id_spans(text: str, countries: Sequence[str]) -> Iterator[Span]:
     """Tax and national ids of these countries. A bare number needs its name within five words."""
     rules = [rule for country in countries for rule in _rules(country)]
+    tried = count()
+
+    def is_id(found: str, span: Span) -> bool:
+        if not _SHORTEST_ID <= len(found) <= _LONGEST_ID or next(tried) >= _MOST_TRIED:
+            return False
+        return _is_id(text, found, span, rules)
+
     for run in _ID.finditer(text):
         if sum(map(str.isdigit, run[0])) >= _SHORTEST_ID - 1:
-            yield from _windows(text, run.span(), lambda found, span: _is_id(text, found, span, rules))
+            yield from _windows(text, run.span(), is_id)
 
 
 def check_countries(countries: Sequence[str]) -> None:
@@ -100,6 +107,17 @@ def _windows(text: str, run: Span, is_valid: Callable[[str, Span], bool]) -> Ite
             first += 1
 
 
+def _is_iban(raw: str) -> bool:
+    found = raw.upper()
+    if not 15 <= len(found) <= 34 or not (found[:2].isalpha() and found[2:4].isdecimal() and found.isascii()):
+        return False
+    if int("".join(str(int(char, 36)) for char in found[4:] + found[:4])) % 97 != 1:
+        return False
+    from stdnum import iban
+
+    return bool(iban.is_valid(found, check_country=False))
+
+
 def _is_card(digits: str) -> bool:
     """True for a known issuer's number whose check digit (ISO/IEC 7812-1) fits; a run of one digit is no card."""
     if not (digits.isdecimal() and digits.isascii() and len(digits) in _lengths(digits) and len(set(digits)) > 1):
@@ -125,8 +143,6 @@ def _lengths(digits: str) -> Sequence[int]:
 
 
 def _is_id(text: str, found: str, span: Span, rules: Sequence[_IdRule]) -> bool:
-    if not _SHORTEST_ID <= len(found) <= _LONGEST_ID:
-        return False
     digits = sum(map(str.isdigit, found))
     is_telling = digits < len(found) and digits >= _TELLING_DIGITS
     beside = "" if is_telling else _beside(text, span)

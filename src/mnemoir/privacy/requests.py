@@ -48,9 +48,9 @@ def changed_message(message: Message, change: Change) -> Message:
     """The message with `change` applied to its texts, its speaker's name and the arguments of its tool calls."""
     return replace(
         message,
-        parts=[_part(part, change) for part in message.parts],
+        parts=tuple(_part(part, change) for part in message.parts),
         name=None if message.name is None else _name(message.name, change),
-        tool_calls=[_call(call, change) for call in message.tool_calls],
+        tool_calls=tuple(_call(call, change) for call in message.tool_calls),
         extra=_extra(message.extra, change),
     )
 

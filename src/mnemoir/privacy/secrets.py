@@ -23,7 +23,7 @@ _SHAPES = re.compile(
     | \bAIza[A-Za-z0-9_-]{30,}                                           # Google
     | \bxox[a-z]-[A-Za-z0-9-]{10,}                                       # Slack
     | \b(?:hf|npm)_[A-Za-z0-9]{20,} | \bpypi-[A-Za-z0-9_-]{20,}
-    | \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*          # JSON web token
+    | \beyJ[\w-]{8,}\.(?:eyJ[\w-]{4,}|[\w-]{8,}\.)[\w.-]*               # JSON web token
     | \b[a-z][a-z0-9+.-]{0,20}://(?P<login>[^\s/:@]+:[^\s/@]+)@         # a password inside an address
     """,
     re.VERBOSE,
