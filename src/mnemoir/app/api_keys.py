@@ -190,6 +190,12 @@ class ApiKeys:
             pepper = self._pepper_made()
         return SqlAuditLog(self.opened()), _chain_key(pepper)
 
+    def secret_for(self, purpose: str) -> bytes:
+        """A secret of this data directory for one purpose; it is made with the first use. Blocks."""
+        with self._lock:
+            pepper = self._pepper_made()
+        return hmac.digest(pepper, purpose.encode(), "sha256")
+
     def switch(self, *, on: bool) -> None:
         """Need keys, or none although there are some, where only this machine is let in."""
         note = self.note("keys.enable" if on else "keys.disable", DEFAULT_TENANT, "")

@@ -21,6 +21,7 @@ from mnemoir.cli.mcp import mcp
 from mnemoir.cli.memories import commands as memories
 from mnemoir.cli.models import commands as model
 from mnemoir.cli.output import Json, note, print_json, print_row
+from mnemoir.cli.pii import commands as pii
 from mnemoir.cli.runs import commands as runs
 from mnemoir.cli.serve import serve
 from mnemoir.cli.start_line import ServeCommand
@@ -39,6 +40,7 @@ app.add_typer(model, name="model")
 app.add_typer(keys, name="keys")
 app.add_typer(users, name="users")
 app.add_typer(audit, name="audit")
+app.add_typer(pii, name="pii")
 app.add_typer(backup, name="backup")
 app.add_typer(runs, name="runs")
 app.add_typer(conversations, name="conversations")

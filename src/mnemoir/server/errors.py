@@ -94,6 +94,7 @@ _STATUS: tuple[tuple[type[MnemoirError], int], ...] = (
 _BY_CODE = {
     "validation_error": 422,
     "check_failed": 422,
+    "personal_data": 422,
     "changed_meanwhile": 412,
     "method_not_allowed": 405,
     "llm_rate_limited": 429,

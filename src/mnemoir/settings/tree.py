@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr
 from pydantic.functional_validators import AfterValidator
 
 from mnemoir.core.scope import PROJECT_NAME
-from mnemoir.ports.project_settings import Quarantine, Reviewed
+from mnemoir.ports.project_settings import PiiAction, Quarantine, Reviewed
 from mnemoir.settings.addresses import (
     default_data_dir,
     http_url,
@@ -29,6 +29,8 @@ from mnemoir.settings.memory_config import MemoryConfig, Section, VectorBackend,
 
 OPENAI_URL = "https://api.openai.com/v1"
 COST_OF_INFERENCE = 4  # of an add from which a model extracts memories, in requests
+_COUNTRY = re.compile(r"[A-Za-z]{2}", re.ASCII)
+_FUNCTION = re.compile(r"[A-Za-z_][\w.-]*(?::[A-Za-z_][\w.]*)?", re.ASCII)
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
 
 LlmProvider = Literal["auto", "openai-responses", "openai-chat", "ollama", "offline"]
@@ -59,6 +61,24 @@ def _listed(raw: object) -> object:
     if not isinstance(raw, str):
         return raw
     return tuple(part for part in (piece.strip() for piece in raw.split(",")) if part)
+
+
+def _codes(raw: object) -> object:
+    """Codes of countries; YAML reads that of Norway as false."""
+    listed = _listed(raw)
+    return tuple("NO" if code is False else code for code in listed) if isinstance(listed, list | tuple) else listed
+
+
+def _country(raw: str) -> str:
+    if not _COUNTRY.fullmatch(raw):
+        raise ValueError("must be ISO codes of countries with two letters, such as DE")
+    return raw.upper()
+
+
+def _function(raw: str) -> str:
+    if not _FUNCTION.fullmatch(raw):
+        raise ValueError("must name an entry point of mnemoir.detectors, or a function as module:function")
+    return raw
 
 
 def _key(raw: SecretStr) -> SecretStr:
@@ -115,6 +135,7 @@ Key = Annotated[SecretStr, AfterValidator(_key)]
 AbsolutePath = Annotated[Path, AfterValidator(_path)]
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+Countries = Annotated[tuple[Annotated[str, AfterValidator(_country)], ...], BeforeValidator(_codes)]
 HeaderNames = Annotated[tuple[Annotated[str, AfterValidator(_header)], ...], BeforeValidator(_listed)]
 OutsideOrigins = Annotated[tuple[Literal["tool", "document"], ...], BeforeValidator(_listed)]
 FieldNames = Annotated[tuple[Annotated[str, AfterValidator(_field)], ...], BeforeValidator(_listed)]
@@ -213,6 +234,25 @@ class Audit(Section):
     enabled: bool = True
     keep_days: int = Field(default=400, ge=1, le=36_500)
     anchor: AbsolutePath | None = None
+
+
+class PiiPolicy(Section):
+    """What is done with personal data in facts, in messages, and in what models are sent."""
+
+    facts: Annotated[PiiAction, BeforeValidator(_lower_or_off)] = "off"
+    messages: Annotated[PiiAction, BeforeValidator(_lower_or_off)] = "off"
+    models: Annotated[PiiAction, BeforeValidator(_lower_or_off)] = "off"
+
+
+class Pii(Section):
+    """Personal data: what is done with it in projects without a policy of their own, and what counts as such."""
+
+    policy: PiiPolicy = PiiPolicy()
+    regions: Countries = ()
+    countries: Countries = ()
+    detector: Annotated[str, AfterValidator(_function)] | None = None
+    restore: bool = True
+    reversible: bool = False
 
 
 class Storage(Section):
@@ -364,6 +404,7 @@ class Settings(Section):
     security: Security = Security()
     auth: Auth = Auth()
     audit: Audit = Audit()
+    pii: Pii = Pii()
     storage: Storage = Field(default_factory=Storage)
     memory: Memory = Memory()
     llm: Llm = Llm()

@@ -4298,6 +4298,21 @@ export interface components {
              * @enum {string}
              */
             review: "off" | "changes" | "all";
+            /**
+             * Piifacts
+             * @enum {string}
+             */
+            piiFacts: "off" | "tag" | "redact" | "block";
+            /**
+             * Piimessages
+             * @enum {string}
+             */
+            piiMessages: "off" | "tag" | "redact" | "block";
+            /**
+             * Piimodels
+             * @enum {string}
+             */
+            piiModels: "off" | "tag" | "redact" | "block";
         };
         /**
          * ProjectWithUsers
@@ -6611,6 +6626,12 @@ export interface components {
             searchLimit?: number | null;
             /** Review */
             review?: ("off" | "changes" | "all") | null;
+            /** Piifacts */
+            piiFacts?: ("off" | "tag" | "redact" | "block") | null;
+            /** Piimessages */
+            piiMessages?: ("off" | "tag" | "redact" | "block") | null;
+            /** Piimodels */
+            piiModels?: ("off" | "tag" | "redact" | "block") | null;
         };
         /**
          * SummaryBody

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from mnemoir.memory.facts.secrets import holds_secret
+from mnemoir.privacy.secrets import holds_secret
 
-CONVERSATIONS = Path(__file__).resolve().parents[4] / "shared" / "data" / "locomo-dev.json"
+CONVERSATIONS = Path(__file__).resolve().parents[3] / "shared" / "data" / "locomo-dev.json"
 
 SECRETS = [
     "Card number is 4111 1111 1111 1111",
