@@ -297,6 +297,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/auth/clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which clients called without a key in the last week: they will need one */
+        get: operations["clients_api_auth_clients_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/auth/password": {
         parameters: {
             query?: never;
@@ -394,6 +411,109 @@ export interface paths {
         /** Print a code for the first admin in the terminal of the server */
         post: operations["first_code_api_auth_first_code_post"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/passkey/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A question that any passkey of this browser may answer */
+        post: operations["ask_to_sign_in_api_auth_passkey_options_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/passkey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sign in by a passkey */
+        post: operations["by_passkey_api_auth_passkey_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/join/passkey/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A question by which somebody joins with a new passkey */
+        post: operations["ask_to_join_api_auth_join_passkey_options_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Your passkeys */
+        get: operations["passkeys_api_me_passkeys_get"];
+        put?: never;
+        /** Keep a new passkey */
+        post: operations["add_api_me_passkeys_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/passkeys/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A question by which you get a new passkey */
+        post: operations["ask_for_new_api_me_passkeys_options_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/passkeys/{passkey_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove one of your passkeys */
+        delete: operations["remove_api_me_passkeys__passkey_id__delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3955,6 +4075,28 @@ export interface components {
             last_used_at: string | null;
         };
         /**
+         * KeylessClient
+         * @description A kind of client, the product it named last, its last call, and its calls within the week.
+         */
+        KeylessClient: {
+            /** Name */
+            name: string;
+            /** User Agent */
+            user_agent: string;
+            /** Last Seen At */
+            last_seen_at: string;
+            /** Requests */
+            requests: number;
+        };
+        /**
+         * KeylessClientList
+         * @description The kinds of clients that called without a key in the last week, latest first.
+         */
+        KeylessClientList: {
+            /** Results */
+            results: components["schemas"]["KeylessClient"][];
+        };
+        /**
          * KnownMemory
          * @description A memory that said already what was to be added.
          */
@@ -4691,6 +4833,28 @@ export interface components {
             models: string[];
         };
         /**
+         * PasskeyList
+         * @description Your passkeys, oldest first.
+         */
+        PasskeyList: {
+            /** Results */
+            results: components["schemas"]["PasskeyRecord"][];
+        };
+        /**
+         * PasskeyRecord
+         * @description A passkey of yours.
+         */
+        PasskeyRecord: {
+            /** Id */
+            id: string;
+            /** Label */
+            label: string;
+            /** Created At */
+            created_at: string;
+            /** Last Used At */
+            last_used_at: string | null;
+        };
+        /**
          * PasskeyWay
          * @description Whether passkeys can be used at this address, and if not, why.
          */
@@ -4916,6 +5080,18 @@ export interface components {
             last_at: string | null;
             /** Next At */
             next_at: string | null;
+        };
+        /**
+         * Question
+         * @description What the browser is to sign: `options` is the JSON form of WebAuthn.
+         */
+        Question: {
+            /** Id */
+            id: string;
+            /** Options */
+            options: {
+                [key: string]: unknown;
+            };
         };
         /**
          * Ready
@@ -6459,6 +6635,18 @@ export interface components {
             dry_run?: boolean | null;
         };
         /**
+         * AnswerBody
+         * @description The id of the question, and the browser's answer: its `PublicKeyCredential` as JSON.
+         */
+        AnswerBody: {
+            /** Id */
+            id: string;
+            /** Credential */
+            credential: {
+                [key: string]: unknown;
+            };
+        };
+        /**
          * BranchBody
          * @description `POST /api/conversations/{id}/branch`: a copy of the thread up to and including that message.
          */
@@ -6782,7 +6970,7 @@ export interface components {
         };
         /**
          * JoinBody
-         * @description A name and a password for whoever was invited. With an invitation that resets a user the name is theirs.
+         * @description A name, and a password or a passkey, for whoever was invited. One that resets a user keeps their name.
          */
         JoinBody: {
             /** Token */
@@ -6791,6 +6979,29 @@ export interface components {
             name: string;
             /** Password */
             password?: string | null;
+            passkey?: components["schemas"]["JoiningPasskey"] | null;
+        };
+        /**
+         * JoiningBody
+         * @description The token of an invitation, and the name that was chosen.
+         */
+        JoiningBody: {
+            /** Token */
+            token: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * JoiningPasskey
+         * @description The id of the question that /join/passkey/options asked, and the browser's answer.
+         */
+        JoiningPasskey: {
+            /** Id */
+            id: string;
+            /** Credential */
+            credential: {
+                [key: string]: unknown;
+            };
         };
         /**
          * KeyBody
@@ -6884,6 +7095,20 @@ export interface components {
             api_key?: string | null;
             /** Model */
             model: string;
+        };
+        /**
+         * NewPasskeyBody
+         * @description The same for a new passkey, with a name for it.
+         */
+        NewPasskeyBody: {
+            /** Id */
+            id: string;
+            /** Credential */
+            credential: {
+                [key: string]: unknown;
+            };
+            /** Label */
+            label?: string;
         };
         /**
          * NewPasswordBody
@@ -8041,6 +8266,10 @@ export interface operations {
                 cursor?: string | null;
                 /** @description one action alone, such as `keys.create` */
                 action?: string | null;
+                /** @description acts of one key or person alone, such as `user:mira` */
+                actor?: string | null;
+                /** @description entries of one day alone, in UTC */
+                day?: string | null;
             };
             header?: never;
             path?: never;
@@ -8084,6 +8313,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Auth"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    clients_api_auth_clients_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeylessClientList"];
                 };
             };
             /** @description An error, with its code */
@@ -8273,6 +8531,221 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["CodePrinted"];
                 };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    ask_to_sign_in_api_auth_passkey_options_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Question"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    by_passkey_api_auth_passkey_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnswerBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedInAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    ask_to_join_api_auth_join_passkey_options_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JoiningBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Question"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    passkeys_api_me_passkeys_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    add_api_me_passkeys_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPasskeyBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyRecord"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    ask_for_new_api_me_passkeys_options_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Question"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    remove_api_me_passkeys__passkey_id__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                passkey_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description An error, with its code */
             default: {
