@@ -6,14 +6,11 @@ from pathlib import Path
 import pytest
 
 import mnemoir.server
-from mnemoir.app.api_keys import ApiKeys
-from mnemoir.app.sign_in.sessions import Sessions
 from mnemoir.core.errors import SettingsError
 from mnemoir.core.scope import DEFAULT_TENANT, Principal
 from mnemoir.ports.memory_store import Project
 from mnemoir.server.access import ANYBODY, Guard, admit, principal_of, project_of
 from mnemoir.server.options import ServerOptions, check_exposure
-from mnemoir.settings import load_settings
 from tests.server.server_kit import error_of
 
 OWNERS = ("mnemoir.core.scope", "mnemoir.ports.memory_store")
@@ -24,14 +21,6 @@ FROM_A_SCOPE = {"memories/later.py"}  # which a request was given before
 def asked(path="/api/memories/search", query=b"", **headers):
     sent = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     return {"type": "http", "method": "POST", "path": path, "query_string": query, "headers": sent}
-
-
-@pytest.fixture
-def known(tmp_path):
-    """The keys and sessions of a new data directory."""
-    settings = load_settings(None, {"storage.data_dir": str(tmp_path)}, environ={})
-    keys = ApiKeys(settings)
-    return keys, Sessions(settings, keys)
 
 
 def test_no_other_module_of_the_server_makes_the_scope_of_a_request():

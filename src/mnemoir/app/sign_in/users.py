@@ -117,7 +117,12 @@ class Users:
         return code
 
     def reset(self, user: User, *, by: str) -> tuple[Invitation, str]:
-        """Make an invitation by which a user chooses a new password or passkey; the old ones count until then."""
+        """Make an invitation by which a user chooses a new password or passkey; the old ones count until then.
+
+        Raises InvalidRequest for a user who is disabled.
+        """
+        if user.disabled_at is not None:
+            raise InvalidRequest(f"{user.name} is disabled. Enable them first.", code="user_disabled", field="user")
         now = self._clock()
         invitation = Invitation(
             id=new_id("i"),
@@ -161,9 +166,8 @@ class Users:
             user = self.get(invitation.resets)
         else:
             user = self._new(invitation, user_name(name))
-        codes, pepper = new_recovery_codes(), self._keys.pepper
-        hashes = [hash for code in codes if (hash := code_hash(code, user.id, pepper)) is not None]
-        secrets = Secrets(password=password_hash, codes=hashes, passkey=passkey)
+        codes = new_recovery_codes()
+        secrets = Secrets(password=password_hash, codes=self._hashes_of(codes, user), passkey=passkey)
         hashed = token_hash(token)
         if invitation.resets is not None:
             note = self._note("users.renew", user)
@@ -186,9 +190,8 @@ class Users:
 
     def new_codes(self, user: User) -> Sequence[str]:
         """Ten new recovery codes in place of those before."""
-        codes, pepper = new_recovery_codes(), self._keys.pepper
-        hashes = [hash for code in codes if (hash := code_hash(code, user.id, pepper)) is not None]
-        self._stored.set_codes(user.id, hashes, self._note("users.recovery_codes", user))
+        codes = new_recovery_codes()
+        self._stored.set_codes(user.id, self._hashes_of(codes, user), self._note("users.recovery_codes", user))
         return codes
 
     def recovered(self, name: str, code: str) -> User | None:
@@ -199,6 +202,10 @@ class Users:
         if found is None or hash is None or found[0].disabled_at is not None:
             return None
         return found[0] if self._stored.use_code(found[0].id, hash) else None
+
+    def _hashes_of(self, codes: Sequence[str], user: User) -> list[bytes]:
+        pepper = self._keys.pepper
+        return [hash for code in codes if (hash := code_hash(code, user.id, pepper)) is not None]
 
     def _invited(
         self, grant: Grant, token: str, name: str | None, lasting: timedelta, *, by: str
