@@ -90,7 +90,7 @@ export function useEnterKey(onAccepted: () => void) {
 }
 
 /** Signs in by `enter`, which tells the token of the new session. A key that was in use is forgotten. */
-export function useEnter<Given>(enter: (given: Given) => Promise<{ csrf: string }>, onAccepted: () => void) {
+export function useEnter<Given = void>(enter: (given: Given) => Promise<{ csrf: string }>, onAccepted: () => void) {
   const queries = useQueryClient();
   const take = useTakeCaller();
   return useMutation({

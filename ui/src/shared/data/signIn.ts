@@ -27,7 +27,7 @@ export function useRecover(onAccepted: () => void) {
 
 /** Signs in by a passkey of this device or browser, which knows whose it is. */
 export function usePasskey(onAccepted: () => void) {
-  return useEnter<void>(byPasskey, onAccepted);
+  return useEnter(byPasskey, onAccepted);
 }
 
 async function byPasskey() {
