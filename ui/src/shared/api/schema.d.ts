@@ -7393,6 +7393,10 @@ export interface operations {
                 cursor?: string | null;
                 /** @description one action alone, such as `keys.create` */
                 action?: string | null;
+                /** @description acts of one key or person alone, such as `user:mira` */
+                actor?: string | null;
+                /** @description entries of one day alone, in UTC */
+                day?: string | null;
             };
             header?: never;
             path?: never;

@@ -4,7 +4,7 @@ import { http, HttpResponse } from 'msw';
 import type { ApiKey } from '@/shared/data/apiKeys';
 import { renderAt } from '@/shared/testing/render';
 import { callsAs, server } from '@/shared/testing/server';
-import { KeysPage } from './KeysPage';
+import { PeoplePage } from './PeoplePage';
 
 const KEY: ApiKey = {
   id: 'k1k1k1k1',
@@ -12,6 +12,7 @@ const KEY: ApiKey = {
   tenant: 'default',
   projects: ['kitchen'],
   user: 'mira',
+  configs: null,
   label: 'Open WebUI',
   state: 'valid',
   created_at: new Date(Date.now() - 180_000).toISOString(),
@@ -35,6 +36,7 @@ function keeps(...keys: ApiKey[]) {
     http.get('*/api/keys', () => HttpResponse.json({ results: keys, next: null })),
     http.get('*/api/tenants', () => HttpResponse.json({ results: [] })),
     http.get('*/api/projects', () => HttpResponse.json({ results: [] })),
+    http.get('*/api/auth/clients', () => HttpResponse.json({ results: [] })),
     http.post('*/api/keys', async ({ request }) => {
       sent.made = await request.json();
       return made(sent.made as Partial<ApiKey>);
@@ -63,7 +65,7 @@ async function choose(id: string, action: string) {
 test('a key shows what it is for, and that it was never used', async () => {
   callsAs({});
   keeps(KEY);
-  renderAt('/keys', <KeysPage />);
+  renderAt('/keys?part=keys', <PeoplePage />);
   expect(await rowOf('k1k1k1k1')).toHaveTextContent(
     /Open WebUI\s*k1k1k1k1\s*write\s*project kitchen, user mira\s*valid\s*never\s*3 minutes ago\s*never/,
   );
@@ -72,7 +74,7 @@ test('a key shows what it is for, and that it was never used', async () => {
 test('a new key is shown once, with a warning, and then listed without its text', async () => {
   callsAs({});
   const sent = keeps();
-  renderAt('/keys', <KeysPage />);
+  renderAt('/keys?part=keys', <PeoplePage />);
   await userEvent.click(await screen.findByRole('button', { name: 'New key' }));
   const dialog = await screen.findByRole('dialog', { name: 'New key' });
   await userEvent.type(within(dialog).getByRole('textbox', { name: 'Label' }), 'Phone');
@@ -93,7 +95,7 @@ test('a new key is shown once, with a warning, and then listed without its text'
 test('the end of a new key is as far away as was chosen', async () => {
   callsAs({});
   const sent = keeps();
-  renderAt('/keys', <KeysPage />);
+  renderAt('/keys?part=keys', <PeoplePage />);
   await userEvent.click(await screen.findByRole('button', { name: 'New key' }));
   await userEvent.click(await screen.findByRole('combobox', { name: 'Expires' }));
   await userEvent.click(await screen.findByRole('option', { name: 'In 30 days' }));
@@ -106,7 +108,7 @@ test('the end of a new key is as far away as was chosen', async () => {
 test('who is for one user and some projects gives no more', async () => {
   callsAs({ user: 'noa', projects: ['garden'] });
   const sent = keeps();
-  renderAt('/keys', <KeysPage />);
+  renderAt('/keys?part=keys', <PeoplePage />);
   await userEvent.click(await screen.findByRole('button', { name: 'New key' }));
   expect(await screen.findByRole('combobox', { name: 'User' })).toHaveAttribute('readonly');
   expect(screen.queryByRole('radio', { name: 'operator' })).toBeNull();
@@ -119,7 +121,7 @@ test('who is for one user and some projects gives no more', async () => {
 test('an operator names a tenant', async () => {
   callsAs({ roles: ['operator'], may: { read: false, write: false, admin: false } });
   const sent = keeps();
-  renderAt('/keys', <KeysPage />);
+  renderAt('/keys?part=keys', <PeoplePage />);
   await userEvent.click(await screen.findByRole('button', { name: 'New key' }));
   const tenant = await screen.findByRole('combobox', { name: 'Tenant' });
   await userEvent.clear(tenant);
@@ -137,18 +139,18 @@ test('a refused key says why, and keeps what was typed', async () => {
       HttpResponse.json({ error: 'That is more than your own key has.', code: 'forbidden' }, { status: 403 }),
     ),
   );
-  renderAt('/keys', <KeysPage />);
+  renderAt('/keys?part=keys', <PeoplePage />);
   await userEvent.click(await screen.findByRole('button', { name: 'New key' }));
   await userEvent.type(await screen.findByRole('textbox', { name: 'Label' }), 'Phone');
   await userEvent.click(screen.getByRole('button', { name: 'Make the key' }));
-  expect(await screen.findByText('Your key does not allow this')).toBeVisible();
+  expect(await screen.findByText('Your role does not allow this')).toBeVisible();
   expect(screen.getByRole('textbox', { name: 'Label' })).toHaveValue('Phone');
 });
 
 test('a rotated key goes on for the hours that were chosen', async () => {
   callsAs({});
   const sent = keeps(KEY);
-  renderAt('/keys', <KeysPage />);
+  renderAt('/keys?part=keys', <PeoplePage />);
   await choose('k1k1k1k1', 'Rotate…');
   const hours = await screen.findByRole('textbox', { name: /Hours/ });
   await userEvent.clear(hours);
@@ -161,7 +163,7 @@ test('a rotated key goes on for the hours that were chosen', async () => {
 test('a key is revoked only after a question, which says if it is the one in use', async () => {
   callsAs({ key: 'k1k1k1k1' });
   const sent = keeps(KEY);
-  renderAt('/keys', <KeysPage />);
+  renderAt('/keys?part=keys', <PeoplePage />);
   await choose('k1k1k1k1', 'Revoke…');
   expect(await screen.findByText(/You use this key now/)).toBeVisible();
   await userEvent.click(screen.getByRole('button', { name: 'Cancel' }));
@@ -173,14 +175,11 @@ test('a key is revoked only after a question, which says if it is the one in use
   expect(within(await rowOf('k1k1k1k1')).queryByRole('button')).toBeNull();
 });
 
+const SEEN = { name: 'open-webui', user_agent: 'Open WebUI', last_seen_at: KEY.created_at, requests: 12 };
+
 test('where nobody needs a key it tells how the first one is made, and who will need one', async () => {
-  const seen = { last_at: KEY.created_at, route: 'POST /api/chat', model: 'm', memory: true, count: 1 };
-  server.use(
-    http.get('*/api/clients', () =>
-      HttpResponse.json({ since: KEY.created_at, results: [{ ...seen, kind: 'open-webui' }] }),
-    ),
-  );
-  renderAt('/keys', <KeysPage />);
+  server.use(http.get('*/api/auth/clients', () => HttpResponse.json({ results: [SEEN] })));
+  renderAt('/keys?part=keys', <PeoplePage />);
   expect(await screen.findByRole('heading', { name: 'Nobody needs a key now' })).toBeVisible();
   expect(screen.getByRole('region', { name: 'Code, sh' })).toHaveTextContent('mnemoir keys create --role admin');
   expect(await screen.findByRole('link', { name: 'Open WebUI' })).toHaveAttribute(
@@ -188,4 +187,30 @@ test('where nobody needs a key it tells how the first one is made, and who will 
     '/connect?client=open-webui',
   );
   expect(screen.queryByRole('button', { name: 'New key' })).toBeNull();
+});
+
+test('an app that called without a key gets one of its name', async () => {
+  callsAs({});
+  const sent = keeps();
+  server.use(http.get('*/api/auth/clients', () => HttpResponse.json({ results: [SEEN] })));
+  renderAt('/keys?part=keys', <PeoplePage />);
+  await userEvent.click(await screen.findByRole('button', { name: 'Make a key for Open WebUI' }));
+  await userEvent.click(await screen.findByRole('button', { name: 'Make the key' }));
+  await screen.findByText(TEXT);
+  expect(sent.made).toEqual({ role: 'write', label: 'Open WebUI' });
+});
+
+test('an admin who signed in makes keys for anybody, and sees no tenants', async () => {
+  callsAs({ user: 'anna', name: 'Anna', signed_in: true });
+  const sent = keeps();
+  renderAt('/keys?part=keys', <PeoplePage />);
+  await userEvent.click(await screen.findByRole('button', { name: 'New key' }));
+  const user = await screen.findByRole('combobox', { name: 'User' });
+  expect(user).toHaveValue('anna');
+  await userEvent.clear(user);
+  await userEvent.type(user, 'ben');
+  await userEvent.click(screen.getByRole('button', { name: 'Make the key' }));
+  await screen.findByText(TEXT);
+  expect(sent.made).toEqual({ role: 'write', label: '', user: 'ben' });
+  expect(screen.queryByRole('tab', { name: 'Tenants' })).toBeNull();
 });

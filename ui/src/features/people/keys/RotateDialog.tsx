@@ -1,8 +1,9 @@
-import { Button, Group, Modal, NumberInput, Stack, Text } from '@mantine/core';
+import { Button, Group, NumberInput, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { ErrorState } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
 import { type ApiKey, useRotateKey } from '@/shared/data/apiKeys';
+import { SecretDialog } from '../SecretDialog';
 import { ShownKey } from './ShownKey';
 
 const MOST_HOURS = 720;
@@ -21,15 +22,7 @@ export function RotateDialog({ apiKey, isOwn, onClose }: RotateDialogProps) {
   const isHours = typeof hours === 'number' && hours >= 0 && hours <= MOST_HOURS;
   const ownNote = 'This page goes on with the former key until that ends. Enter the new one in Settings.';
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={rotate.data ? 'The new key' : 'Rotate the key'}
-      withCloseButton={!rotate.data}
-      closeOnClickOutside={!rotate.data}
-      closeOnEscape={!rotate.data}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <SecretDialog title={rotate.data ? 'The new key' : 'Rotate the key'} isMade={rotate.isSuccess} onClose={onClose}>
       {rotate.data ? (
         <ShownKey made={rotate.data} {...(isOwn && { note: ownNote })} onClose={onClose} />
       ) : (
@@ -65,6 +58,6 @@ export function RotateDialog({ apiKey, isOwn, onClose }: RotateDialogProps) {
           </Stack>
         </form>
       )}
-    </Modal>
+    </SecretDialog>
   );
 }

@@ -6,6 +6,8 @@ import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
 import type { Me } from '@/shared/data/access';
 import { type ApiKey, useRevokeKey } from '@/shared/data/apiKeys';
+import { whose } from '../grants';
+import { openerOf } from '../openerOf';
 
 interface KeyTableProps {
   keys: ApiKey[];
@@ -131,22 +133,6 @@ function Actions({ shown, isOwn, onRotate }: KeyRowProps) {
   );
 }
 
-/** The button that the menu of an entry belongs to. */
-function openerOf(item: HTMLElement): HTMLElement | null {
-  const menu = item.closest('[role="menu"]');
-  return menu && document.querySelector<HTMLElement>(`[aria-controls="${CSS.escape(menu.id)}"]`);
-}
-
 function nameOf({ id, label }: ApiKey): string {
   return label ? `“${label}” (${id})` : id;
-}
-
-/** Whose data a key is for: "everything" without a limit. */
-export function whose({ tenant, projects, user }: Pick<ApiKey, 'tenant' | 'projects' | 'user'>): string {
-  const limits = [
-    ...(tenant === 'default' ? [] : [`tenant ${tenant}`]),
-    ...(projects === null ? [] : [`${projects.length === 1 ? 'project' : 'projects'} ${projects.join(', ')}`]),
-    ...(user === null ? [] : [`user ${user}`]),
-  ];
-  return limits.join(', ') || 'all projects and users';
 }
