@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.settings import load_settings
+from mnemoir.settings import Settings, load_settings
 
 CANARY = "sk-canary-0123456789"
 
