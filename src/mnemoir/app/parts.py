@@ -23,6 +23,7 @@ from mnemoir.app.discussions import Discussions
 from mnemoir.app.embedding_connection import EmbeddingConnection, OpenEmbedding
 from mnemoir.app.endpoints import Endpoints
 from mnemoir.app.health import Checkup
+from mnemoir.app.keyless_clients import KeylessClients
 from mnemoir.app.kinds import Forgetting, conversation_kind, discussion_kind, job_kind, run_kind
 from mnemoir.app.latencies import MemoryTimes, TimedMemory
 from mnemoir.app.message_vectors import MessageVectors, WaitingFolders
@@ -32,6 +33,10 @@ from mnemoir.app.personal_data import make_discreet, make_personal_data, make_ru
 from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder
 from mnemoir.app.remembering import Turns
+from mnemoir.app.sign_in.passkeys import Passkeys
+from mnemoir.app.sign_in.passwords import Passwords
+from mnemoir.app.sign_in.sessions import Sessions
+from mnemoir.app.sign_in.users import Users
 from mnemoir.app.stock import Stock
 from mnemoir.app.titles import Titles, choose_namer
 from mnemoir.app.tree import CONVERSATIONS, open_tree, outside
@@ -97,6 +102,11 @@ class Parts:
 
     settings: Settings
     api_keys: ApiKeys
+    users: Users
+    sessions: Sessions
+    passkeys: Passkeys
+    passwords: Passwords
+    keyless_clients: KeylessClients
     audit: Audit
     database: SqliteEngine
     store: MemoryStore
@@ -227,6 +237,8 @@ async def open_parts(settings: Settings) -> Parts:
                 touch_on_none=settings.memory.touch_on_none,
                 recall_unlikely=settings.memory.recall_unlikely,
                 review=settings.memory.review,
+                learn_from=settings.memory.learn_from,
+                quarantine=settings.memory.quarantine,
             ),
             personal=personal_data,
         )
@@ -275,6 +287,11 @@ async def open_parts(settings: Settings) -> Parts:
         return Parts(
             settings=settings,
             api_keys=api_keys,
+            users=Users(api_keys),
+            sessions=Sessions(settings, api_keys),
+            passkeys=Passkeys(api_keys),
+            passwords=own(Passwords()),
+            keyless_clients=own(KeylessClients(settings.storage.data_dir / CACHE / "clients.json")),
             audit=audit,
             database=database,
             store=store,
@@ -433,4 +450,11 @@ def _chat_memory(
             return ""
         return await turns.keep(caller, replace(turn, user_text=text, answer=answer))
 
-    return ChatMemory(service=service, allowance=allowance, waiting=turns.waiting, keep=keep, foreseen=foreseen)
+    return ChatMemory(
+        service=service,
+        allowance=allowance,
+        waiting=turns.waiting,
+        keep=keep,
+        foreseen=foreseen,
+        learn_from=settings.memory.learn_from,
+    )

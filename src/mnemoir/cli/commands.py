@@ -26,6 +26,7 @@ from mnemoir.cli.runs import commands as runs
 from mnemoir.cli.serve import serve
 from mnemoir.cli.start_line import ServeCommand
 from mnemoir.cli.trees import check, init, schema
+from mnemoir.cli.users import commands as users
 from mnemoir.core.errors import MnemoirError, NotFound
 
 app = group(
@@ -37,6 +38,7 @@ app.add_typer(memories, name="memories")
 model.add_typer(embedding, name="embedding")
 app.add_typer(model, name="model")
 app.add_typer(keys, name="keys")
+app.add_typer(users, name="users")
 app.add_typer(audit, name="audit")
 app.add_typer(pii, name="pii")
 app.add_typer(backup, name="backup")

@@ -14,6 +14,7 @@ from mnemoir.core.memories import (
     Kind,
     LoggedChange,
     Memory,
+    Origin,
     Provenance,
 )
 from mnemoir.core.proposals import NO_STEP, Proposal, QueueStep
@@ -55,6 +56,7 @@ class ListFilter:
     visible: Visible
     hidden: Literal["without", "with", "only"] = "without"  # memories that decayed or expired
     kind: Kind | None = None
+    origin: Origin | None = None
     since: datetime | None = None
     until: datetime | None = None
     session: str | None = None

@@ -8,6 +8,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Project
 
 PiiAction = Literal["off", "tag", "redact", "block"]  # what is done with personal data
+Quarantine = Literal["off", "rules", "model"]  # what finds instructions among facts
 Reviewed = Literal["off", "changes", "all"]  # what extraction only proposes; changes are updates and deletions
 
 

@@ -100,7 +100,7 @@ _BY_CODE = {
     "llm_rate_limited": 429,
     "rate_limited": 429,
 }
-_OPENAI_PATHS = ("/v1/", "/chat/completions", "/completions", "/embeddings", "/models")
+_OPENAI_PATHS = ("/v1/", "/api/page/", "/chat/completions", "/completions", "/embeddings", "/models")
 _OLLAMA_PATHS = frozenset({"/api/chat", "/api/generate", "/api/embed", "/api/embeddings"})
 _LONGEST_WAIT_S = 3600
 _STOPPED_S = 5  # the time of a restart

@@ -16,8 +16,15 @@ from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr
 from pydantic.functional_validators import AfterValidator
 
 from mnemoir.core.scope import PROJECT_NAME
-from mnemoir.ports.project_settings import PiiAction, Reviewed
-from mnemoir.settings.addresses import default_data_dir, http_url, listening_host, network, ollama_address
+from mnemoir.ports.project_settings import PiiAction, Quarantine, Reviewed
+from mnemoir.settings.addresses import (
+    default_data_dir,
+    http_url,
+    is_loopback,
+    listening_host,
+    network,
+    ollama_address,
+)
 from mnemoir.settings.memory_config import MemoryConfig, Section, VectorBackend, VectorProvider, VectorStoreConfig
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -81,6 +88,13 @@ def _key(raw: SecretStr) -> SecretStr:
     return SecretStr(text)
 
 
+def _pepper(raw: SecretStr) -> SecretStr:
+    text = raw.get_secret_value().strip()
+    if len(text) < 16:
+        raise ValueError("must have at least 16 characters")
+    return SecretStr(text)
+
+
 def _prefix(raw: str) -> str:
     path = raw.strip().strip("/")
     return f"/{path}" if path else ""
@@ -123,6 +137,7 @@ Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 Countries = Annotated[tuple[Annotated[str, AfterValidator(_country)], ...], BeforeValidator(_codes)]
 HeaderNames = Annotated[tuple[Annotated[str, AfterValidator(_header)], ...], BeforeValidator(_listed)]
+OutsideOrigins = Annotated[tuple[Literal["tool", "document"], ...], BeforeValidator(_listed)]
 FieldNames = Annotated[tuple[Annotated[str, AfterValidator(_field)], ...], BeforeValidator(_listed)]
 Networks = Annotated[tuple[Annotated[str, AfterValidator(network)], ...], BeforeValidator(_listed)]
 Keys = Annotated[tuple[Key, ...], BeforeValidator(_listed)]
@@ -134,6 +149,7 @@ class Server(Section):
 
     host: Annotated[str, AfterValidator(listening_host)] = "127.0.0.1"
     port: int = Field(default=6060, ge=0, le=65_535)  # 0 takes any free one
+    public_url: Url | None = None
     root_path: Annotated[str, AfterValidator(_prefix)] = ""
     max_body_mib: int = Field(default=10, ge=1, le=1024)
     api_keys: Keys = ()
@@ -160,6 +176,14 @@ class Server(Section):
         """The server's URL for a client on this machine."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}{self.root_path}"
+
+    @property
+    def page_url(self) -> str:
+        """The URL for a browser. On this machine it names localhost, as passkeys work at no bare address."""
+        if self.public_url is not None:
+            return self.public_url
+        is_here = self.host in ("0.0.0.0", "::") or is_loopback(self.host)
+        return f"http://localhost:{self.port}{self.root_path}" if is_here else self.url
 
 
 class Limits(Section):
@@ -194,7 +218,14 @@ class Limits(Section):
 class Security(Section):
     """Secrets of the server itself. Without a `pepper`, one is made with the first key, in the data directory."""
 
-    pepper: Key | None = None
+    pepper: Annotated[SecretStr, AfterValidator(_pepper)] | None = None
+
+
+class Auth(Section):
+    """For how long people stay signed in: hours since the last use of a session, and days since its begin."""
+
+    session_hours: float = Field(default=12, gt=0, le=8760, allow_inf_nan=False)
+    session_days: float = Field(default=30, gt=0, le=365, allow_inf_nan=False)
 
 
 class Audit(Section):
@@ -245,6 +276,7 @@ class Vectors(VectorStoreConfig):
 class Memory(MemoryConfig):
     """Storage and recall of facts and of conversations.
 
+    `learn_from` are tools and documents, which are learned from only if they are named.
     `storage_path` is a folder with one folder per user; None means `conversations` in the data directory.
     """
 
@@ -266,6 +298,8 @@ class Memory(MemoryConfig):
     recall_fact_tokens: int = Field(default=400, ge=1, le=100_000)
     recall_unlikely: bool = True
     review: Annotated[Reviewed, BeforeValidator(_lower_or_off)] = "off"
+    learn_from: OutsideOrigins = ()
+    quarantine: Annotated[Quarantine, BeforeValidator(_lower_or_off)] = "rules"
     search_timeout_s: Seconds = 2.0
 
 
@@ -368,6 +402,7 @@ class Settings(Section):
     server: Server = Server()
     limits: Limits = Limits()
     security: Security = Security()
+    auth: Auth = Auth()
     audit: Audit = Audit()
     pii: Pii = Pii()
     storage: Storage = Field(default_factory=Storage)

@@ -199,6 +199,8 @@ def test_thousands_of_values_of_one_attribute_each_hold_until_the_next():
 async def test_an_import_changes_nothing_that_is_stored(live):
     life = live()
     await life.tell(GRAZ, day("2024-05-01"))
-    await FactExchange(life.store, life.indexing, life.facts.plans, life.facts.personal).add(MIRA, [record("Lives in Linz", "2025-05-01")])
+    await FactExchange(life.store, life.indexing, life.facts.plans, life.facts.personal).add(
+        MIRA, [record("Lives in Linz", "2025-05-01")]
+    )
     assert await life.now() == ["Lives in Graz", "Lives in Linz"]
     assert await life.duplicates() == [["Lives in Graz", "Lives in Linz"]]

@@ -107,6 +107,7 @@ class Curation:
                 text=wanted,
                 entry=await self._entry(wanted) if wanted != kept.text else _UNCHANGED,
                 reason="merged",
+                origin="person" if wanted != kept.text else UNCHANGED,
                 as_of=_renewed(kept),
             )
         )
@@ -131,6 +132,7 @@ class Curation:
             entry=await self._entry(text) if is_new else _UNCHANGED,
             reason=reason,
             metadata=metadata,
+            origin="person" if is_new else UNCHANGED,
             as_of=_renewed(memory),
         )
         return (await self._commit(scope, [change], memory.id))[-1].memory
@@ -145,7 +147,14 @@ class Curation:
         if text != removed.text:
             entry = await self._entry(text)
             changes.append(
-                Update(target=removed.id, expected=removed.text, text=text, entry=entry, reason="restored")
+                Update(
+                    target=removed.id,
+                    expected=removed.text,
+                    text=text,
+                    entry=entry,
+                    reason="restored",
+                    origin="person",
+                )
             )
         return (await self._commit(scope, changes, removed.id))[-1].memory
 

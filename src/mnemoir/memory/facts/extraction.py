@@ -61,6 +61,11 @@ class Exchange:
         self._model = model
         self.usage = Usage()
 
+    @property
+    def is_offline(self) -> bool:
+        """True when the model works by rules alone."""
+        return self._model.provider == "offline"
+
     async def ask(self, question: Question, read: Callable[[Any], T | None], *, tokens: int) -> T | None:
         """Ask and return the answer as parsed by `read`; None when the provider withheld it.
 
@@ -133,6 +138,17 @@ def extraction_policy(project_prompt: str | None) -> str:
     return f"{_prompt('extract_frame.md')}\n{kept.strip()}"
 
 
+def outside_policy(project_prompt: str | None) -> str:
+    """The instructions of extraction from what a tool or a document says."""
+    kept = project_prompt if project_prompt and project_prompt.strip() else default_extraction_prompt()
+    return f"{_prompt('extract_outside.md')}\n{kept.strip()}"
+
+
+def suspect_policy() -> str:
+    """The instructions for finding instructions among facts."""
+    return _prompt("suspect.md")
+
+
 def reconciliation_policy() -> str:
     """The instructions of reconciliation."""
     return _prompt("reconcile.md")
@@ -155,6 +171,9 @@ def _object(**properties: Any) -> dict[str, Any]:  # a JSON Schema is open by na
 
 FACTS = JsonSchema(
     name="memory_facts", schema=_object(facts={"type": "array", "items": {"type": "string"}}), strict=True
+)
+SUSPECTS = JsonSchema(
+    name="memory_suspects", schema=_object(suspected={"type": "array", "items": {"type": "integer"}}), strict=True
 )
 CHANGES = JsonSchema(
     name="memory_changes",

@@ -18,6 +18,7 @@ from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.decay import expired
 from mnemoir.memory.facts.gate import Gate
 from mnemoir.memory.facts.personal import FactPolicy
+from mnemoir.ports.embedding import Passage
 from mnemoir.ports.memory_store import MemoryStore, Project, StaleChange
 from mnemoir.ports.project_settings import Reviewed
 from mnemoir.ports.proposals import ProposalPage, ProposalStore
@@ -224,7 +225,7 @@ class Review:
     async def _entries(self, proposals: Sequence[Proposal]) -> dict[ProposalId, IndexEntry]:
         """The index entries of the texts that would be stored."""
         with_text = [one for one in proposals if one.event != "DELETE"]
-        entries = await self._indexing.entries([fact_passage(one.memory.text) for one in with_text])
+        entries = await self._indexing.entries([_passage(one.memory) for one in with_text])
         return {one.id: entry for one, entry in zip(with_text, entries, strict=True)}
 
     async def _found(self, project: Project, proposal_id: ProposalId, user: str | None) -> tuple[Scope, Proposal]:
@@ -232,6 +233,10 @@ class Review:
         if found is None or user not in (None, found[0].user):
             raise _unknown(proposal_id)
         return found
+
+
+def _passage(memory: Memory) -> Passage:
+    return fact_passage(memory.text) if memory.kind == "fact" else Passage(text=memory.text)
 
 
 def _update(proposal: Proposal, entry: IndexEntry) -> Update:

@@ -244,7 +244,8 @@ class Commit:
             self._run("keep_closed_copy", seq=seq, now_text=changed_at, until=since, **copy)
             copy_entry(self._sql, seq, copy_seq)
             text: dict[str, Value] = {"text": memory.text, "content_hash": hashed, "since": since}
-            self._run("rewrite_memory", seq=seq, **text, change=self._next_change(), **renewed)
+            origin = memory.given_origin
+            self._run("rewrite_memory", seq=seq, **text, origin=origin, change=self._next_change(), **renewed)
         if memory.metadata is not before.metadata:
             metadata = None if memory.metadata is None else as_json(memory.metadata)
             self._run("set_metadata", seq=seq, metadata=metadata)

@@ -74,7 +74,7 @@ function serveMemories(memories: ReturnType<typeof memory>[]): Asked[] {
 test('the address says what is listed', async () => {
   const asked = serveMemories([memory('a', 'Likes tea')]);
   renderAt(
-    '/memories?user=mira&project=atlas&kind=fact&hidden=only&order=updated_asc&source=boats',
+    '/memories?user=mira&project=atlas&kind=fact&origin=tool&hidden=only&order=updated_asc&source=boats',
     <MemoriesPage />,
   );
   expect(await screen.findByText('Likes tea')).toBeInTheDocument();
@@ -83,6 +83,7 @@ test('the address says what is listed', async () => {
     user_id: 'mira',
     project: 'atlas',
     kind: 'fact',
+    origin: 'tool',
     hidden: 'only',
     order: 'updated_asc',
     source: 'boats',

@@ -3369,6 +3369,11 @@ export interface components {
             valid_to?: string;
             /** Replaced By */
             replaced_by?: string;
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin?: "user" | "assistant" | "tool" | "document" | "import" | "api" | "person";
             /** Score */
             score: number;
             /**
@@ -3621,7 +3626,7 @@ export interface components {
         };
         /**
          * ListedMemory
-         * @description A memory with its state: `fading` is the last quarter before it decays at `decays_at`.
+         * @description A memory with its state: `fading` is the last quarter before it decays at `decays_at`. It always tells its `origin`.
          */
         ListedMemory: {
             /** Id */
@@ -3654,6 +3659,11 @@ export interface components {
             valid_to?: string;
             /** Replaced By */
             replaced_by?: string;
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin: "user" | "assistant" | "tool" | "document" | "import" | "api" | "person";
             /**
              * Kind
              * @enum {string}
@@ -3782,6 +3792,8 @@ export interface components {
         /**
          * MemoryRecord
          * @description A memory as every route answers it; optional members without a value are left out.
+         *
+         *     `origin` tells where its words come from. It is left out where a user or a client said them.
          */
         MemoryRecord: {
             /** Id */
@@ -3814,6 +3826,11 @@ export interface components {
             valid_to?: string;
             /** Replaced By */
             replaced_by?: string;
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin?: "user" | "assistant" | "tool" | "document" | "import" | "api" | "person";
         };
         /**
          * MergeAnswer
@@ -4349,6 +4366,11 @@ export interface components {
             reason: string;
             /** Previous Memory */
             previous_memory: string | null;
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin?: "user" | "assistant" | "tool" | "document" | "import" | "api" | "person";
             /** Memory Id */
             memory_id: string | null;
             /** User Id */
@@ -4387,6 +4409,9 @@ export interface components {
         /**
          * Proposed
          * @description A change that waits for a review. `memory` is the text to add, the new one, or the one to delete.
+         *
+         *     Its `reason` is `suspected_instruction` where the text may be an order to a model rather than a fact; `origin`
+         *     is as in a memory.
          */
         Proposed: {
             /** Id */
@@ -4402,6 +4427,11 @@ export interface components {
             reason: string;
             /** Previous Memory */
             previous_memory: string | null;
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin?: "user" | "assistant" | "tool" | "document" | "import" | "api" | "person";
         };
         /**
          * PrunedAnswer
@@ -6516,9 +6546,9 @@ export interface components {
          *
          *     With `max_tokens` the results end by tokens (`max_fact_tokens`: those of facts), and a `limit` of 5, the default,
          *     bounds only where the project or the settings name a limit. `before` is what was said just before the query: it
-         *     decides whom "she" means. With `at`, what was current then is found instead of what is now. `kind`, `since`,
-         *     `until`, `source`, `q`, `id` and `hidden` mean what they mean in `GET /api/memories`, and none of them goes with
-         *     `at`; `by` is the time that `since` and `until` go by.
+         *     decides whom "she" means. With `at`, what was current then is found instead of what is now. `kind`, `origin`,
+         *     `since`, `until`, `source`, `q`, `id` and `hidden` mean what they mean in `GET /api/memories`, and none of them
+         *     goes with `at`; `by` is the time that `since` and `until` go by.
          */
         SearchBody: {
             /** Query */
@@ -6551,6 +6581,8 @@ export interface components {
             at?: number | string | null;
             /** Kind */
             kind?: ("fact" | "message") | null;
+            /** Origin */
+            origin?: ("user" | "assistant" | "tool" | "document" | "import" | "api" | "person") | null;
             /** Since */
             since?: number | string | null;
             /** Until */
@@ -6718,6 +6750,8 @@ export interface operations {
                 /** @description ISO 8601: what was current then instead of what is now */
                 at?: string | null;
                 kind?: ("fact" | "message") | null;
+                /** @description where its words come from */
+                origin?: ("user" | "assistant" | "tool" | "document" | "import" | "api" | "person") | null;
                 /** @description ISO 8601, of the time that `order` goes by */
                 since?: string | null;
                 /** @description ISO 8601, of the time that `order` goes by */
@@ -7359,6 +7393,10 @@ export interface operations {
                 cursor?: string | null;
                 /** @description one action alone, such as `keys.create` */
                 action?: string | null;
+                /** @description acts of one key or person alone, such as `user:mira` */
+                actor?: string | null;
+                /** @description entries of one day alone, in UTC */
+                day?: string | null;
             };
             header?: never;
             path?: never;
