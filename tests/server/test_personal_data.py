@@ -161,6 +161,37 @@ async def test_facts_are_tagged_or_refused(open_server, llm):
     assert error_of(answer) == (422, "personal_data")
 
 
+async def test_a_conversation_with_personal_data_is_tagged(open_server, llm):
+    server = await open_server(asks(llm, **policy(messages="tag"), **{"memory.enabled": True}))
+    answer = await server.ask("POST", OPENAI, hello(messages=[user(SAID), user("Card 4111 1111 1111 1111")]))
+    id = answer.headers["x-conversation-id"]
+    told = await server.get(f"/api/conversations/{id}")
+    assert told["custom"]["personal_data"] == ["CARD", "EMAIL"]
+    assert (await server.get(f"/api/conversations/{id}/messages"))["results"][0]["content"] == SAID
+
+
+async def test_added_and_imported_messages_follow_the_policy(open_server, llm):
+    server = await open_server(asks(llm, **policy(messages="redact")))
+    created = await server.ask("POST", "/api/conversations", {"id": "tea", "messages": [user(SAID)]})
+    assert created.status == 201
+    assert (await server.ask("POST", "/api/conversations/tea/messages", {"messages": [user(OTHER)]})).status == 201
+    stored = (await server.get("/api/conversations/tea/messages"))["results"]
+    assert stored[1]["content"] == "[EMAIL_2]"
+    file = (await server.ask("GET", "/api/conversations/tea/export")).body.replace(b"[EMAIL_2]", OTHER.encode())
+    assert succeeded(await server.ask("POST", "/api/conversations/import?on_conflict=replace", file))["messages"] == 2
+    again = (await server.get("/api/conversations/tea/messages"))["results"]
+    assert [one["content"] for one in again] == [one["content"] for one in stored]
+    await server.ask("PUT", SETTINGS, {"piiMessages": "block"})
+    refused = [
+        await server.ask("POST", "/api/conversations", {"id": "cake", "messages": [user(SAID)]}),
+        await server.ask("POST", "/api/conversations/tea/messages", {"messages": [user(SAID)]}),
+        await server.ask("POST", "/api/conversations/import?on_conflict=replace", file),
+    ]
+    assert [error_of(answer) for answer in refused] == [(422, "personal_data")] * 3
+    assert [one["id"] for one in (await server.get("/api/conversations"))["results"]] == ["tea"]
+    assert len((await server.get("/api/conversations/tea/messages"))["results"]) == 2
+
+
 async def test_values_go_with_the_conversation_they_were_said_in(open_server, llm, tmp_path: Path):
     server = await open_server(asks(llm, **policy(messages="redact", facts="redact"), **{"pii.reversible": True}))
     for session, text in (("tea", SAID), ("cake", f"Ask {OTHER}")):

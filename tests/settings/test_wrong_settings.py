@@ -42,6 +42,9 @@ WRONG_VALUES = [
     ("llm: {base_url: 'http://x:99999'}", "must have a port between 0 and 65535."),
     ("llm: {base_url: 'http://x/v1?a=b'}", "must end with its path, without ? or #."),
     ("llm: {timeouts: {total_s: .nan}}", "llm.timeouts.total_s is 'nan' and must be"),
+    ("pii: {policy: {models: hide}}", "must be one of 'off', 'tag', 'redact' or 'block'."),
+    ("pii: {countries: [Norway]}", "must be ISO codes of countries with two letters, such as DE"),
+    ("pii: {detector: a b}", "must name an entry point of mnemoir.detectors, or a function as module:function"),
     ("log: {level: loud}", "must be one of 'debug', 'info', 'warning' or 'error'."),
     ("server: 5", "mnemoir.yaml: server is a section; write its keys below it: host, port,"),
     ("- a\n- b", "mnemoir.yaml: must hold sections such as 'server:', not a single value or a list."),
@@ -157,3 +160,9 @@ def test_an_alias_bomb_is_refused():
 
 def test_a_huge_file_is_not_read():
     assert "is larger than 1048576 bytes" in complaint("#" * 1_100_000)
+
+
+def test_norway_is_a_country_in_yaml_too():
+    Path("mnemoir.yaml").write_text("pii: {countries: [NO, se], regions: 'at, de'}", encoding="utf-8")
+    pii = load_settings(None, {}, {"HOME": "/nowhere"}).pii
+    assert (pii.countries, pii.regions) == (("NO", "SE"), ("AT", "DE"))

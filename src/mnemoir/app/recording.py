@@ -31,6 +31,7 @@ from mnemoir.app.stored_turns import (
     shown_history,
     store_answer,
     store_question,
+    tag_session,
     with_recalled,
 )
 from mnemoir.app.titles import Titles
@@ -196,6 +197,9 @@ class Recorder:
         turn = stored.turn
         caller = replace(caller, recorded=turn)
         await self._personal_data.said_in(handled, caller.recorded_scope)
+        if handled.action == "tag" and handled.kinds:
+            async with self._conversations.of(caller.scope) as own:
+                await in_thread(tag_session, own, turn.conversation_id, handled.kinds)
         return Recorded(
             chat=with_recalled(chat, recalled),
             caller=caller,

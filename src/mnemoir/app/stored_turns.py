@@ -29,6 +29,7 @@ INSTRUCTIONS = ("system", "developer", "systemMes")  # roles of instructions, wh
 _MOST_OF_A_BRANCH = 1000  # messages
 _MOST_IN_A_TURN = 64  # messages before a tool's result that are searched for its question
 INCOMPLETE = "incomplete"
+PERSONAL_DATA = "personal_data"  # the member of a session's metadata that lists the kinds in it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,6 +203,19 @@ def _behind_the_last_answer(history: Sequence[Message]) -> Sequence[Message]:
     """The new messages of a request: a question or tool results, or its last answer when it ends with one."""
     start = max((at + 1 for at, one in enumerate(history[:-1]) if one.role == "assistant"), default=0)
     return history[start:]
+
+
+def tag_session(own: OwnConversations, session_id: str, kinds: Sequence[str]) -> None:
+    """Note in the session's metadata that these kinds of personal data stand in it."""
+
+    def tag(rows: Log) -> None:
+        record = rows.get_session(session_id)
+        known = set() if record is None else set(record.metadata.custom.get(PERSONAL_DATA) or ())
+        if record is not None and not known.issuperset(kinds):
+            custom = {**record.metadata.custom, PERSONAL_DATA: sorted(known.union(kinds))}
+            rows.update_session(session_id, metadata=replace(record.metadata, custom=custom))
+
+    own.log.together(tag)
 
 
 def store_answer(
