@@ -3626,7 +3626,7 @@ export interface components {
         };
         /**
          * ListedMemory
-         * @description A memory with its state: `fading` is the last quarter before it decays at `decays_at`. It always tells its `origin`.
+         * @description A memory with its state and its origin: `fading` is the last quarter before it decays at `decays_at`.
          */
         ListedMemory: {
             /** Id */
@@ -5852,7 +5852,7 @@ export interface components {
         };
         /**
          * AddBody
-         * @description `POST /api/memories`.
+         * @description `POST /api/memories`. With `origin`, what is kept word for word was written by hand, not by a client's user.
          */
         AddBody: {
             /** Messages */
@@ -5881,6 +5881,8 @@ export interface components {
             include_usage?: boolean | null;
             /** Dry Run */
             dry_run?: boolean | null;
+            /** Origin */
+            origin?: "person" | null;
         };
         /**
          * BranchBody
