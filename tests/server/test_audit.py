@@ -113,6 +113,24 @@ async def test_the_log_is_read_page_by_page(keyed):
     assert (numbers, rest["next"]) == ([3, 2, 1], None)
 
 
+async def test_the_log_is_narrowed_to_one_actor_and_to_one_day(keyed):
+    server, headers, ids = keyed
+    await server.ask("GET", "/api/export", **headers["admin"])
+    acts = [entry["action"] for entry in await entries(server, headers, actor=ids["admin"])]
+    assert acts == ["memories.export"] * 2
+    newest, *_ = listed = await entries(server, headers)
+    assert await entries(server, headers, day=newest["at"][:10]) == listed
+    assert await entries(server, headers, day="2001-02-03") == []
+    assert (await server.ask("GET", "/api/audit?day=soon", **headers["operator"])).status == 422
+
+
+async def test_an_admin_of_one_user_cannot_ask_for_the_acts_of_others(keyed):
+    server, headers, ids = keyed
+    text = server.parts.api_keys.create(role="admin", user="noa", by="test")[1]
+    await server.ask("GET", "/api/export?user_id=mira", **headers["admin"])
+    assert (await server.get(f"/api/audit?actor={ids['admin']}", x_api_key=text))["results"] == []
+
+
 async def test_a_server_without_keys_writes_no_log(server, tmp_path):
     succeeded(await server.ask("DELETE", "/api/memories?user_id=mira"))
     assert not list(tmp_path.rglob(ACCESS_FILE))

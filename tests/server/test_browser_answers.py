@@ -41,6 +41,12 @@ TARGETS = {
     "/api/memories/proposals": [f"/api/memories/proposals?{MINE}"],
     "/api/memories/duplicates": [f"/api/memories/duplicates?{MINE}"],
     "/api/me": ["/api/me"],
+    "/api/auth": ["/api/auth"],
+    "/api/auth/clients": ["/api/auth/clients"],
+    "/api/users": ["/api/users"],
+    "/api/users/memory": ["/api/users/memory"],
+    "/api/invitations": ["/api/invitations"],
+    "/api/page/models": ["/api/page/models"],
     "/api/keys": ["/api/keys"],
     "/api/tenants": ["/api/tenants"],
     "/api/audit": ["/api/audit"],
@@ -93,6 +99,8 @@ ABSENT = {
     "/api/runs/{run_id}": "/api/runs/none",
     "/api/memories/{memory_id}/history": "/api/memories/none/history",
     "/v1/models/{model_id}": "/v1/models/none",
+    "/api/me/sessions": "/api/me/sessions",
+    "/api/me/passkeys": "/api/me/passkeys",
 }
 
 

@@ -3,23 +3,37 @@
 import asyncio
 import json
 import re
+from collections import Counter
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from fastapi import FastAPI
 
+from mnemoir.app.api_keys import ApiKeys
 from mnemoir.core.ids import new_memory_id
-from mnemoir.server.access import OPEN_PATHS
+from mnemoir.core.scope import acting
+from mnemoir.server.access import is_open
 from mnemoir.server.rights import right_for
 from mnemoir.server.routing import Routing
+from mnemoir.storage.sql.engine import queries as queries_of
+from mnemoir.storage.sqlite.transactions import SqliteSql
+from tests.server.described import Description
 from tests.server.route_table import layer_of
+from tests.server.sign_in.page import joined
 
 CELLO = "Plays the cello on Tuesdays"
 # the written matrix: what each route takes; a route that is not here fails the first test
 ANY, READ, WRITE, ADMIN, MANAGE, SERVER = "any", "read", "write", "admin", "manage", "server"
 MATRIX = {
-    ANY: "GET /api/me",
+    ANY: """
+        GET /api/me /api/me/sessions /api/me/passkeys
+        POST /api/me/recovery-codes /api/me/passkeys /api/me/passkeys/options
+        PUT /api/me/password
+        DELETE /api/me/sessions/{session_id} /api/me/passkeys/{passkey_id}
+    """,
     READ: """
+        GET /api/page/models
         GET /v1/models /models /v1/models/{model_id} /models/{model_id} /api/tags /api/ps /api/blobs/{digest}
         POST /api/show /api/memories/search
         GET /api/memories /api/memories/{user_id} /api/memories/{memory_id}/history /api/memories/{memory_id}/details
@@ -38,6 +52,7 @@ MATRIX = {
         GET /api/files /api/files/{name}
     """,
     WRITE: """
+        POST /api/page/chat/completions
         POST /v1/chat/completions /chat/completions /v1/completions /completions /api/chat /api/generate
         DELETE /api/chat /api/generate
         POST /v1/embeddings /embeddings /api/embed /api/embeddings
@@ -69,6 +84,10 @@ MATRIX = {
     """,
     MANAGE: """
         GET /api/keys /api/tenants /api/audit /api/model/found
+        GET /api/users /api/users/memory /api/invitations /api/auth/clients
+        POST /api/invitations /api/users/{user_id}/reset
+        PATCH /api/users/{user_id}
+        DELETE /api/users/{user_id} /api/invitations/{invitation_id}
         POST /api/keys /api/keys/{key_id}/rotate /api/model/test /api/model/list
         POST /api/model/embedding/test /api/model/embedding/list
         PUT /api/tenants /api/model /api/model/embedding
@@ -81,7 +100,21 @@ MATRIX = {
 }
 STREAMS = {("GET", "/api/runs/live")}
 CHANGING = {("GET", "/api/audit")}  # each request adds to it
-ENDLESS_OR_TIMED = STREAMS | CHANGING | {("POST", path) for path in ("/v1/chat/completions", "/chat/completions")}
+RANDOM = {("POST", "/api/me/passkeys/options"), ("POST", "/api/me/recovery-codes")}
+ENDLESS_OR_TIMED = (
+    STREAMS
+    | CHANGING
+    | RANDOM
+    | {("POST", path) for path in ("/v1/chat/completions", "/chat/completions", "/api/page/chat/completions")}
+)
+
+
+# the queries over contents: of the memories' database, whose reads have no context, and of all other files
+OF_MEMORIES = ("change_log", "changes", "lists", "memories", "proposals", "search")
+OF_FILES = (
+    *("records/records", "records/search", "runs/runs", "sessions/messages", "sessions/sessions", "sessions/tree"),
+    *("sessions/searching", "sessions/ways"),
+)
 
 
 def written() -> dict[tuple[str, str], str]:
@@ -107,7 +140,7 @@ def routes_of(server) -> set[tuple[str, str]]:
         for method in (route.methods or ())
         if method not in ("HEAD", "OPTIONS")
     }
-    return {(method, path) for method, path in found if path not in OPEN_PATHS}
+    return {(method, path) for method, path in found if not is_open(path)}
 
 
 def body_of(values: dict[str, str]) -> dict:
@@ -148,10 +181,9 @@ async def served(open_server):
     keys["user"] = make(role="admin", user="noa", by="test")[1]
     keys["project"] = make(role="admin", projects=["kitchen"], by="test")[1]
     keys["tenant"] = make(role="admin", tenant="acme", by="test")[1]
-    expiring, keys["expired"] = make(role="admin", by="test")
+    keys["expired"] = expired_key(server)
     revoked, keys["revoked"] = make(role="admin", by="test")
     server.parts.api_keys.revoke(revoked.id)
-    server.parts.api_keys.revoke(expiring.id)
     admin = {"x_api_key": keys["admin"]}
     said = {"messages": [{"role": "user", "content": CELLO}], "user_id": "mira", "infer": False}
     added = await server.post("/api/memories", said, **admin)
@@ -179,6 +211,35 @@ async def served(open_server):
     return server, keys, hers, {name: unlike(name, value) for name, value in hers.items()}
 
 
+def expired_key(server) -> str:
+    """A key that was made two days ago for one day."""
+    made_at = datetime.now(UTC) - timedelta(days=2)
+    with closing(ApiKeys(server.parts.settings, clock=lambda: made_at)) as earlier:
+        return earlier.create(role="admin", expires_at=made_at + timedelta(days=1), by="test")[1]
+
+
+@pytest.fixture
+def store_calls(monkeypatch) -> list[str]:
+    """The queries that requests ran over memories, conversations and runs, as they stand in the code."""
+    queries: list[str] = []
+    of_memories, of_files = (
+        {text for subject in subjects for text in queries_of(subject).values()}
+        for subjects in (OF_MEMORIES, OF_FILES)
+    )
+
+    def noted(run):
+        def noting(self, query: str, /, *values: object, **named: object):
+            if query in of_memories or (query in of_files and acting.get().request_id):
+                queries.append(query)
+            return run(self, query, *values, **named)
+
+        return noting
+
+    for name in ("rows", "each", "row", "value", "run", "many"):
+        monkeypatch.setattr(SqliteSql, name, noted(getattr(SqliteSql, name)))
+    return queries
+
+
 def unlike(name: str, value: str) -> str:
     """A value of the same form that names nothing."""
     if name in ("message_id", "answer_id", "proposal_id", "plan_id"):
@@ -196,12 +257,26 @@ async def test_every_route_has_a_row_in_the_matrix_and_takes_what_it_says(served
         assert (right_for(method, path.replace("{", "").replace("}", "")), method, path) == (right, method, path)
 
 
-@pytest.mark.parametrize("kind", ["none", "unknown", "revoked", "another server's", "cut short", "too long"])
+async def test_the_description_of_the_server_names_the_same_routes(served):
+    server, keys, *_ = served
+    described = Description(await server.get("/openapi.json", x_api_key=keys["admin"]))
+    told = {(method.upper(), path) for method, path, _ in described.operations() if not is_open(path)}
+    assert without_names(told) == without_names(ROWS)
+
+
+def without_names(routes) -> set[tuple[str, str]]:
+    return {(method, re.sub(r"\{[^}]+\}", "{}", path)) for method, path in routes}
+
+
+@pytest.mark.parametrize(
+    "kind", ["none", "unknown", "revoked", "expired", "another server's", "cut short", "too long"]
+)
 async def test_without_a_valid_key_no_route_is_open(served, kind):
     server, keys, hers, _ = served
     key = {
         "unknown": "mn_live_aaaaaaaa_" + "x" * 43,
         "revoked": keys["revoked"],
+        "expired": keys["expired"],
         "another server's": keys["admin"][:-1] + ("A" if keys["admin"][-1] != "A" else "B"),
         "cut short": keys["admin"][:-1],
         "too long": keys["admin"] + "x" * 600,
@@ -223,18 +298,23 @@ async def test_a_role_that_is_too_low_is_refused_by_every_route_that_takes_more(
         assert (answer.status, method, path) == (403, method, path)
 
 
-@pytest.mark.parametrize("kind", ["user", "project", "tenant"])
-async def test_elsewhere_looks_like_nowhere_on_every_route_and_nothing_there_changes(served, kind):
+@pytest.mark.parametrize("kind", ["user", "project", "tenant", "person"])
+async def test_elsewhere_looks_like_nowhere_on_every_route_and_nothing_there_changes(served, kind, store_calls):
     server, keys, hers, none = served
     before = await everything(server, keys["admin"])
     query = "&project=default" if kind == "project" else ""
+    sent = {"x_api_key": keys[kind]} if kind in keys else (await joined(server, "noa", memory_user="noa")).sent
     for method, path in sorted(ROWS.keys() - ENDLESS_OR_TIMED):
         told = []
+        if right_for(method, path) == READ:  # what was looked up is kept in memory from then on
+            for values in (hers, none):
+                await server.ask(method, target(path, values, query), body_of(values), **sent)
         for values in (hers, none):
             asked = target(path, values, query)
-            answer = await server.ask(method, asked, body_of(values), x_api_key=keys[kind])
+            store_calls.clear()
+            answer = await server.ask(method, asked, body_of(values), **sent)
             assert (b"cello" in answer.body.lower().replace(b"q=cello", b""), method, path) == (False, method, path)
-            told.append((answer.status, plain(answer.body, values)))
+            told.append((answer.status, plain(answer.body, values), Counter(store_calls)))
         assert (told[0], method, path) == (told[1], method, path)
     assert await everything(server, keys["admin"]) == before
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.settings import load_settings
+from mnemoir.settings import Settings, load_settings
 
 CANARY = "sk-canary-0123456789"
 
@@ -32,6 +32,8 @@ WRONG_VALUES = [
     ("server: {cors_origins: 5}", "server.cors_origins is '5' and must be a list, or one text with commas."),
     ("server: {cors_origins: [5]}", "server.cors_origins is a list and must be text; put it in quotes."),
     ("storage: {backend: sqlit}", "must be one of 'sqlite' or 'file' (did you mean 'sqlite'?)."),
+    ("server: {public_url: memory.org}", "server.public_url is 'memory.org' and must be a URL that starts with"),
+    ("auth: {session_hours: 0}", "mnemoir.yaml: auth.session_hours is '0' and must be greater than 0."),
     ("memory: {default_project: ../x}", "memory.default_project is '../x' and must be 1 to 128 letters"),
     ("memory: {decay_days: six}", "mnemoir.yaml: memory.decay_days is 'six' and must be a number."),
     ("memory: {search_limit: 0}", "memory.search_limit is '0' and must be greater than or equal to 1."),
@@ -54,11 +56,8 @@ def test_a_wrong_value_is_named_with_its_file_key_and_what_is_allowed(yaml, expe
 def test_an_unknown_key_is_named_with_the_nearest_and_all_allowed_ones():
     message = complaint("server: {prot: 1}")
     assert "mnemoir.yaml: server.prot is not a setting. Did you mean server.port?" in message
-    assert "Allowed in server: host, port, root_path" in message
-    assert (
-        "The sections are: server, limits, security, audit, storage, memory, llm, embedding, workflows, runs, log."
-        in complaint("colour: blue")
-    )
+    assert "Allowed in server: host, port, public_url" in message
+    assert f"The sections are: {', '.join(Settings.model_fields)}." in complaint("colour: blue")
     assert "Allowed in llm.timeouts: connect_s" in complaint("llm: {timeouts: {conect_s: 1}}")
 
 

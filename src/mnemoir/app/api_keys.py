@@ -10,10 +10,11 @@ import hmac
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from mnemoir.core.api_keys import LONGEST_LABEL, ApiKey, Env, hash_of, new_pepper, new_text, parts_of
 from mnemoir.core.atomic_file import replacing
@@ -55,18 +56,35 @@ class ApiKeys:
         self._file: SharedFile | None = None
         self._state: _State = ()
         self._has_keys = self._is_open = False
-        self._count = 0
+        self._count = self._version = 0
         self._known: OrderedDict[str, _Known] = OrderedDict()
         self._notes = ThreadPoolExecutor(1, thread_name_prefix="key-use")
         self._refresh()
 
     @property
     def count(self) -> int:
-        """The number of keys that were made and not revoked, at most two, as of the last change."""
+        """The number of keys not revoked and users not disabled, at most two, as of the last change."""
         return self._count
 
+    @property
+    def version(self) -> int:
+        """A number that grows with every change of the file; 0 without one. What was read before is then old."""
+        with self._lock:
+            self._refresh()
+            return self._version if self._file is not None else 0
+
+    @property
+    def pepper(self) -> bytes:
+        """The pepper of all hashes; made if there is none. Blocks."""
+        with self._lock:
+            return self._pepper_made()
+
+    def soon(self, work: Callable[[], object]) -> None:
+        """Run `work` in the thread that notes uses."""
+        self._notes.submit(work)
+
     def are_required(self, *, is_local: bool) -> bool:
-        """True when a key was ever made here; where only this machine is let in, unless keys were switched off."""
+        """True when a key or a user was ever made; where only this machine calls, unless switched off."""
         with self._lock:
             self._refresh()
             return self._has_keys and not (self._is_open and is_local)
@@ -87,7 +105,7 @@ class ApiKeys:
             return None
         if now >= known.note_use_at:
             known.note_use_at = now + _NOTED_EVERY
-            self._notes.submit(SqlApiKeys(self._opened()).note_use, known.key.id, now)
+            self.soon(partial(SqlApiKeys(self.opened()).note_use, known.key.id, now))
         return known.principal
 
     def create(
@@ -97,6 +115,7 @@ class ApiKeys:
         tenant: str = DEFAULT_TENANT,
         projects: Sequence[str] | None = None,
         user: str | None = None,
+        configs: Sequence[str] | None = None,
         label: str = "",
         expires_at: datetime | None = None,
         env: Env = "live",
@@ -107,10 +126,11 @@ class ApiKeys:
             id="",
             hash=b"",
             tenant=tenant_name(tenant),
-            role=_role(role),
-            projects=None if projects is None else sorted({project_name(one) for one in projects}),
+            role=role_name(role),
+            projects=project_names(projects),
             user=None if user is None else entity_name(user, "user"),
-            label=_label(label),
+            configs=config_names(configs),
+            label=label_text(label),
             created_at=self._clock(),
             created_by=by,
             expires_at=self._later(expires_at),
@@ -144,7 +164,7 @@ class ApiKeys:
     def revoke(self, key_id: str, tenant: str | None = None) -> ApiKey:
         """End a key at once; again for one that has ended. Raises NotFound."""
         ended = self.get(key_id, tenant)
-        SqlApiKeys(self._opened()).revoke(key_id, self._clock(), self._note("keys.revoke", ended.tenant, key_id))
+        SqlApiKeys(self.opened()).revoke(key_id, self._clock(), self.note("keys.revoke", ended.tenant, key_id))
         return self.get(key_id, tenant)
 
     def tenants(self) -> Sequence[Tenant]:
@@ -154,8 +174,8 @@ class ApiKeys:
 
     def put_tenant(self, name: str, *, suspended: bool) -> None:
         """Add a tenant, or suspend one: its keys are then refused. Raises InvalidRequest."""
-        note = self._note("tenants.suspend" if suspended else "tenants.put", name, name)
-        SqlApiKeys(self._opened()).put_tenant(tenant_name(name), self._clock(), suspended=suspended, note=note)
+        note = self.note("tenants.suspend" if suspended else "tenants.put", name, name)
+        SqlApiKeys(self.opened()).put_tenant(tenant_name(name), self._clock(), suspended=suspended, note=note)
 
     @property
     def has_file(self) -> bool:
@@ -168,12 +188,18 @@ class ApiKeys:
         """The audit log beside the keys, and the key of its chain; made if there is none. Blocks."""
         with self._lock:
             pepper = self._pepper_made()
-        return SqlAuditLog(self._opened()), _chain_key(pepper)
+        return SqlAuditLog(self.opened()), _chain_key(pepper)
+
+    def secret_for(self, purpose: str) -> bytes:
+        """A secret of this data directory for one purpose; it is made with the first use. Blocks."""
+        with self._lock:
+            pepper = self._pepper_made()
+        return hmac.digest(pepper, purpose.encode(), "sha256")
 
     def switch(self, *, on: bool) -> None:
         """Need keys, or none although there are some, where only this machine is let in."""
-        note = self._note("keys.enable" if on else "keys.disable", DEFAULT_TENANT, "")
-        SqlApiKeys(self._opened()).switch(on=on, note=note)
+        note = self.note("keys.enable" if on else "keys.disable", DEFAULT_TENANT, "")
+        SqlApiKeys(self.opened()).switch(on=on, note=note)
 
     async def aclose(self) -> None:
         """Write down what was used last, and close the file."""
@@ -193,19 +219,19 @@ class ApiKeys:
             pepper = self._pepper_made()
         parts, text = new_text(env)
         made = replace(key, id=parts.id, hash=hash_of(parts.secret, pepper))
-        note = self._note("keys.create" if replaces is None else "keys.rotate", made.tenant, made.id)
-        SqlApiKeys(self._opened()).put(made, replaces=replaces, overlap_until=overlap_until, note=note)
+        note = self.note("keys.create" if replaces is None else "keys.rotate", made.tenant, made.id)
+        SqlApiKeys(self.opened()).put(made, replaces=replaces, overlap_until=overlap_until, note=note)
         return made, text
 
-    def _note(self, action: str, tenant: str, target: str) -> Note:
-        """What writes down a change of keys, by whoever acts now."""
+    def note(self, action: str, tenant: str, target: str) -> Note:
+        """What writes down a change of keys or users, by whoever acts now, in the transaction of that change."""
         act = acting.get()
         with self._lock:
             key = _chain_key(self._pepper_made())
         entry = AuditEntry(
             at=to_text(self._clock()),
             tenant=tenant,
-            actor=act.principal.key or "command line",
+            actor=act.principal.key or ("anybody" if act.request_id else "command line"),
             action=action,
             target=target,
             result="done",
@@ -227,7 +253,8 @@ class ApiKeys:
             self._refresh()
             return None if self._file is None else SqlApiKeys(self._file)
 
-    def _opened(self) -> SharedFile:
+    def opened(self) -> SharedFile:
+        """The file of tenants, keys and users; made if there is none. The caller does not close it."""
         with self._lock:
             if self._file is None:
                 self._file = open_access_file(self._path)
@@ -243,6 +270,7 @@ class ApiKeys:
         if self._file is None and state[0] is not None:
             self._file = open_access_file(self._path)
         self._known.clear()
+        self._version += 1
         if self._file is not None:
             self._has_keys, self._is_open, self._count = SqlApiKeys(self._file).state()
         self._state = _stat(self._watched[0]), _stat(self._watched[1])
@@ -309,7 +337,18 @@ def tenant_name(raw: str) -> str:
         ) from None
 
 
-def _role(raw: str) -> Role:
+def project_names(raw: Sequence[str] | None) -> Sequence[str] | None:
+    """Names of projects, each once; None for all. Raises InvalidRequest."""
+    return None if raw is None else sorted({project_name(one) for one in raw})
+
+
+def config_names(raw: Sequence[str] | None) -> Sequence[str] | None:
+    """Names of config users, each once; None for all. Raises InvalidRequest."""
+    return None if raw is None else sorted({entity_name(one, "configs") for one in raw})
+
+
+def role_name(raw: str) -> Role:
+    """`raw`, if it is a role. Raises InvalidRequest."""
     for role in ROLES:
         if raw == role:
             return role
@@ -318,7 +357,8 @@ def _role(raw: str) -> Role:
     )
 
 
-def _label(raw: str) -> str:
+def label_text(raw: str) -> str:
+    """`raw`, trimmed, if it is one line of bounded length. Raises InvalidRequest."""
     label = raw.strip()
     if len(label) > LONGEST_LABEL or not label.isprintable():
         raise InvalidRequest(

@@ -9,7 +9,8 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -63,11 +64,19 @@ class Audit:
             self._flush = asyncio.get_running_loop().call_later(_GATHERED_S, self._begin_flush)
 
     async def newest(
-        self, tenant: str | None, *, limit: int, before: int | None, action: str | None, actor: str | None = None
+        self,
+        tenant: str | None,
+        *,
+        limit: int,
+        before: int | None,
+        action: str | None,
+        actor: str | None = None,
+        day: date | None = None,
     ) -> Sequence[AuditEntry]:
-        """Entries of a tenant, None for all, newest first; only of this `action` and `actor`, if given."""
+        """Entries of a tenant, None for all, newest first; only of this `action`, `actor` and day in UTC, if given."""
         log, _ = await asyncio.to_thread(self._keys.audit_log)
-        return await asyncio.to_thread(log.newest, tenant, limit=limit, before=before, action=action, actor=actor)
+        asked = partial(log.newest, tenant, limit=limit, before=before, action=action, actor=actor, day=day)
+        return await asyncio.to_thread(asked)
 
     def problems(self) -> list[str]:
         """Where the log was changed, and acts without a result; [] for a sound log. Blocks."""

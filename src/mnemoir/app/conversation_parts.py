@@ -21,10 +21,10 @@ from mnemoir.conversations.windows.strategies.summarising import SummaryOptions,
 from mnemoir.conversations.windows.strategies.tail import Strategy, StrategyName
 from mnemoir.core.messages import ModelRequest, Sampling
 from mnemoir.core.scope import Scope
-from mnemoir.memory.facts.secrets import without_secret
 from mnemoir.ports.backends import backend
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.llm import ChatModel
+from mnemoir.privacy.secrets import without_secret
 from mnemoir.search.questions import Multilingual
 from mnemoir.settings import Settings
 from mnemoir.storage.pack_files import PackFiles

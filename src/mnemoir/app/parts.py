@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
@@ -23,14 +23,20 @@ from mnemoir.app.discussions import Discussions
 from mnemoir.app.embedding_connection import EmbeddingConnection, OpenEmbedding
 from mnemoir.app.endpoints import Endpoints
 from mnemoir.app.health import Checkup
+from mnemoir.app.keyless_clients import KeylessClients
 from mnemoir.app.kinds import Forgetting, conversation_kind, discussion_kind, job_kind, run_kind
 from mnemoir.app.latencies import MemoryTimes, TimedMemory
 from mnemoir.app.message_vectors import MessageVectors, WaitingFolders
 from mnemoir.app.model_in_use import ModelInUse
 from mnemoir.app.models import ModelInquiry, choose_multilingual
+from mnemoir.app.personal_data import make_discreet, make_personal_data, make_rules
 from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder
 from mnemoir.app.remembering import Turns
+from mnemoir.app.sign_in.passkeys import Passkeys
+from mnemoir.app.sign_in.passwords import Passwords
+from mnemoir.app.sign_in.sessions import Sessions
+from mnemoir.app.sign_in.users import Users
 from mnemoir.app.stock import Stock
 from mnemoir.app.titles import Titles, choose_namer
 from mnemoir.app.tree import CONVERSATIONS, open_tree, outside
@@ -48,11 +54,14 @@ from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.jobs import Job, JobQueue
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_kinds import MemoryKind
-from mnemoir.ports.memory_service import MemoryService, RecallLimits
+from mnemoir.ports.memory_service import ChatTurn, MemoryService, RecallLimits
 from mnemoir.ports.memory_store import MemoryStore, Project
 from mnemoir.ports.project_settings import ProjectFiles, ProjectSettingsStore
 from mnemoir.ports.proposals import ProposalStore
 from mnemoir.ports.run_store import RunStore
+from mnemoir.privacy.handling import PersonalData
+from mnemoir.privacy.models import DiscreetServers
+from mnemoir.privacy.policy import PersonalDataRefused
 from mnemoir.providers.http import new_session
 from mnemoir.providers.memory_service import HttpMemoryService
 from mnemoir.search.indexing import FactEmbedding, Indexing
@@ -69,6 +78,7 @@ from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TAB
 from mnemoir.storage.sqlite import SqliteEngine, open_database
 from mnemoir.workflows.discussion_files import OWN_DISCUSSIONS
 from mnemoir.workflows.dispatch import Workflows
+from mnemoir.workflows.run import Caller
 from mnemoir.workflows.services import ChatMemory
 from mnemoir.workflows.trials import Trials
 
@@ -92,11 +102,17 @@ class Parts:
 
     settings: Settings
     api_keys: ApiKeys
+    users: Users
+    sessions: Sessions
+    passkeys: Passkeys
+    passwords: Passwords
+    keyless_clients: KeylessClients
     audit: Audit
     database: SqliteEngine
     store: MemoryStore
     jobs: JobQueue
     project_settings: ProjectSettingsStore
+    personal_data: PersonalData
     project_files: ProjectFiles | None  # None where no project is kept in files
     in_use: ModelInUse
     connection: ModelConnection
@@ -176,7 +192,9 @@ async def open_parts(settings: Settings) -> Parts:
         careful = await opened.enter_async_context(new_session(is_careful=True))
         for saved in (LANGUAGE_MODEL, EMBEDDING_MODEL):
             saved.drop_former_keys(settings.storage.data_dir)  # of a save that was killed
-        in_use = own(ModelInUse(await open_model(settings, session, careful)))
+        rules = make_rules(settings)
+        discreet = make_discreet(settings, rules)
+        in_use = own(ModelInUse(await open_model(settings, session, careful), discreet))
         open_embedding = await asyncio.to_thread(OpenEmbedding, settings, session, careful)
         embedding_connection = EmbeddingConnection(settings, open_embedding, careful)
         settings, embedding = open_embedding.settings, own(open_embedding.model)
@@ -187,6 +205,7 @@ async def open_parts(settings: Settings) -> Parts:
         pending = asyncio.Event()  # set when a memory without a vector was stored or found
         second_pending = asyncio.Event()  # the same for second vectors
         store, project_settings = _storage(settings, database, packs, pending.set, second_pending.set)
+        personal_data, personal_kind = make_personal_data(settings, rules, project_settings, database, api_keys)
         second_model = choose_multilingual(settings)
         multilingual = _multilingual(settings, second_model, store.second.want, second_pending.set)
         if multilingual is not None:
@@ -221,6 +240,7 @@ async def open_parts(settings: Settings) -> Parts:
                 learn_from=settings.memory.learn_from,
                 quarantine=settings.memory.quarantine,
             ),
+            personal=personal_data,
         )
         service = _memory_service(settings, session)
         times = MemoryTimes()
@@ -234,11 +254,20 @@ async def open_parts(settings: Settings) -> Parts:
         second = None if second_model is None else own(_second(store, second_model, background, second_pending))
         runs = own(open_runs(settings))
         turns = Turns(background, conversations)
-        memory = _chat_memory(settings, timed, turns, project_settings, facts)
+        memory = _chat_memory(settings, timed, turns, project_settings, facts, personal_data)
         kept = open_discussions(embedding, own)
         model_servers = open_model_servers(settings, session)
         workflows, discussions, trials = make_workflows(
-            settings, served, in_use.now, memory, kept, conversations, runs, model_servers, session, own
+            settings,
+            served,
+            in_use.now,
+            memory,
+            kept,
+            conversations,
+            runs,
+            DiscreetServers(model_servers, discreet),
+            session,
+            own,
         )
         kinds = [
             job_kind(background, JOB_TABLES),
@@ -246,20 +275,29 @@ async def open_parts(settings: Settings) -> Parts:
             fact_kind(facts, store, indexing, FACT_TABLES),
             proposal_kind(facts.review, proposals, PROPOSAL_TABLES),
             discussion_kind(discussions, conversations),
+            personal_kind,
             conversation_kind(conversations, CONVERSATION_TABLES, embeds=settings.memory.vector_store.enabled),
         ]
         beside = outside(settings, served.tree if served else None)
         workflow_files = WorkflowFiles(served, beside)
         titles = own(Titles(conversations, choose_namer(settings, in_use, served, trials)))
-        recorder = own(Recorder(conversations, workflows, turns, runs, recording_options(settings), titles))
+        recorder = own(
+            Recorder(conversations, workflows, turns, runs, recording_options(settings), titles, personal_data)
+        )
         return Parts(
             settings=settings,
             api_keys=api_keys,
+            users=Users(api_keys),
+            sessions=Sessions(settings, api_keys),
+            passkeys=Passkeys(api_keys),
+            passwords=own(Passwords()),
+            keyless_clients=own(KeylessClients(settings.storage.data_dir / CACHE / "clients.json")),
             audit=audit,
             database=database,
             store=store,
             jobs=jobs,
             project_settings=project_settings,
+            personal_data=personal_data,
             project_files=_project_files(settings),
             in_use=in_use,
             connection=own(
@@ -381,7 +419,12 @@ def _service_key(settings: Settings) -> str | None:
 
 
 def _chat_memory(
-    settings: Settings, service: MemoryService, turns: Turns, projects: ProjectSettingsStore, facts: Facts
+    settings: Settings,
+    service: MemoryService,
+    turns: Turns,
+    projects: ProjectSettingsStore,
+    facts: Facts,
+    personal_data: PersonalData,
 ) -> ChatMemory:
     is_here = points_here(settings)
 
@@ -399,11 +442,19 @@ def _chat_memory(
     async def foreseen(text: str) -> list[str]:
         return await facts.foreseen(text) if is_here else []
 
+    async def keep(caller: Caller, turn: ChatTurn) -> str:
+        try:
+            scope = caller.recorded_scope
+            text, answer = await personal_data.texts(scope, [turn.user_text, turn.answer], "facts")
+        except PersonalDataRefused:  # only the answer can hold any: the question was looked at before
+            return ""
+        return await turns.keep(caller, replace(turn, user_text=text, answer=answer))
+
     return ChatMemory(
         service=service,
         allowance=allowance,
         waiting=turns.waiting,
-        keep=turns.keep,
+        keep=keep,
         foreseen=foreseen,
         learn_from=settings.memory.learn_from,
     )

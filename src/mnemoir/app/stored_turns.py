@@ -18,7 +18,7 @@ from mnemoir.core import messages as core
 from mnemoir.core.conversations import HEAD, ROOT, Message, MessageNotFoundError, messages_of
 from mnemoir.core.discussion_id import without_tags
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.core.events import Gathering
+from mnemoir.core.events import Reply
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.text import RecalledLine, put_up
 from mnemoir.ports.log import Log
@@ -205,13 +205,12 @@ def _behind_the_last_answer(history: Sequence[Message]) -> Sequence[Message]:
 
 
 def store_answer(
-    own: OwnConversations, turn: RecordedTurn, gathering: Gathering, run_id: str
+    own: OwnConversations, turn: RecordedTurn, reply: Reply, run_id: str, finish_reason: str
 ) -> Sequence[int] | None:
     """Store the answer; its ids, none for an answer without text and calls, None when the conversation is gone.
 
     Its vector, like that of the question, is made by a later call of `MemoryManager.embed`.
     """
-    reply = gathering.so_far()
     if not (reply.words or reply.tool_calls):
         return None if own.manager.get_message(turn.conversation_id, turn.message_id) is None else ()
     calls = [read_call(call) for call in reply.tool_calls]
@@ -219,7 +218,7 @@ def store_answer(
         turn.conversation_id,
         Message("assistant", reply.words or None, calls or None),
         run_id=run_id,
-        finish_reason=reply.reason if gathering.is_finished else INCOMPLETE,
+        finish_reason=finish_reason,
         uid=turn.answer_uid,
     )
     try:

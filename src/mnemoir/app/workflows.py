@@ -14,7 +14,7 @@ from mnemoir.conversations.users import UserConversations
 from mnemoir.core.scope import Scope
 from mnemoir.memory.discussions.parts import DiscussionMemory
 from mnemoir.ports.embedding import EmbeddingModel
-from mnemoir.ports.llm import ChatModel
+from mnemoir.ports.llm import ChatModel, ModelServers
 from mnemoir.ports.node_services import ModuleRunner
 from mnemoir.ports.run_store import RunStore
 from mnemoir.providers.llm.model_servers import HttpModelServers
@@ -77,7 +77,7 @@ def make_workflows(
     discussions: DiscussionMemory,
     conversations: UserConversations,
     runs: RunStore,
-    model_servers: HttpModelServers,
+    model_servers: ModelServers,
     session: aiohttp.ClientSession,
     own: Own,
 ) -> tuple[Workflows, Discussions, Trials | None]:

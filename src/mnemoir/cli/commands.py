@@ -21,10 +21,12 @@ from mnemoir.cli.mcp import mcp
 from mnemoir.cli.memories import commands as memories
 from mnemoir.cli.models import commands as model
 from mnemoir.cli.output import Json, note, print_json, print_row
+from mnemoir.cli.pii import commands as pii
 from mnemoir.cli.runs import commands as runs
 from mnemoir.cli.serve import serve
 from mnemoir.cli.start_line import ServeCommand
 from mnemoir.cli.trees import check, init, schema
+from mnemoir.cli.users import commands as users
 from mnemoir.core.errors import MnemoirError, NotFound
 
 app = group(
@@ -36,7 +38,9 @@ app.add_typer(memories, name="memories")
 model.add_typer(embedding, name="embedding")
 app.add_typer(model, name="model")
 app.add_typer(keys, name="keys")
+app.add_typer(users, name="users")
 app.add_typer(audit, name="audit")
+app.add_typer(pii, name="pii")
 app.add_typer(backup, name="backup")
 app.add_typer(runs, name="runs")
 app.add_typer(conversations, name="conversations")

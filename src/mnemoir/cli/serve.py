@@ -167,6 +167,7 @@ def server_options(settings: "Settings") -> "ServerOptions":
     return ServerOptions(
         host=server.host,
         port=server.port,
+        public_url=server.public_url,
         root_path=server.root_path,
         api_keys=[key.get_secret_value() for key in keys],
         admin_api_key=server.admin_api_key.get_secret_value() if server.admin_api_key else None,
@@ -195,7 +196,8 @@ def server_options(settings: "Settings") -> "ServerOptions":
 def facts_of(parts: "Parts", port: int) -> Mapping[str, str]:
     """The facts printed at the start, by name: addresses, folders, model, and a command to try."""
     settings = parts.settings
-    url = settings.server.model_copy(update={"port": port}).url
+    server = settings.server.model_copy(update={"port": port})
+    url = server.url
     model, said = (
         "mnemoir",
         '"memoryEnabled": true, "messages": [{"role": "user", "content": "I am allergic to nuts."}]',
@@ -210,7 +212,7 @@ def facts_of(parts: "Parts", port: int) -> Mapping[str, str]:
     key = " -H 'Authorization: Bearer YOUR_KEY'" if keys else ""
     return {
         "url": url,
-        "ui": f"{url}/",
+        "ui": f"{server.page_url}/",
         "data": str(settings.storage.data_dir),
         **tree,
         "model": f"{parts.model.name} ({parts.model.provider})",

@@ -50,9 +50,11 @@ class Scope:
 class Principal:
     """The authenticated caller of a request, as determined by the guard of the server; by default one who may do all.
 
-    `key` is the id of its key, "" for a caller without one on a server that requires none. `projects` and `user` are
-    what the key is bound to; None means all of the tenant. A role includes those before it but for `operator`, which
-    sees counts, health, keys and tenants of the whole server and no contents.
+    `key` is the id of its key, `user:<name>` for a person who signed in, whose id is `person`, "" for a caller
+    without one on a server that requires none. `projects` and `user` are what the key is bound to; None means all of
+    the tenant. `configs` are the config users of the workflow tree that it may call, None for all. A role includes
+    those before it but for `operator`, which sees counts, health, keys and tenants of the whole server and no
+    contents.
     """
 
     tenant: str = DEFAULT_TENANT
@@ -60,6 +62,8 @@ class Principal:
     roles: Collection[Role] = ("admin", "operator")
     projects: tuple[str, ...] | None = None
     user: str | None = None
+    configs: tuple[str, ...] | None = None
+    person: str = ""
 
     def may(self, role: Role) -> bool:
         """Whether the principal has a role that includes this one."""
@@ -71,6 +75,10 @@ class Principal:
         """Whether the key is for this user of its tenant."""
         return (self.projects is None or project in self.projects) and self.user in (None, user)
 
+    def may_call(self, config: str) -> bool:
+        """Whether it may call this user of the config tree."""
+        return self.configs is None or config.lower() in (own.lower() for own in self.configs)
+
     def stands_for(self, other: "Principal") -> bool:
         """Whether it is bound to nothing that the other one is not."""
         is_as_free = self.user in (None, other.user) and self.projects in (None, other.projects)
@@ -80,6 +88,15 @@ class Principal:
     def is_bound(self) -> bool:
         """Whether the key is for a part of the data: a tenant that is not the default one, some projects, a user."""
         return self.tenant != DEFAULT_TENANT or self.projects is not None or self.user is not None
+
+    @property
+    def manages_tenant(self) -> bool:
+        """Whether it decides about all users and keys of its tenant.
+
+        An admin who signed in does, though requests for contents are about their own; a key of one user does not.
+        """
+        is_of_all = self.projects is None and self.configs is None and (self.user is None or bool(self.person))
+        return self.may("operator") or (is_of_all and self.may("admin"))
 
     @property
     def sees_server(self) -> bool:

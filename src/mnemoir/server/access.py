@@ -1,8 +1,8 @@
 """Access control: the check of a request's key and rights, and the scope of data a request is about.
 
-Every route requires a key except those that must answer without one; keys are compared in constant time. Ollama's
-clients request `/` and `/api/version` to detect a server, most of them without a key. The answers name Mnemoir and
-the version of the protocol it speaks.
+Every route requires a key, or the cookie of a person who signed in, except those that must answer without one; keys
+are compared in constant time. Ollama's clients request `/` and `/api/version` to detect a server, most of them
+without a key. The answers name Mnemoir and the version of the protocol it speaks.
 
 The guard stores the principal in the ASGI scope and as the act of the request. No other module of the server chooses
 a tenant or builds the data scope of a request from its principal and the names in it. A name that lies outside what
@@ -10,6 +10,7 @@ the key is bound to is answered like one that nobody has: what reads looks where
 """
 
 import hmac
+import re
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any
@@ -18,11 +19,14 @@ from starlette.responses import Response
 from starlette.types import Scope, Send
 
 from mnemoir.app.api_keys import ApiKeys
+from mnemoir.app.keyless_clients import KeylessClients
+from mnemoir.app.sign_in.sessions import Sessions
 from mnemoir.core.api_keys import LONGEST_KEY
-from mnemoir.core.errors import InvalidRequest, NotFound, RateLimited, StorageUnavailable, Unauthorized
+from mnemoir.core.errors import Forbidden, InvalidRequest, NotFound, RateLimited, StorageUnavailable, Unauthorized
 from mnemoir.core.scope import NOWHERE, Act, Principal, Role, acting, entity_name, project_name
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.ports.memory_store import Project
+from mnemoir.server.clients import kind_of
 from mnemoir.server.crowd import refuse_crowd
 from mnemoir.server.errors import failure
 from mnemoir.server.options import ServerOptions
@@ -30,9 +34,11 @@ from mnemoir.server.origins import Origins
 from mnemoir.server.rate_limits import WRONG_KEYS, RateLimits
 from mnemoir.server.request import header, query, visit_of
 from mnemoir.server.rights import bucket_for, refusal_of, right_for
+from mnemoir.server.sessions import SessionCookies
 from mnemoir.wire.session import asks_to_store, session_name
 
 OPEN_PATHS = frozenset({"/health", "/api/health", "/docs", "/docs/try.js", "/openapi.json", "/", "/api/version"})
+_SIGNING_IN = re.compile(r"/api/auth(?:/(?!clients$).+)?")
 PROJECT_HEADERS = (b"x-mnemoir-project", b"x-etienne-project")  # the second is that of Etienne's page
 _SCHEMES = ("bearer ", "token ")
 _NEEDS_KEY = "A valid API key is needed: send it as `Authorization: Bearer <key>`, `X-API-Key` or `api-key`."
@@ -50,8 +56,12 @@ class Guard:
     Only the hashes of the keys of the settings are kept; they are admins of the default tenant.
     """
 
-    def __init__(self, options: ServerOptions, keys: ApiKeys) -> None:
+    def __init__(
+        self, options: ServerOptions, keys: ApiKeys, sessions: Sessions, clients: KeylessClients | None = None
+    ) -> None:
         self._keys = keys
+        self._clients = clients
+        self.cookies = SessionCookies(options, sessions)
         self.rate_limits = RateLimits(options)
         self._is_local = options.is_local
         self._trusts_caller = options.is_in_process
@@ -86,6 +96,8 @@ class Guard:
             return self._refuse(scope)
         except StorageUnavailable as exc:
             return _no_keys_now(scope, exc)
+        except Forbidden as exc:
+            return failure(scope, exc)
         except RateLimited as exc:
             refused = failure(scope, exc)
             if exc.bucket == WRONG_KEYS:  # pages then ask for another key, as they do at 401
@@ -100,15 +112,19 @@ class Guard:
         if scope["path"] in OPEN_PATHS:
             admit(scope, NOBODY if needs_key else ANYBODY, is_reading=True)
             return None
+        if _SIGNING_IN.fullmatch(scope["path"]):
+            self._admit_signing_in(scope, needs_key=needs_key)
+            return None
         if not needs_key:
             admit(scope, ANYBODY, is_reading=right == "read")
+            self._note_keyless(scope)
             return None
         sent = set(_presented_keys(scope))
         if len(sent) > 1:
             several = "The request has several keys that differ. Send one."
             return failure(scope, InvalidRequest(several, code="several_keys"))
         key = sent.pop() if sent else ""
-        principal = self._principal(key)
+        principal = self._principal(key) if key else self._person(scope)
         if principal is None:
             acting.set(Act(principal=NOBODY, request_id=visit_of(scope).request_id))
             if key:
@@ -124,6 +140,26 @@ class Guard:
             return crowded
         return None
 
+    def _admit_signing_in(self, scope: Scope, *, needs_key: bool) -> None:
+        """Admit a request to sign in, sign out or ask who is. Raises Forbidden for one of another page."""
+        if scope["method"] != "GET":
+            self.cookies.refuse_foreign(scope)
+        signed_in = self.cookies.signed_in(scope) if needs_key else None
+        admit(scope, signed_in.principal if signed_in else NOBODY if needs_key else ANYBODY, is_reading=True)
+
+    def _note_keyless(self, scope: Scope) -> None:
+        """Note the kind of a client that a key will be needed for; people will sign in to the page."""
+        if self._clients is not None and not self._trusts_caller and (kind := kind_of(scope)) != "mnemoir-ui":
+            self._clients.note(kind, header(scope, b"user-agent") or "")
+
+    def _person(self, scope: Scope) -> Principal | None:
+        """The person whose cookie came with the request. Raises Forbidden when their page did not send it."""
+        signed_in = self.cookies.signed_in(scope)
+        if signed_in is None:
+            return None
+        self.cookies.check(scope)
+        return signed_in.principal
+
     def _principal(self, key: str) -> Principal | None:
         if len(key) > LONGEST_KEY:
             return None
@@ -131,6 +167,11 @@ class Guard:
         # no early end: the time taken must not show which key was nearly right
         known = [principal for other, principal in self._settings_keys if hmac.compare_digest(hashed, other)]
         return known[-1] if known else self._keys.principal(key)
+
+
+def is_open(path: str) -> bool:
+    """Whether the path needs neither key nor sign-in."""
+    return path in OPEN_PATHS or _SIGNING_IN.fullmatch(path) is not None
 
 
 def _no_keys_now(scope: Scope, exc: StorageUnavailable) -> Response:

@@ -94,12 +94,13 @@ _STATUS: tuple[tuple[type[MnemoirError], int], ...] = (
 _BY_CODE = {
     "validation_error": 422,
     "check_failed": 422,
+    "personal_data": 422,
     "changed_meanwhile": 412,
     "method_not_allowed": 405,
     "llm_rate_limited": 429,
     "rate_limited": 429,
 }
-_OPENAI_PATHS = ("/v1/", "/chat/completions", "/completions", "/embeddings", "/models")
+_OPENAI_PATHS = ("/v1/", "/api/page/", "/chat/completions", "/completions", "/embeddings", "/models")
 _OLLAMA_PATHS = frozenset({"/api/chat", "/api/generate", "/api/embed", "/api/embeddings"})
 _LONGEST_WAIT_S = 3600
 _STOPPED_S = 5  # the time of a restart

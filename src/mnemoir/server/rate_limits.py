@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from limits import RateLimitItem, RateLimitItemPerMinute, RateLimitItemPerSecond
 from limits.storage import MemoryStorage
@@ -24,6 +25,7 @@ from mnemoir.server.rights import Bucket
 
 _BURST_S = 10
 _WRONG_KEYS = RateLimitItemPerMinute(10)
+_TRIES_OF_A_NAME = RateLimitItemPerMinute(10, 5)
 WRONG_KEYS = "unauthenticated"
 _LEAST_SWEPT = 1024
 
@@ -36,7 +38,7 @@ class RateLimits:
             bucket: (RateLimitItemPerSecond(burst, _BURST_S), RateLimitItemPerMinute(sustained))
             for bucket, (burst, sustained) in options.rate_limits.items()
         }
-        self._proxies = Proxies(options.trusted_proxies)
+        self.proxies = Proxies(options.trusted_proxies)
 
     @cached_property
     def _storage(self) -> MemoryStorage:
@@ -48,7 +50,7 @@ class RateLimits:
 
     def note_wrong_key(self, scope: Scope) -> None:
         """Count a wrong key. Raises RateLimited when too many came from that address."""
-        address = self._proxies.client_of(scope)
+        address = self.proxies.client_of(scope)
         if address is None or self._limiter.hit(_WRONG_KEYS, client := network_of(address)):
             return
         wait_s = self._window(_WRONG_KEYS, client).wait_s(1)
@@ -57,6 +59,27 @@ class RateLimits:
             bucket=WRONG_KEYS,
             retry_after_s=wait_s,
         )
+
+    def try_sign_in(self, scope: Scope, name: str) -> None:
+        """Count a try to sign in, by address and by name. Raises RateLimited for one too many."""
+        counters = self._of_sign_in(scope, name)
+        waits = [window.wait_s(1) for limit, *names in counters if (window := self._window(limit, *names)).rest < 1]
+        if waits:
+            raise RateLimited(
+                f"Too many tries to sign in failed. Wait {max(waits)} s.", bucket=WRONG_KEYS, retry_after_s=max(waits)
+            )
+        for limit, *names in counters:
+            self._limiter.hit(limit, *names)
+
+    def has_signed_in(self, scope: Scope, name: str) -> None:
+        """Take back what `try_sign_in` counted: it was right."""
+        for limit, *names in self._of_sign_in(scope, name):
+            self._limiter.hit(limit, *names, cost=-1)
+
+    def _of_sign_in(self, scope: Scope, name: str) -> list[tuple[Any, ...]]:
+        address = self.proxies.client_of(scope)
+        of_address = [] if address is None else [(_WRONG_KEYS, network_of(address))]
+        return [*of_address, (_TRIES_OF_A_NAME, "name", name)] if name else of_address
 
     def take(self, scope: Scope, key: str, bucket: Bucket, cost: int = 1) -> None:
         """Count a request of a key, and note the headers of its answer. Raises RateLimited for one too many."""

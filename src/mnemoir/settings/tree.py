@@ -16,12 +16,21 @@ from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr
 from pydantic.functional_validators import AfterValidator
 
 from mnemoir.core.scope import PROJECT_NAME
-from mnemoir.ports.project_settings import Quarantine, Reviewed
-from mnemoir.settings.addresses import default_data_dir, http_url, listening_host, network, ollama_address
+from mnemoir.ports.project_settings import PiiAction, Quarantine, Reviewed
+from mnemoir.settings.addresses import (
+    default_data_dir,
+    http_url,
+    is_loopback,
+    listening_host,
+    network,
+    ollama_address,
+)
 from mnemoir.settings.memory_config import MemoryConfig, Section, VectorBackend, VectorProvider, VectorStoreConfig
 
 OPENAI_URL = "https://api.openai.com/v1"
 COST_OF_INFERENCE = 4  # of an add from which a model extracts memories, in requests
+_COUNTRY = re.compile(r"[A-Za-z]{2}", re.ASCII)
+_FUNCTION = re.compile(r"[A-Za-z_][\w.-]*(?::[A-Za-z_][\w.]*)?", re.ASCII)
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
 
 LlmProvider = Literal["auto", "openai-responses", "openai-chat", "ollama", "offline"]
@@ -54,10 +63,35 @@ def _listed(raw: object) -> object:
     return tuple(part for part in (piece.strip() for piece in raw.split(",")) if part)
 
 
+def _codes(raw: object) -> object:
+    """Codes of countries; YAML reads that of Norway as false."""
+    listed = _listed(raw)
+    return tuple("NO" if code is False else code for code in listed) if isinstance(listed, list | tuple) else listed
+
+
+def _country(raw: str) -> str:
+    if not _COUNTRY.fullmatch(raw):
+        raise ValueError("must be ISO codes of countries with two letters, such as DE")
+    return raw.upper()
+
+
+def _function(raw: str) -> str:
+    if not _FUNCTION.fullmatch(raw):
+        raise ValueError("must name an entry point of mnemoir.detectors, or a function as module:function")
+    return raw
+
+
 def _key(raw: SecretStr) -> SecretStr:
     text = raw.get_secret_value().strip()
     if not text.isascii() or not text.isprintable() or " " in text:
         raise ValueError("must be printable ASCII without spaces, for it travels in an HTTP header")
+    return SecretStr(text)
+
+
+def _pepper(raw: SecretStr) -> SecretStr:
+    text = raw.get_secret_value().strip()
+    if len(text) < 16:
+        raise ValueError("must have at least 16 characters")
     return SecretStr(text)
 
 
@@ -101,6 +135,7 @@ Key = Annotated[SecretStr, AfterValidator(_key)]
 AbsolutePath = Annotated[Path, AfterValidator(_path)]
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+Countries = Annotated[tuple[Annotated[str, AfterValidator(_country)], ...], BeforeValidator(_codes)]
 HeaderNames = Annotated[tuple[Annotated[str, AfterValidator(_header)], ...], BeforeValidator(_listed)]
 OutsideOrigins = Annotated[tuple[Literal["tool", "document"], ...], BeforeValidator(_listed)]
 FieldNames = Annotated[tuple[Annotated[str, AfterValidator(_field)], ...], BeforeValidator(_listed)]
@@ -114,6 +149,7 @@ class Server(Section):
 
     host: Annotated[str, AfterValidator(listening_host)] = "127.0.0.1"
     port: int = Field(default=6060, ge=0, le=65_535)  # 0 takes any free one
+    public_url: Url | None = None
     root_path: Annotated[str, AfterValidator(_prefix)] = ""
     max_body_mib: int = Field(default=10, ge=1, le=1024)
     api_keys: Keys = ()
@@ -140,6 +176,14 @@ class Server(Section):
         """The server's URL for a client on this machine."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}{self.root_path}"
+
+    @property
+    def page_url(self) -> str:
+        """The URL for a browser. On this machine it names localhost, as passkeys work at no bare address."""
+        if self.public_url is not None:
+            return self.public_url
+        is_here = self.host in ("0.0.0.0", "::") or is_loopback(self.host)
+        return f"http://localhost:{self.port}{self.root_path}" if is_here else self.url
 
 
 class Limits(Section):
@@ -174,7 +218,14 @@ class Limits(Section):
 class Security(Section):
     """Secrets of the server itself. Without a `pepper`, one is made with the first key, in the data directory."""
 
-    pepper: Key | None = None
+    pepper: Annotated[SecretStr, AfterValidator(_pepper)] | None = None
+
+
+class Auth(Section):
+    """For how long people stay signed in: hours since the last use of a session, and days since its begin."""
+
+    session_hours: float = Field(default=12, gt=0, le=8760, allow_inf_nan=False)
+    session_days: float = Field(default=30, gt=0, le=365, allow_inf_nan=False)
 
 
 class Audit(Section):
@@ -183,6 +234,25 @@ class Audit(Section):
     enabled: bool = True
     keep_days: int = Field(default=400, ge=1, le=36_500)
     anchor: AbsolutePath | None = None
+
+
+class PiiPolicy(Section):
+    """What is done with personal data in facts, in messages, and in what models are sent."""
+
+    facts: Annotated[PiiAction, BeforeValidator(_lower_or_off)] = "off"
+    messages: Annotated[PiiAction, BeforeValidator(_lower_or_off)] = "off"
+    models: Annotated[PiiAction, BeforeValidator(_lower_or_off)] = "off"
+
+
+class Pii(Section):
+    """Personal data: what is done with it in projects without a policy of their own, and what counts as such."""
+
+    policy: PiiPolicy = PiiPolicy()
+    regions: Countries = ()
+    countries: Countries = ()
+    detector: Annotated[str, AfterValidator(_function)] | None = None
+    restore: bool = True
+    reversible: bool = False
 
 
 class Storage(Section):
@@ -332,7 +402,9 @@ class Settings(Section):
     server: Server = Server()
     limits: Limits = Limits()
     security: Security = Security()
+    auth: Auth = Auth()
     audit: Audit = Audit()
+    pii: Pii = Pii()
     storage: Storage = Field(default_factory=Storage)
     memory: Memory = Memory()
     llm: Llm = Llm()

@@ -30,9 +30,9 @@ from mnemoir.core.messages import JsonSchema, ModelRequest, Sampling, text_messa
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.conversation import digest, spells, windows
 from mnemoir.memory.facts.requests import MOST_CHARACTERS, MOST_FACTS, FactSettings, Statement, Turn
-from mnemoir.memory.facts.secrets import holds_secret
 from mnemoir.memory.model_json import read_values
 from mnemoir.ports.llm import ChatModel
+from mnemoir.privacy.secrets import holds_secret
 
 _log = structlog.get_logger(__name__)
 T = TypeVar("T")

@@ -23,6 +23,7 @@ from mnemoir.memory.facts.curation import Curation
 from mnemoir.memory.facts.decay import visible_now
 from mnemoir.memory.facts.extraction import Exchange, extract, extraction_policy, outside_policy
 from mnemoir.memory.facts.instructions import SUSPECTED, is_suspected
+from mnemoir.memory.facts.personal import FactPolicy
 from mnemoir.memory.facts.plans import Plans
 from mnemoir.memory.facts.quarantine import gives_orders, looked_through
 from mnemoir.memory.facts.remembering import Learned, Remembering
@@ -46,6 +47,7 @@ from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_store import Committer, ListFilter, MemoryStore, Project, Visible
 from mnemoir.ports.project_settings import ProjectSettings, ProjectSettingsStore
 from mnemoir.ports.proposals import ProposalStore
+from mnemoir.privacy.handling import PersonalData
 from mnemoir.search.indexing import CONTEXT_MESSAGES, Indexing
 from mnemoir.search.recall import Question, Recall, SearchResult
 
@@ -66,11 +68,19 @@ class Facts:
         model: Callable[[], ChatModel],
         project_settings: ProjectSettingsStore,
         defaults: FactSettings,
+        personal: PersonalData | None = None,
         clock: Clock = utc_now,
     ) -> None:
-        self.review = Review(store, proposals, indexing, clock)
+        self.personal = FactPolicy(personal)
+        self.review = Review(store, proposals, indexing, self.personal, clock)
         self._remembering = Remembering(
-            store=store, review=self.review, recall=recall, indexing=indexing, defaults=defaults, clock=clock
+            store=store,
+            review=self.review,
+            recall=recall,
+            indexing=indexing,
+            defaults=defaults,
+            personal=self.personal,
+            clock=clock,
         )
         self._store = store
         self._recall = recall
@@ -79,7 +89,7 @@ class Facts:
         self._project_settings = project_settings
         self._defaults = defaults
         self._clock = clock
-        self.curation = Curation(store, indexing)
+        self.curation = Curation(store, indexing, self.personal)
         self.plans = Plans(store, clock)
         self.undoing = Undoing(store, indexing)
         self._same_request = KeyedLock()
@@ -132,6 +142,7 @@ class Facts:
         `before` is what was said just before; `within` ends the hits by their tokens. Of facts that say the same in
         other words the fullest is given, unless `among` asks for certain ones.
         """
+        text, *before = await self.personal.query(scope, [text, *before])
         visible = await self.visible(scope) if among is None else among.visible
         question = Question(
             text=text,
@@ -186,6 +197,7 @@ class Facts:
         return await self._store.history(scope, memory_id)
 
     async def _add(self, scope: Scope, request: AddRequest, rehearsal: Committer | None = None) -> AddResult:
+        request = await self.personal.request(scope, request)
         if not request.infer:
             return await self._add_verbatim(scope, request, rehearsal)
         turns, foreign = analysed(request.turns), outside(request.turns, self._defaults.learn_from)
@@ -197,6 +209,7 @@ class Facts:
         facts = await self._found(exchange, turns, foreign, request, project.extraction_prompt)
         if not facts:
             return await self._nothing_found(scope, request, exchange.usage)
+        facts = await self.personal.statements(scope, request, facts)
         facts = await looked_through(exchange, facts, self._defaults.quarantine)
         turns = [*turns, *foreign]
         learned = Learned(scope=scope, request=request, turns=turns, facts=facts, exchange=exchange, project=project)
@@ -254,8 +267,9 @@ class Facts:
             for memory, entry, reason in zip(kept, entries, reasons, strict=True)
         ]
         gate = self.review.gate("off")
+        changes = await self.personal.tagged(scope, adds)
         applied = await (rehearsal or gate).commit(
-            scope, adds, Provenance(reason="verbatim"), receipt=request.receipt
+            scope, changes, Provenance(reason="verbatim"), receipt=request.receipt
         )
         return AddResult(
             applied=applied, facts_found=True, usage=Usage(), proposed=gate.proposed, dropped=gate.dropped

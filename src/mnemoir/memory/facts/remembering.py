@@ -34,14 +34,15 @@ from mnemoir.memory.facts.extraction import Exchange
 from mnemoir.memory.facts.gate import is_waiting, texts_of
 from mnemoir.memory.facts.instructions import SUSPECTED
 from mnemoir.memory.facts.matters import contradicts, statements_like
+from mnemoir.memory.facts.personal import FactPolicy
 from mnemoir.memory.facts.reconciliation import Candidate, Proposal, candidates_of, propose, sort_exact, sort_near
 from mnemoir.memory.facts.requests import AddRequest, AddResult, FactSettings, Statement, Turn
 from mnemoir.memory.facts.review import Review
-from mnemoir.memory.facts.secrets import without_secret
 from mnemoir.memory.facts.timeline import State, in_time, latest_of
 from mnemoir.ports.embedding import Passage
 from mnemoir.ports.memory_store import Committer, MemoryStore, StaleChange, Visible
 from mnemoir.ports.project_settings import ProjectSettings
+from mnemoir.privacy.secrets import without_secret
 from mnemoir.search.indexing import Indexing, fact_passage
 from mnemoir.search.recall import Recall
 
@@ -179,6 +180,7 @@ class Remembering:
         recall: Recall,
         indexing: Indexing,
         defaults: FactSettings,
+        personal: FactPolicy,
         clock: Clock,
     ) -> None:
         self._review = review
@@ -186,6 +188,7 @@ class Remembering:
         self._recall = recall
         self._indexing = indexing
         self._defaults = defaults
+        self._personal = personal
         self._clock = clock
 
     async def take(self, learned: Learned, model_name: str, committer: Committer) -> AddResult:
@@ -206,10 +209,11 @@ class Remembering:
         decision = replace(decision, states=[*decision.states, *map(_state_beside, outside)])
         entries = await self._indexing.entries(decision.passages())
         wanted = changes(decision, entries, learned.scope, learned.request, self._clock())
+        tagged = await self._personal.tagged(learned.scope, wanted)
         receipt = learned.request.receipt
         applied: Sequence[Applied] = ()
         if wanted or receipt is not None:
-            applied = await committer.commit(learned.scope, wanted, provenance, receipt=receipt, degrade=degrade)
+            applied = await committer.commit(learned.scope, tagged, provenance, receipt=receipt, degrade=degrade)
         return AddResult(applied=applied, facts_found=True, usage=learned.exchange.usage, known=decision.known)
 
     async def _decide(self, learned: Learned) -> Decided:

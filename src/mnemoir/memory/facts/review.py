@@ -17,6 +17,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.decay import expired
 from mnemoir.memory.facts.gate import Gate
+from mnemoir.memory.facts.personal import FactPolicy
 from mnemoir.ports.embedding import Passage
 from mnemoir.ports.memory_store import MemoryStore, Project, StaleChange
 from mnemoir.ports.project_settings import Reviewed
@@ -48,7 +49,10 @@ class Outcome:
 class Review:
     """Raises NotFound, Conflict and InvalidRequest; nothing is changed then."""
 
-    def __init__(self, store: MemoryStore, queue: ProposalStore, indexing: Indexing, clock: Clock) -> None:
+    def __init__(
+        self, store: MemoryStore, queue: ProposalStore, indexing: Indexing, personal: FactPolicy, clock: Clock
+    ) -> None:
+        self.personal = personal
         self._store = store
         self._queue = queue
         self._indexing = indexing
@@ -78,6 +82,7 @@ class Review:
                 f"Proposal {proposal_id} is to delete a memory and has no text. Approve or refuse it.",
                 code="proposal_without_text",
             )
+        text = await self.personal.text(scope, text)
         if not await self._queue.rewrite(scope, proposal, text):
             raise _outdated([proposal], "It was settled or edited meanwhile.")
         _, edited = await self._found(project, proposal_id, user)

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 import orjson
@@ -108,6 +108,7 @@ async def append(
     key: Annotated[str | None, Header(alias="Idempotency-Key")] = None,
 ) -> Answer[AddedMessages]:
     messages = await asyncio.to_thread(read_messages, body.messages)
+    messages = await site.parts.personal_data.messages(replace(scope, conversation=id), messages)
     known = idempotency_key(key)
     uids = None if known is None else _uids_of(scope, id, known, len(messages))
     async with _under_one_key.hold((scope.owner, id, known or object())), holding(site, scope, id) as own:

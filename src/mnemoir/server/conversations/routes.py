@@ -125,8 +125,10 @@ async def create(
 ) -> Answer[ConversationAnswer]:
     scope = owner_in_body(request, scope, body.user_id)
     messages = await asyncio.to_thread(read_messages, body.messages) if body.messages else []
+    id = body.id or str(uuid.uuid4())
+    messages = await site.parts.personal_data.messages(replace(scope, conversation=id), messages)
     async with site.parts.conversations.of(scope) as own:
-        return await asyncio.to_thread(_created, own, scope.user, body, messages)
+        return await asyncio.to_thread(_created, own, scope.user, id, body, messages)
 
 
 @router.delete("", summary="Forget all conversations of a user, and all that was made of them")
@@ -242,10 +244,10 @@ def _record_of(own: OwnConversations, user: str, id: str) -> ConversationAnswer:
 
 
 def _created(
-    own: OwnConversations, user: str, body: ConversationBody, messages: list[Message]
+    own: OwnConversations, user: str, id: str, body: ConversationBody, messages: list[Message]
 ) -> Answer[ConversationAnswer]:
     """Create a conversation with its messages, completely or not at all."""
-    manager, id = own.manager, body.id or str(uuid.uuid4())
+    manager = own.manager
     try:
         manager.create_session(body.system_prompt or "", body.metadata(user), id)
     except SessionExistsError:

@@ -6,6 +6,7 @@ checked completely before its first conversation is stored.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import Query, Request
@@ -23,6 +24,7 @@ from mnemoir.conversations.transfer import (
 )
 from mnemoir.conversations.transfer.importing import SkippedSession
 from mnemoir.conversations.users import OwnConversations
+from mnemoir.core.conversations import Message
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, damaged, holding, lacking, opened
 from mnemoir.server.request import read_body
@@ -101,6 +103,8 @@ async def import_file(
 ) -> Answer[ConversationsImported]:
     data = await read_body(request.scope, request.receive, site.options.max_body_bytes)
 
+    change = await _change(site, scope, is_kept=not dry_run)
+
     def store(own: OwnConversations) -> ImportReport:
         return import_sessions(
             own.manager,
@@ -110,6 +114,7 @@ async def import_file(
             dry_run=dry_run,
             user=scope.user,
             attachments=Attachments(own.node_parts.objects),
+            change=change,
         )
 
     # one after the other: of a file that is sent twice at once, the second import finds what the first has stored
@@ -125,6 +130,20 @@ async def import_file(
             "skipped": list(report.skipped),
         }
     )
+
+
+async def _change(site: Site, scope: Owner, *, is_kept: bool) -> Callable[[str, Message], Message] | None:
+    """Gives an imported message as it may be stored, and blocks; None where the policy changes none."""
+    personal_data, loop = site.parts.personal_data, asyncio.get_running_loop()
+    if (await personal_data.enter(scope)).messages in ("off", "tag"):
+        return None
+
+    def change(id: str, message: Message) -> Message:
+        within = replace(scope, conversation=id)
+        changing = personal_data.messages(within, [message], is_kept=is_kept)
+        return asyncio.run_coroutine_threadsafe(changing, loop).result()[0]
+
+    return change
 
 
 def _download(pieces: AsyncIterator[bytes], format: ExportFormat) -> Response:

@@ -6,7 +6,7 @@ disconnects cancels it.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -80,9 +80,22 @@ class _Whose:
 async def _whose(
     request: Request, site: SiteHere, project: ProjectHere, user: User = None, own_user: OwnUser = None
 ) -> _Whose:
+    if principal_of(request.scope).configs is not None:
+        user = _callable(user, site.parts.workflows.users)
     if not principal_of(request.scope).is_bound:
         return _Whose(user, None)
     return _Whose(user, owner(project, default_user(site.options) if own_user is None else own_user))
+
+
+def _callable(named: str | None, users: Sequence[str]) -> str:
+    """The named user of those that the caller may call, else the first one. Raises InvalidRequest."""
+    found = next((name for name in users if named is None or name.lower() == named.lower()), None)
+    if found is None:
+        raise InvalidRequest(
+            f"user must name one of the users served here: {', '.join(users)}. It is {(named or '')[:80]!r}.",
+            field="user",
+        )
+    return found
 
 
 WhoseHere = Annotated[_Whose, Depends(_whose)]

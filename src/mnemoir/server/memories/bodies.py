@@ -15,7 +15,7 @@ from mnemoir.core.proposals import Proposal
 from mnemoir.core.scope import entity_name
 from mnemoir.memory.facts import AddRequest, Turn
 from mnemoir.ports.memory_store import ListFilter, Receipt, Visible
-from mnemoir.ports.project_settings import Reviewed
+from mnemoir.ports.project_settings import PiiAction, Reviewed
 from mnemoir.server.rest import LONGEST_QUERY, Body, Instant, UserId, name_of, not_blank, strict_whole_number
 
 MOST_MESSAGES = 1000
@@ -245,6 +245,9 @@ class SettingsBody(Body):
     decayDays: Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)] | None = None
     searchLimit: Annotated[int, Field(ge=0, le=MOST_SEARCHED)] | None = None
     review: Reviewed | None = None
+    piiFacts: PiiAction | None = None
+    piiMessages: PiiAction | None = None
+    piiModels: PiiAction | None = None
 
 
 class ImportedProposal(Body):

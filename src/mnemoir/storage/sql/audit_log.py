@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from mnemoir.core.audit import CHAIN_BEGIN, AuditEntry, chained, first_break
@@ -42,9 +42,10 @@ class SqlAuditLog:
         before: int | None = None,
         action: str | None = None,
         actor: str | None = None,
+        day: date | None = None,
     ) -> list[AuditEntry]:
-        """Entries of a tenant, None for all, newest first; only of this `action` and `actor`, if given."""
-        only = {"tenant": tenant, "action": action, "actor": actor}
+        """Entries of a tenant, None for all, newest first; only of this `action`, `actor` and day in UTC, if given."""
+        only = {"tenant": tenant, "action": action, "actor": actor, "day": None if day is None else day.isoformat()}
         values = {**only, "limit": limit, "before": 2**62 if before is None else before}
         return [_entry(row) for row in self._file.read(lambda sql: sql.rows(_QUERIES["newest"], **values))]
 

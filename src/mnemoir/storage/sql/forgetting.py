@@ -22,12 +22,23 @@ from mnemoir.storage.sql.job_queue import put_job
 from mnemoir.storage.sql.proposals import erase_proposals
 from mnemoir.storage.sql.rows import narrowing
 
-_QUERIES = {**queries("forgetting"), **queries("erasing"), **queries("changes"), **queries("change_log")}
+_QUERIES = {
+    name: query
+    for subject in ("forgetting", "erasing", "changes", "change_log", "personal_values")
+    for name, query in queries(subject).items()
+}
 _GIVE_NO_TEXT = ("restored", "merged", "confirmed", "undone")
 ERASE = "erase"  # the kind of such jobs
 
 _ROWS_AT_ONCE = 1000
-_TABLES = ("erase_memories", "erase_events", "erase_waiting", "erase_turns", "erase_answers")  # events name turns
+_TABLES = (
+    "erase_memories",
+    "erase_events",  # they name turns
+    "erase_waiting",
+    "erase_turns",
+    "erase_answers",
+    "erase_values",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +148,7 @@ def make_nobodys(sql: Sql, scope: Scope, now: datetime) -> int:
     sql.run(_QUERIES["make_nobodys"], name=uuid.uuid4().hex)
     removals += count or 1  # there may have been closed ones
     sql.run(_QUERIES["begin_scope"], **owner_values(scope), changes=changes, removals=removals, next_seq=next_seq)
+    sql.run(_QUERIES["move_values_of_messages"], **owner_values(scope))
     put_job(sql, _job_of(sql.scope_id), ERASE, {}, now=now)
     return count
 

@@ -23,12 +23,13 @@ FACT_TABLES: Tables = {
     "file_index": ("terms", "vector", "token_ids", "token_codes", "second_vector"),
 }
 PROPOSAL_TABLES: Tables = {"proposals": ("text", "previous_text", "state")}
+PERSONAL_TABLES: Tables = {"pii_values": ("original",)}
 JOB_TABLES: Tables = {"jobs": ("payload", "result", "error")}
 CONVERSATION_TABLES: Tables = {"catalogue": (), "catalogued_conversations": (), "catalogued_days": ()}
 OTHER_TABLES = ("scopes", "file_projects", "project_settings", "migrations")
 CELLS = frozenset(
     column
-    for tables in (FACT_TABLES, PROPOSAL_TABLES, JOB_TABLES)
+    for tables in (FACT_TABLES, PROPOSAL_TABLES, PERSONAL_TABLES, JOB_TABLES)
     for columns in tables.values()
     for column in columns
 )

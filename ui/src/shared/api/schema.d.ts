@@ -4298,6 +4298,21 @@ export interface components {
              * @enum {string}
              */
             review: "off" | "changes" | "all";
+            /**
+             * Piifacts
+             * @enum {string}
+             */
+            piiFacts: "off" | "tag" | "redact" | "block";
+            /**
+             * Piimessages
+             * @enum {string}
+             */
+            piiMessages: "off" | "tag" | "redact" | "block";
+            /**
+             * Piimodels
+             * @enum {string}
+             */
+            piiModels: "off" | "tag" | "redact" | "block";
         };
         /**
          * ProjectWithUsers
@@ -6613,6 +6628,12 @@ export interface components {
             searchLimit?: number | null;
             /** Review */
             review?: ("off" | "changes" | "all") | null;
+            /** Piifacts */
+            piiFacts?: ("off" | "tag" | "redact" | "block") | null;
+            /** Piimessages */
+            piiMessages?: ("off" | "tag" | "redact" | "block") | null;
+            /** Piimodels */
+            piiModels?: ("off" | "tag" | "redact" | "block") | null;
         };
         /**
          * SummaryBody
@@ -7374,6 +7395,10 @@ export interface operations {
                 cursor?: string | null;
                 /** @description one action alone, such as `keys.create` */
                 action?: string | null;
+                /** @description acts of one key or person alone, such as `user:mira` */
+                actor?: string | null;
+                /** @description entries of one day alone, in UTC */
+                day?: string | null;
             };
             header?: never;
             path?: never;

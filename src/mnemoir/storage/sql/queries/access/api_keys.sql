@@ -1,6 +1,6 @@
 -- part: columns
 k.id, k.hash, k.tenant, k.projects, k.user, k.role, k.label, k.created_at, k.created_by, k.expires_at, k.revoked_at,
-       k.replaced_by, k.last_used_at
+       k.replaced_by, k.last_used_at, k.configs
 
 -- name: key
 -- One key, and whether its tenant is suspended; at most one row, by the primary key.
@@ -15,17 +15,18 @@ SELECT {columns}
  ORDER BY k.created_at, k.id LIMIT :limit;
 
 -- name: any_key
--- A row when any key was ever made, whatever became of it.
-SELECT 1 FROM api_keys LIMIT 1;
+-- A row when any key or user was ever made, whatever became of it.
+SELECT 1 FROM api_keys UNION ALL SELECT 1 FROM access WHERE name = 'users_made' LIMIT 1;
 
 -- name: two_keys
--- Two rows when at least two keys were not revoked.
-SELECT 1 FROM api_keys WHERE revoked_at IS NULL LIMIT 2;
+-- Two rows when at least two keys were not revoked, or users not disabled.
+SELECT 1 FROM api_keys WHERE revoked_at IS NULL UNION ALL SELECT 1 FROM users WHERE disabled_at IS NULL LIMIT 2;
 
 -- name: put_key
 -- Store a new key.
-INSERT INTO api_keys (id, hash, tenant, projects, user, role, label, created_at, created_by, expires_at)
-VALUES (:id, :hash, :tenant, :projects, :user, :role, :label, :created_at, :created_by, :expires_at);
+INSERT INTO api_keys (id, hash, tenant, projects, user, role, label, created_at, created_by, expires_at,
+                      configs)
+VALUES (:id, :hash, :tenant, :projects, :user, :role, :label, :created_at, :created_by, :expires_at, :configs);
 
 -- name: end_key
 -- End a key at a time, unless it ends before; note what replaces it.

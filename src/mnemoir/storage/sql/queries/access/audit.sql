@@ -18,7 +18,7 @@ SELECT {columns} FROM audit WHERE number > :after ORDER BY number LIMIT :limit;
 -- Rows before a number, newest first, of a tenant, or of all for NULL; by the primary key or index audit_of_tenant.
 SELECT {columns} FROM audit
  WHERE number < :before AND (:tenant IS NULL OR tenant = :tenant) AND (:action IS NULL OR action = :action)
-   AND (:actor IS NULL OR actor = :actor)
+   AND (:actor IS NULL OR actor = :actor) AND (:day IS NULL OR substr(at, 1, 10) = :day)
  ORDER BY number DESC LIMIT :limit;
 
 -- name: open
