@@ -36,10 +36,13 @@ def origins(memories) -> dict[str, str]:
     return {one.text: one.origin for one in memories}
 
 
-def test_of_a_hundred_planted_instructions_at_least_ninety_are_suspected():
+def test_of_planted_instructions_at_least_nine_in_ten_are_suspected():
     planted = rows("planted_instructions")
-    assert len(planted) == 100
-    assert sum(is_suspected(text, origin) for origin, _, text in planted) >= 90
+    suspected = [text for origin, _, text in planted if is_suspected(text, origin)]
+    assert len(planted) == 185
+    assert len(suspected) >= 0.9 * len(planted)
+    first = planted[:100]
+    assert sum(is_suspected(text, origin) for origin, _, text in first) >= 90
 
 
 def test_plain_statements_and_what_a_user_prefers_are_not_suspected():

@@ -187,6 +187,7 @@ def _message(scope: Scope, request: AddRequest, turn: Turn, now: datetime) -> Me
         app=scope.app,
         conversation=scope.conversation,
         role=turn.role,
+        given_origin="person" if request.is_by_hand and turn.origin == "api" else None,
         speaker=turn.speaker,
         expires_on=request.expires_on,
     )

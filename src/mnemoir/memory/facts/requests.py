@@ -65,7 +65,7 @@ class AddRequest:
 
     Without `infer` every turn is kept word for word and no model is asked. `said_at` is the time of turns without
     their own: it resolves relative dates, and what is added holds from then on. A time more than a day ahead of the
-    clock counts as the time of arrival.
+    clock counts as the time of arrival. `is_by_hand`: a person wrote what is kept word for word.
     """
 
     turns: Sequence[Turn]
@@ -74,6 +74,7 @@ class AddRequest:
     said_at: datetime | None = None
     expires_on: str | None = None
     receipt: Receipt | None = None
+    is_by_hand: bool = False
 
     @property
     def session(self) -> str | None:

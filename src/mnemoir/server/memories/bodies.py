@@ -96,7 +96,7 @@ class MessageBody(Body):
 
 
 class AddBody(Body):
-    """`POST /api/memories`."""
+    """`POST /api/memories`. With `origin`, what is kept word for word was written by hand, not by a client's user."""
 
     messages: Annotated[list[MessageBody], Field(min_length=1, max_length=MOST_MESSAGES)]
     user_id: UserId
@@ -110,6 +110,7 @@ class AddBody(Body):
     async_mode: bool | None = False
     include_usage: bool | None = False
     dry_run: bool | None = False
+    origin: Literal["person"] | None = None
 
     def request(self, receipt: Receipt | None) -> AddRequest:
         """This body in fact memory's type."""
@@ -120,6 +121,7 @@ class AddBody(Body):
             said_at=self.timestamp,
             expires_on=self.expiration_date,
             receipt=receipt,
+            is_by_hand=self.origin == "person",
         )
 
 

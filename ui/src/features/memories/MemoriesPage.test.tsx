@@ -156,7 +156,7 @@ test('a memory is added by hand, word for word', async () => {
   await userEvent.type(await screen.findByRole('textbox', { name: 'Memory' }), 'Hates coriander{Control>}{Enter}');
   await waitFor(() => expect(screen.queryByRole('dialog')).not.toBeInTheDocument());
   const messages = [{ role: 'user', content: 'Hates coriander' }];
-  expect(bodies).toEqual([{ messages, user_id: 'mira', infer: false }]);
+  expect(bodies).toEqual([{ messages, user_id: 'mira', infer: false, origin: 'person' }]);
 });
 
 test('the project’s memory settings and extraction prompt are changed in the page', async () => {

@@ -6649,7 +6649,7 @@ export interface components {
         };
         /**
          * AddBody
-         * @description `POST /api/memories`.
+         * @description `POST /api/memories`. With `origin`, what is kept word for word was written by hand, not by a client's user.
          */
         AddBody: {
             /** Messages */
@@ -6678,6 +6678,8 @@ export interface components {
             include_usage?: boolean | null;
             /** Dry Run */
             dry_run?: boolean | null;
+            /** Origin */
+            origin?: "person" | null;
         };
         /**
          * AnswerBody
