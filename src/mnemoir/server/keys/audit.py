@@ -22,7 +22,8 @@ Action = Annotated[str | None, Query(description="one action alone, such as `key
 
 class AuditRecord(JsonObject):
     """An entry. An act that goes on for some time is `begun`, and a later entry, with its number as `of`, has the
-    result: an HTTP status. `count` is how often the same was refused within seconds."""
+    result: an HTTP status. `count` is how often the same happened: was refused within seconds, or read in an hour.
+    `user` is whose data it is about, "" for nobody's, and `erased:` with a digest for one who was erased."""
 
     number: int
     at: str
@@ -30,6 +31,7 @@ class AuditRecord(JsonObject):
     actor: str
     action: str
     target: str
+    user: str
     result: str
     request_id: str
     address: str
@@ -72,6 +74,7 @@ def entry_json(entry: AuditEntry) -> AuditRecord:
         "actor": entry.actor,
         "action": entry.action,
         "target": entry.target,
+        "user": entry.about,
         "result": entry.result,
         "request_id": entry.request_id,
         "address": entry.address,
