@@ -66,6 +66,10 @@ MATRIX = {
         GET /api/workflows/files/{path} /api/workflows/kept/{path}
         PUT /api/workflows/files/{path}
         POST /api/workflows/check /api/workflows/kept/{path} /api/workflows/try
+        POST /api/subjects/{user_id}/export /api/subjects/{user_id}/erase
+        GET /api/holds
+        PUT /api/holds/{user_id}
+        DELETE /api/holds/{user_id}
     """,
     MANAGE: """
         GET /api/keys /api/tenants /api/audit /api/model/found
@@ -76,7 +80,7 @@ MATRIX = {
     """,
     SERVER: """
         GET /ready /metrics /api/status /api/status/growth /api/status/latencies /api/clients
-        POST /api/status/check
+        POST /api/status/check /api/retention/run
     """,
 }
 STREAMS = {("GET", "/api/runs/live")}

@@ -34,6 +34,7 @@ WRONG_VALUES = [
     ("storage: {backend: sqlit}", "must be one of 'sqlite' or 'file' (did you mean 'sqlite'?)."),
     ("memory: {default_project: ../x}", "memory.default_project is '../x' and must be 1 to 128 letters"),
     ("memory: {decay_days: six}", "mnemoir.yaml: memory.decay_days is 'six' and must be a number."),
+    ("retention: {memories_days: 0}", "retention.memories_days is '0' and must be greater than or equal to 1."),
     ("memory: {search_limit: 0}", "memory.search_limit is '0' and must be greater than or equal to 1."),
     ("memory: {management_url: ftp://x}", "must be a URL that starts with http:// or https:// and names a host."),
     ("llm: {model: 5}", "llm.model is '5' and must be text; put it in quotes."),
@@ -56,7 +57,7 @@ def test_an_unknown_key_is_named_with_the_nearest_and_all_allowed_ones():
     assert "mnemoir.yaml: server.prot is not a setting. Did you mean server.port?" in message
     assert "Allowed in server: host, port, root_path" in message
     assert (
-        "The sections are: server, limits, security, audit, storage, memory, llm, embedding, workflows, runs, log."
+        "The sections are: server, limits, security, audit, retention, storage, memory, llm, embedding, workflows, runs, log."
         in complaint("colour: blue")
     )
     assert "Allowed in llm.timeouts: connect_s" in complaint("llm: {timeouts: {conect_s: 1}}")

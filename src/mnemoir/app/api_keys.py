@@ -142,6 +142,11 @@ class ApiKeys:
         place = None if after is None else (to_text(after.created_at), after.id)
         return [] if keys is None else keys.listed(tenant, limit=limit, after=place)
 
+    def of_user(self, tenant: str, user: str) -> Sequence[ApiKey]:
+        """The keys that are bound to a user, oldest first."""
+        keys = self._store()
+        return [] if keys is None else keys.of_user(tenant, user)
+
     def revoke(self, key_id: str, tenant: str | None = None) -> ApiKey:
         """End a key at once; again for one that has ended. Raises NotFound."""
         ended = self.get(key_id, tenant)

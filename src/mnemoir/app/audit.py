@@ -1,22 +1,20 @@
 """The audit log of a data directory: who did what with keys, settings and all of somebody's data.
 
 An act that goes through several files has an entry before it, and another with its result behind it. Refusals are
-gathered for some seconds, and written once with their number. So are, for the rest of the hour, reads of a user's data
-by keys that are bound to no user. The log is in the file of the keys, and is off as long as no key is needed.
+gathered for some seconds, and written once with their number. So are reads of a user's data by keys that are bound to
+no user, for the rest of the hour. The log is in the file of the keys, and is off as long as no key is needed.
 """
 
 import asyncio
-import os
 from collections import Counter
 from collections.abc import Coroutine, Sequence
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import structlog
 
 from mnemoir.app.api_keys import ApiKeys
-from mnemoir.core.atomic_file import append_file
+from mnemoir.core.atomic_file import append_line
 from mnemoir.core.audit import AuditEntry
 from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.errors import StorageUnavailable
@@ -136,9 +134,18 @@ class Audit:
         _cancel(self._flush)
         (refused, self._refused), self._flush = (self._refused, Counter()), None
         at = to_text(self._clock())
-        names = ("tenant", "actor", "user", "action", "result", "address")
         entries = [
-            AuditEntry(at=at, count=count, **dict(zip(names, each, strict=True))) for each, count in refused.items()
+            AuditEntry(
+                at=at,
+                tenant=tenant,
+                actor=actor,
+                action=action,
+                user=user,
+                result=status,
+                address=address,
+                count=count,
+            )
+            for (tenant, actor, user, action, status, address), count in refused.items()
         ]
         await self._write(entries, "refusals")
 
@@ -147,9 +154,7 @@ class Audit:
         (reads, self._reads), self._hour_ends = (self._reads, Counter()), None
         at = to_text(self._clock())
         entries = [
-            AuditEntry(
-                at=at, tenant=tenant, actor=actor, action=_READ, user=user, result="done", request_id="", count=n
-            )
+            AuditEntry(at=at, tenant=tenant, actor=actor, action=_READ, user=user, result="done", count=n)
             for (tenant, actor, user), n in reads.items()
         ]
         await self._write(entries, "reads")
@@ -177,17 +182,9 @@ class Audit:
         log.prune(self._clock() - self._kept)
         if self._anchor is not None:
             number, chain = log.head()
-            _append(self._anchor, f"{to_text(self._clock())} {number} {chain.hex()}\n")
+            append_line(self._anchor, f"{to_text(self._clock())} {number} {chain.hex()}")
 
 
 def _cancel(timer: asyncio.TimerHandle | None) -> None:
     if timer is not None:
         timer.cancel()
-
-
-def _append(path: Path, line: str) -> None:
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        append_file(folder, path.name, line.encode())
-    finally:
-        os.close(folder)

@@ -16,8 +16,8 @@ class AuditEntry:
 
     `actor` is the id of a key, "command line", or "anybody" on a server without keys. `target` names what the act was
     about, `user` whose data, "" for nobody's. `result` is `begun` before an act that goes through several files, and
-    then a row with `of`, the number of that one, has its result: a status of HTTP, or `done`. `count` is how often the
-    same happened within some time.
+    then a row with `of`, the number of that one, has its result: a status of HTTP, or `done`. `count` is how often
+    the same happened within some time.
 
     The chain is over `names`, a keyed digest of `target`, `user` and `address`, which therefore can be erased. They
     are checked against it until then. `subject` is a keyed digest of tenant and user, by which an erasure finds its

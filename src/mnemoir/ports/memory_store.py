@@ -271,7 +271,10 @@ class MemoryStore(VectorBacklog, Committer, Protocol):
         """
 
     async def age(self, scope: Scope, old: Old, *, limit: int) -> Mapping[str, int]:
-        """Delete at most `limit` rows of each kind that are too old: `history`, `removed`, `replaced`; their numbers."""
+        """Delete at most `limit` rows of each kind that are too old; their numbers, by kind.
+
+        The kinds are `history`, `removed` and `replaced`.
+        """
 
     async def aged(self, scope: Scope, old: Old) -> Mapping[str, int]:
         """How many rows `age` would delete of each kind, without a limit."""

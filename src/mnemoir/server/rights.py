@@ -22,11 +22,12 @@ _ADMIN = re.compile(
     r"|(?:PUT|DELETE) /api/memories/(?:extraction-prompt|settings)"
     r"|POST /api/(?:import|conversations/(?:import|prune|node-memory/cleanup))"
     r"|[A-Z]+ /api/workflows/.*"
+    r"|POST /api/subjects/(?s:.+)|[A-Z]+ /api/holds(?:/(?s:.+))?"
 )
 _MANAGING = re.compile(
     r"(?:POST|PUT|DELETE) /api/model(?:/.*)?|GET /api/model/found|[A-Z]+ /api/(?:keys|tenants|audit)(?:/.*)?"
 )
-_SERVER = re.compile(r"(?:GET|POST) (?:/api/(?:status|clients)(?:/.*)?|/metrics|/ready)")
+_SERVER = re.compile(r"(?:GET|POST) (?:/api/(?:status|clients|retention)(?:/.*)?|/metrics|/ready)")
 # the others are told by their right
 _BUCKETS: tuple[tuple[Bucket, re.Pattern[str]], ...] = (
     ("chat", re.compile(r"POST (?:(?:/v1)?(?:/chat)?/completions|/api/(?:chat|generate))")),

@@ -184,6 +184,15 @@ class Audit(Section):
     anchor: AbsolutePath | None = None
 
 
+class Retention(Section):
+    """For how many days things are kept; None for ever. `backups_days` is only told: nothing deletes backups."""
+
+    memories_days: int | None = Field(default=None, ge=1, le=36_500)
+    history_days: int | None = Field(default=None, ge=1, le=36_500)
+    deleted_days: int | None = Field(default=None, ge=1, le=36_500)
+    backups_days: int | None = Field(default=None, ge=1, le=36_500)
+
+
 class Storage(Section):
     """Storage of memories: back end and directories."""
 
@@ -329,6 +338,7 @@ class Settings(Section):
     limits: Limits = Limits()
     security: Security = Security()
     audit: Audit = Audit()
+    retention: Retention = Retention()
     storage: Storage = Field(default_factory=Storage)
     memory: Memory = Memory()
     llm: Llm = Llm()

@@ -25,6 +25,9 @@ def proposal_kind(review: Review, queue: ProposalStore, tables: Mapping[str, Seq
         await review.forget(scope)
         return {}
 
+    async def expire(dry_run: bool) -> Amounts:
+        return {"proposals": await queue.expire(dry_run=dry_run)}
+
     async def counts() -> Amounts:
         return {"proposals": await queue.total()}
 
@@ -34,7 +37,7 @@ def proposal_kind(review: Review, queue: ProposalStore, tables: Mapping[str, Seq
         forget=forget,
         counts=counts,
         exchange=ProposalExchange(queue),
-        expire=queue.expire,
+        expire=expire,
     )
 
 

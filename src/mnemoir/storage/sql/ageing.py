@@ -1,4 +1,4 @@
-"""Deletion of what is too old in one scope: events of the history, removed memories, and states that were replaced."""
+"""Deletion of what is too old in one scope: events of the history, removed memories, and replaced states."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -55,5 +55,5 @@ class Holds:
         which = {"tenant": scope.tenant, "user": scope.user}
         if await self._db.read(None, lambda sql: sql.row(_QUERIES["hold"], **which)) is not None:
             raise LegalHold(
-                f"{scope.user[:80]!r} is on legal hold, so nothing was deleted. Lift it with `mnemoir hold clear` first."
+                f"{scope.user[:80]!r} is on legal hold, so nothing was deleted. Lift it first: `mnemoir hold clear`."
             )
