@@ -84,7 +84,7 @@ MATRIX = {
     """,
 }
 STREAMS = {("GET", "/api/runs/live")}
-CHANGING = {("GET", "/api/audit")}  # each request adds to it
+CHANGING = {("GET", "/api/audit"), ("POST", "/api/subjects/{user_id}/export")}  # each request adds to the log
 ENDLESS_OR_TIMED = STREAMS | CHANGING | {("POST", path) for path in ("/v1/chat/completions", "/chat/completions")}
 
 

@@ -5,6 +5,7 @@ import json
 import zipfile
 from base64 import b64encode
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 import pytest
 
@@ -165,10 +166,18 @@ async def test_a_key_of_one_user_exports_and_erases_that_user_alone(two):
     assert error_of(await server.ask("PUT", f"/api/holds/{OTTO}", {"reason": "x"}, **own)) == (403, "forbidden")
 
 
+async def test_a_key_of_another_tenant_finds_and_erases_nothing(two):
+    server, admin = two
+    theirs = {"x_api_key": server.parts.api_keys.create(role="admin", tenant="acme", by="test")[1]}
+    assert (await archive_of(server, MIRA, theirs)).keys() == {"about.json", "audit.jsonl"}
+    report = succeeded(await server.ask("POST", f"/api/subjects/{MIRA}/erase", **theirs))
+    assert (report["projects"], report["counts"]["keys"]) == ([], 0)
+    assert (await server.ask("POST", f"/api/subjects/{MIRA}/erase?tenant=default", **theirs)).status == 404
+    assert f"Owns a {QUINCE} boat".encode() in b"".join((await archive_of(server, MIRA, admin)).values())
+
+
 @pytest.mark.parametrize("name", ["a%2Fb", "a%0Ab", "erase", "über"])
 async def test_names_of_any_form_are_erased(server, name, tmp_path):
-    from urllib.parse import quote, unquote
-
     user = unquote(name)
     said = {"messages": [{"role": "user", "content": QUINCE}], "user_id": user, "infer": False}
     await server.post("/api/memories", said)

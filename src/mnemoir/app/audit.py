@@ -92,12 +92,16 @@ class Audit:
         log, key = self._keys.audit_log()
         return log.problems(key, open_before=self._clock() - _PATIENCE)
 
+    async def write_gathered(self) -> None:
+        """Write the refusals and reads that were gathered, now."""
+        await self._write_refused()
+        await self._write_reads()
+
     async def aclose(self) -> None:
         """Write what was gathered."""
         if self._upkeep is not None:
             self._upkeep.cancel()
-        await self._write_refused()
-        await self._write_reads()
+        await self.write_gathered()
         if self._flushing:
             await asyncio.wait(self._flushing)
 

@@ -276,6 +276,8 @@ async def open_parts(settings: Settings) -> Parts:
             runs=runs,
             open_kept_runs=partial(open_kept_runs, settings),
             api_keys=api_keys,
+            audit=audit,
+            background=background,
             recall=recall,
             kinds=kinds,
             backups_days=settings.retention.backups_days,

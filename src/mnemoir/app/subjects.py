@@ -14,17 +14,20 @@ import orjson
 
 from mnemoir import __version__
 from mnemoir.app.api_keys import ApiKeys
+from mnemoir.app.audit import Audit
 from mnemoir.app.backup_list import KnownBackup, known_backups
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
 from mnemoir.app.kinds import Forgetting
 from mnemoir.app.people import Everybody
+from mnemoir.app.remembering import queue_of
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.transfer import export_all
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import now_text
 from mnemoir.core.discussions import Discussion
 from mnemoir.core.scope import Scope
+from mnemoir.memory.background import Background
 from mnemoir.memory.discussions.transfer import copy_of
 from mnemoir.memory.facts.kind import FACT
 from mnemoir.ports.memory_kinds import MemoryKind
@@ -35,6 +38,7 @@ from mnemoir.storage.tombstones import add_tombstone
 
 _PAGE = 200
 _PIECE = 1 << 18
+_PATIENCE_S = 30.0  # for a memory that is being made
 Amounts = Mapping[str, int]
 
 
@@ -73,6 +77,8 @@ class Subjects:
         runs: RunStore,
         open_kept_runs: Callable[[], RunStore | None],
         api_keys: ApiKeys,
+        audit: Audit,
+        background: Background,
         recall: Recall,
         kinds: Sequence[MemoryKind],
         backups_days: int | None = None,
@@ -85,6 +91,8 @@ class Subjects:
         self._runs = runs
         self._open_kept_runs = open_kept_runs
         self._api_keys = api_keys
+        self._audit = audit
+        self._background = background
         self._recall = recall
         self._facts = next(kind.exchange for kind in kinds if kind.name == FACT and kind.exchange is not None)
         self._backups_days = backups_days
@@ -126,6 +134,7 @@ class Subjects:
             counts.update(found)
             projects += [scope.project] if any(found.values()) else []
         if person.projects is None:
+            await self._audit.write_gathered()  # it may name the person
             keys, entries = await asyncio.to_thread(self._api_keys.erase_user, person.tenant, person.user)
             counts.update({"keys": keys, "audit_entries": entries})
         backups = await asyncio.to_thread(known_backups, self._data_dir, self._backups_days)
@@ -155,6 +164,8 @@ class Subjects:
         if kept is not None:
             await kept.forget(scope)
             await kept.aclose()
+        # the queue is named after the user, also in jobs that are done
+        await self._background.withdraw(queue_of(scope), lambda job: True, patience_s=_PATIENCE_S)
         await self._everybody.rows.drop(scope)
         self._recall.forget(scope)
         return counts
