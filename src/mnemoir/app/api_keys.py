@@ -147,6 +147,11 @@ class ApiKeys:
         keys = self._store()
         return [] if keys is None else keys.of_user(tenant, user)
 
+    def users(self) -> Sequence[tuple[str, str]]:
+        """The tenants and users that keys are bound to, each once."""
+        keys = self._store()
+        return [] if keys is None else keys.users()
+
     def revoke(self, key_id: str, tenant: str | None = None) -> ApiKey:
         """End a key at once; again for one that has ended. Raises NotFound."""
         ended = self.get(key_id, tenant)

@@ -143,6 +143,26 @@ class Conversations:
 
         return await asyncio.to_thread(look)
 
+    async def owners(self) -> list[Scope]:
+        """The owners of all folders whose names tell them."""
+        found = await asyncio.to_thread(_folders_below, self.root)
+        return [
+            Scope(tenant=tenant, project=project, user=folder.name)
+            for folder, tenant, project in found
+            if tenant is not None and project is not None and not _is_encoded(folder.name)
+        ]
+
+    async def encoded(self) -> list[tuple[Path, str]]:
+        """The folders whose owners have an encoded name, and their tenants."""
+        found = await asyncio.to_thread(_folders_below, self.root)
+        return [(folder, tenant or DEFAULT_TENANT) for folder, tenant, _ in found if _is_encoded(folder.name)]
+
+    async def remove_folder(self, folder: Path) -> None:
+        """Remove a user's folder, whatever is in it. Raises StorageUnavailable, and Conflict while it is in use."""
+        async with self._pool.alone(folder, patience_s=_PATIENCE_S):
+            await in_thread(_remove, folder)
+        await self._catalogue.drop(folder)
+
     async def _held(self) -> Callable[[Path], bool]:
         """Whether the user of a folder is on hold; of a project whose name is encoded, in any tenant."""
         held = await self._holds.all() if self._holds is not None else ()
@@ -279,9 +299,23 @@ def _folders_in(folder: Path) -> list[Path]:
         return []
 
 
+def _folders_below(root: Path) -> list[tuple[Path, str | None, str | None]]:
+    """Every user's folder, with tenant and project where the name of the project's folder tells them."""
+    return [
+        (folder, tenant, None if tenant is None else _project_in(parent.name, tenant))
+        for parent in _folders_in(root)
+        for tenant in (_tenant_in(parent.name),)
+        for folder in _folders_in(parent)
+    ]
+
+
+def _is_encoded(name: str) -> bool:
+    return name.startswith(encoded_name("")[0])
+
+
 def _tenant_in(name: str) -> str | None:
     """The tenant of a folder of a project; None where the name is encoded."""
-    if name.startswith(encoded_name("")[0]):
+    if _is_encoded(name):
         return None
     tenant, is_named, _ = name.partition("=")
     return tenant if is_named else DEFAULT_TENANT

@@ -27,6 +27,10 @@ class Everybody:
         held = {(hold.tenant, hold.user) for hold in await self._holds.all()}
         return [scope for scope in await self._all() if (scope.tenant, scope.user) not in held]
 
+    async def all(self) -> Sequence[Scope]:
+        """Every user with memories, or with conversations in a folder whose name tells. Raises StorageUnavailable."""
+        return list(dict.fromkeys([*await self._all(), *await self._conversations.owners()]))
+
     async def projects_of(self, tenant: str, user: str) -> Sequence[str]:
         """The projects in which a user has, or had, anything, by name. Raises StorageUnavailable."""
         known = [scope for scope in await self._all() if scope.tenant == tenant]

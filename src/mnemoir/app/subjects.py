@@ -34,7 +34,8 @@ from mnemoir.ports.memory_kinds import MemoryKind
 from mnemoir.ports.objects import ObjectNotFound
 from mnemoir.ports.run_store import RunFilter, RunStore
 from mnemoir.search.recall import Recall
-from mnemoir.storage.tombstones import add_tombstone
+from mnemoir.storage.backups.staging import clear_staging
+from mnemoir.storage.tombstones import Tombstones, add_tombstone
 
 _PAGE = 200
 _PIECE = 1 << 18
@@ -84,7 +85,7 @@ class Subjects:
         backups_days: int | None = None,
     ) -> None:
         self._data_dir = data_dir
-        self._everybody = everybody
+        self.everybody = everybody
         self._forgetting = forgetting
         self._conversations = conversations
         self._discussions = discussions
@@ -124,9 +125,7 @@ class Subjects:
         """
         owner = Scope(tenant=person.tenant, project="", user=person.user)
         await self._forgetting.holds.refuse(owner)
-        at = now_text()
-        for project in (None,) if person.projects is None else person.projects:
-            await asyncio.to_thread(add_tombstone, self._data_dir, person.tenant, person.user, project=project, at=at)
+        await self._bury(person)
         counts: Counter[str] = Counter()
         projects = []
         for scope in await self._scopes(person):
@@ -137,21 +136,49 @@ class Subjects:
             await self._audit.write_gathered()  # it may name the person
             keys, entries = await asyncio.to_thread(self._api_keys.erase_user, person.tenant, person.user)
             counts.update({"keys": keys, "audit_entries": entries})
+        await asyncio.to_thread(clear_staging, self._data_dir)
+        await self._bury(person)  # again, for a backup that began meanwhile
         backups = await asyncio.to_thread(known_backups, self._data_dir, self._backups_days)
-        return Erased(projects=projects, counts=counts, backups=[one for one in backups if one.made_at <= at])
+        return Erased(projects=projects, counts=counts, backups=backups)
+
+    async def erase_again(self, tombstones: Tombstones, since: str) -> int:
+        """Erase who was erased after a time, in data of that time, whatever was on hold then; how many scopes.
+
+        Raises Conflict and StorageUnavailable.
+        """
+        found = [
+            scope
+            for scope in await self.everybody.all()
+            if tombstones.after(scope.tenant, scope.user, scope.project, since)
+        ]
+        for scope in found:
+            await self._forgetting.holds.clear(scope.tenant, scope.user)
+            await self._erase_project(scope)
+        for folder, tenant in await self._conversations.encoded():
+            if tombstones.after(tenant, folder.name, None, since):
+                await self._conversations.remove_folder(folder)
+        for tenant, user in await asyncio.to_thread(self._api_keys.users):
+            if tombstones.after(tenant, user, None, since):
+                await asyncio.to_thread(self._api_keys.erase_user, tenant, user)
+        return len(found)
+
+    async def _bury(self, person: Person) -> None:
+        at = now_text()
+        for project in (None,) if person.projects is None else person.projects:
+            await asyncio.to_thread(add_tombstone, self._data_dir, person.tenant, person.user, project, at)
 
     async def _scopes(self, person: Person) -> list[Scope]:
         named = person.projects
         if named is None:
             kept = self._open_kept_runs()
-            named = await self._everybody.projects_of(person.tenant, person.user)
+            named = await self.everybody.projects_of(person.tenant, person.user)
             if kept is not None:
                 named = sorted({*named, *await kept.projects_of(person.tenant, person.user)})
                 await kept.aclose()
         return [Scope(tenant=person.tenant, project=project, user=person.user) for project in named]
 
     async def _erase_project(self, scope: Scope) -> Counter[str]:
-        counts = Counter(await self._everybody.rows.amounts(scope))
+        counts = Counter(await self.everybody.rows.amounts(scope))
         counts["runs"] = len([run async for run in self._runs_of(scope)])
         if await self._conversations.exist(scope):
             async with self._conversations.of(scope) as own:
@@ -166,7 +193,7 @@ class Subjects:
             await kept.aclose()
         # the queue is named after the user, also in jobs that are done
         await self._background.withdraw(queue_of(scope), lambda job: True, patience_s=_PATIENCE_S)
-        await self._everybody.rows.drop(scope)
+        await self.everybody.rows.drop(scope)
         self._recall.forget(scope)
         return counts
 
@@ -174,7 +201,7 @@ class Subjects:
         place = f"projects/{scope.project}"
         async for page in self._facts.pages(scope):
             await archive.add_lines(f"{place}/current_memories.jsonl", page)
-        for name, rows in (await self._everybody.rows.tables(scope)).items():
+        for name, rows in (await self.everybody.rows.tables(scope)).items():
             await archive.add_lines(f"{place}/{name}.jsonl", rows)
         ids: list[str] = []
         if await self._conversations.exist(scope):

@@ -19,6 +19,7 @@ from mnemoir.storage.sqlite.transactions import storage_errors
 
 TOMBSTONES_FILE = "erased.jsonl"
 _COST = 2**12  # of scrypt: some milliseconds a name
+_MEMBERS = ("at", "salt", "name", "folder", "project")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _Line = Mapping[str, str | None]
 
@@ -44,10 +45,20 @@ class Tombstones:
             for line in self.lines
         )
 
+    def newer_than(self, time: str) -> bool:
+        """Whether anybody was erased after a time."""
+        return any(str(line["at"]) > time for line in self.lines)
+
 
 def read_tombstones(folder: Path) -> Tombstones:
     """The erasures written down in a data directory; none without a file. Raises StorageUnavailable."""
     return Tombstones(_lines_in(folder)[0])
+
+
+def parsed_tombstones(content: bytes, path: Path) -> Tombstones:
+    """The erasures in the bytes of such a file. Raises StorageUnavailable."""
+    with storage_errors(path, ValueError, KeyError, TypeError):
+        return Tombstones(_parsed(content)[0])
 
 
 def add_tombstone(folder: Path, tenant: str, user: str, project: str | None, at: str) -> None:
@@ -83,15 +94,13 @@ def _lines_in(folder: Path) -> tuple[list[_Line], int]:
         finally:
             os.close(opened)
         content = b"" if found is None else found[0]
-        whole = content[: content.rfind(b"\n") + 1]
-        lines = [json.loads(line) for line in whole.splitlines()]
-        return [{name: line[name] for name in ("at", "salt", "name", "folder", "project")} for line in lines], len(
-            whole
-        )
+        return _parsed(content)
 
 
-def _checked(line: _Line) -> _Line:
-    return {name: line[name] for name in ("at", "salt", "name", "folder", "project")}
+def _parsed(content: bytes) -> tuple[list[_Line], int]:
+    whole = content[: content.rfind(b"\n") + 1]
+    lines = map(json.loads, whole.splitlines())
+    return [{name: line[name] for name in _MEMBERS} for line in lines], len(whole)
 
 
 def _append(folder: Path, lines: Iterable[_Line], end: int) -> None:

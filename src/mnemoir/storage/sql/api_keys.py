@@ -114,6 +114,10 @@ class SqlApiKeys:
         rows = self._file.read(lambda sql: sql.rows(_QUERIES["keys_of_user"], tenant=tenant, user=user))
         return [_key_of(row) for row in rows]
 
+    def users(self) -> list[tuple[str, str]]:
+        """The tenants and users that keys are bound to, each once."""
+        return self._file.read(lambda sql: sql.rows(_QUERIES["users_of_keys"]))
+
     def erase_user(self, tenant: str, user: str, name: str, at: datetime, note: Note) -> int:
         """End a user's keys, and put `name` in place of the user's; how many there were."""
 

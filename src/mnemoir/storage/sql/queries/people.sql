@@ -3,8 +3,10 @@
 SELECT project FROM scopes WHERE tenant = :tenant AND user = :user ORDER BY project;
 
 -- name: names
--- Every user with a scope: tenant, project and name, in this order; from the unique key.
-SELECT tenant, project, user FROM scopes WHERE tenant <> '' ORDER BY tenant, project, user;
+-- Every user with a scope, or in a project file: tenant, project and name, in this order; by looking at all.
+SELECT tenant, project, user FROM scopes WHERE tenant <> ''
+UNION SELECT p.tenant, p.project, f.user FROM file_projects AS p JOIN file_index AS f ON f.project_number = p.number
+ORDER BY 1, 2, 3;
 
 -- name: drop_name
 -- Delete the scope of a user of whom nothing is left; by its number.

@@ -18,6 +18,10 @@ SELECT {columns}
 -- The keys that are bound to a user, oldest first; by index api_keys_of_tenant.
 SELECT {columns} FROM api_keys AS k WHERE k.tenant = :tenant AND k.user = :user ORDER BY k.created_at, k.id;
 
+-- name: users_of_keys
+-- The tenants and users that keys are bound to, each once; by looking at all.
+SELECT DISTINCT tenant, user FROM api_keys WHERE user IS NOT NULL;
+
 -- name: erase_user
 -- End the keys of a user, and replace the name; by index api_keys_of_tenant.
 UPDATE api_keys SET user = :name, label = '', revoked_at = min(coalesce(revoked_at, :at), :at)
