@@ -17,7 +17,7 @@ from pathlib import Path
 
 from mnemoir import __version__
 from mnemoir.app.api_keys import ACCESS_FILE, PEPPER_FILE
-from mnemoir.app.backup_list import KnownBackup, note_backup
+from mnemoir.app.backup_list import KnownBackup, is_listed, note_backup
 from mnemoir.app.conversation_parts import PACKS_FOLDER
 from mnemoir.app.parts import CACHE, DATABASE_FILE
 from mnemoir.app.replaying import replay_erasures
@@ -132,11 +132,19 @@ class Restored:
     erased: int
 
 
-def restore_backup(backup: Path, data_dir: Path, key: BackupKey | None = None, lost: Path | None = None) -> Restored:
+def restore_backup(
+    backup: Path,
+    data_dir: Path,
+    key: BackupKey | None = None,
+    *,
+    lost: Path | None = None,
+    live: Path | None = None,
+) -> Restored:
     """Make a data directory from a backup, whole or not at all; it must be missing or empty.
 
-    Who was erased since the backup was made is erased again: as later backups beside it tell, and `lost`, the data
-    directory that it was made of, as far as that is still there. Raises InvalidRequest, StorageUnavailable.
+    Who was erased since the backup was made is erased again: as later backups beside it tell, and `lost`, what is
+    left of the data directory that it was made of; or `live`, a data directory, if it was made of that one.
+    Raises InvalidRequest, StorageUnavailable.
     """
     backup, data_dir = (newest_in(backup) or backup).resolve(), data_dir.resolve()
     if data_dir.exists() and (not data_dir.is_dir() or any(data_dir.iterdir())):
@@ -147,8 +155,10 @@ def restore_backup(backup: Path, data_dir: Path, key: BackupKey | None = None, l
     with _plain(backup, key, place) as plain:
         manifest, data = restorable(plain), plain / DATA_FOLDER
         erasures = _erasures_since(backup, key, manifest.made_at) + read_tombstones(data)
-        if lost is not None and lost.resolve() != data_dir:
+        if lost is not None:
             erasures += read_tombstones(lost)
+        if live is not None and is_listed(live, manifest.made_at):
+            erasures += read_tombstones(live)
         with whole_folder(data_dir) as unfinished:
             for entry in manifest.files:
                 copied = copy_file(data, entry.path, unfinished)

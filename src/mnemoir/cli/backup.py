@@ -18,7 +18,7 @@ commands = group("Make, check and restore backups of a whole data directory.")
 DataDir = Annotated[Path | None, typer.Option(help="Data directory; else the one of the settings.")]
 KeyFile = Annotated[
     Path | None,
-    typer.Option(help="File with the key: 64 hexadecimal digits, or a passphrase of 12 characters or more."),
+    typer.Option(help="File with the key: 64 hexadecimal digits, or a passphrase of at least 12 characters."),
 ]
 Backup = Annotated[Path, typer.Argument(help="A backup; of a folder of backups the newest one.")]
 
@@ -82,7 +82,7 @@ def restore(
     key_file: KeyFile = None,
     lost: Annotated[
         Path | None,
-        typer.Option(help="Folder with the erased.jsonl of the data directory that the backup was made of."),
+        typer.Option(help="Folder with erased.jsonl of the data directory that is lost, which tells who was erased."),
     ] = None,
     config: Config = None,
     as_json: Json = False,
@@ -91,8 +91,8 @@ def restore(
     from mnemoir.app.backups import restore_backup
     from mnemoir.settings import load_settings
 
-    former = lost or load_settings(config, {}).storage.data_dir
-    restored = restore_backup(backup, data_dir, _key(key_file), former)
+    live = load_settings(config, {}).storage.data_dir
+    restored = restore_backup(backup, data_dir, _key(key_file), lost=lost, live=live)
     manifest = restored.manifest
     _print_done(restored.path, manifest, as_json=as_json)
     for line in manifest.left_out:
