@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -265,8 +265,11 @@ def _made(
         write_manifest(plain, manifest)
         if key is not None:
             seal_backup(plain, unfinished, key, former)
-    with storage_errors(data_dir, OSError):
+    try:
         note_backup(data_dir, KnownBackup(made_at=made_at, path=str(path), keep=keep))
+    except OSError as exc:
+        told = f"{data_dir} does not list this backup ({exc.strerror}), so no report of an erasure names it."
+        return replace(manifest, left_out=[*manifest.left_out, told])
     return manifest
 
 
