@@ -184,3 +184,18 @@ async def test_names_of_any_form_are_erased(server, name, tmp_path):
     report = succeeded(await server.ask("POST", f"/api/subjects/{quote(user, safe='')}/erase"))
     assert (report["user_id"], report["counts"]["memories"]) == (user, 1)
     assert holding(tmp_path / "data", QUINCE) == {}
+
+
+async def test_a_run_deletes_what_its_dry_run_counted_and_nothing_of_a_person_on_hold(open_server):
+    server = await open_server({"retention.memories_days": 30, "memory.auto_prune_days": 30})
+    for user in (MIRA, OTTO):
+        line = {"memory": f"Owns a {QUINCE}", "user_id": user, "created_at": "2024-01-01T00:00:00Z"}
+        succeeded(await server.ask("POST", "/api/import", line))
+    succeeded(await server.ask("PUT", f"/api/holds/{OTTO}", {"reason": "Case 12"}))
+    counted = succeeded(await server.ask("POST", "/api/retention/run?dry_run=true"))
+    done = succeeded(await server.ask("POST", "/api/retention/run"))
+    assert (counted["counts"]["memories"], done["counts"]) == (1, counted["counts"])
+    left = {user: (await server.get(f"/api/memories?user_id={user}"))["results"] for user in (MIRA, OTTO)}
+    assert {user: len(found) for user, found in left.items()} == {MIRA: 0, OTTO: 1}
+    again = succeeded(await server.ask("POST", "/api/retention/run?dry_run=true"))
+    assert not any(again["counts"].values())

@@ -65,7 +65,7 @@ class FactRetention:
             if renewed_before is not None:
                 async for ids in self._not_renewed(owner, renewed_before):
                     done["memories"] += len(ids) if dry_run else await self._store.expunge(owner, ids)
-        return done
+        return +done
 
     async def _not_renewed(self, owner: Scope, before: datetime) -> AsyncIterator[list[MemoryId]]:
         """The ids of memories that were not renewed since a time, in pages; those to be kept are left out."""

@@ -205,7 +205,10 @@ class SqlMemoryStore(SqlBacklog):
 
     async def age(self, scope: Scope, old: Old, *, limit: int) -> Mapping[str, int]:
         """Delete at most so many rows of each kind that are too old."""
-        return await self._remove(scope.owner, lambda commit: commit.age(old, limit), none={})
+        aged = await self._remove(scope.owner, lambda commit: commit.age(old, limit), none={})
+        if any(aged.values()):
+            await self._db.empty_log()
+        return aged
 
     async def aged(self, scope: Scope, old: Old) -> Mapping[str, int]:
         """How many rows of each kind are too old."""
