@@ -111,6 +111,7 @@ async def test_who_was_erased_since_is_not_in_what_is_restored(settings, key, tm
     assert f"{WORD} of {OTTO}".encode() in found
 
 
+@pytest.mark.slow
 async def test_a_later_backup_beside_it_or_a_saved_list_tells_who_was_erased(settings, key, tmp_path):
     def kept() -> Path:
         return create_kept_backup(settings, tmp_path / "kept", CHOICE, 5, key)[0]
@@ -153,6 +154,7 @@ async def test_an_erasure_tells_which_backups_still_hold_the_person(settings, tm
     assert (backup.path, backup.ends_at > backup.made_at) == (str(tmp_path / "backup"), True)
 
 
+@pytest.mark.slow
 async def test_a_wrong_key_is_told_from_a_damaged_piece_and_both_are_named(settings, tmp_path):
     for name, text in (("own", "correct horse battery"), ("other", "0f" * 32), ("short", "tea")):
         (tmp_path / name).write_text(text)

@@ -3,9 +3,12 @@
 import json
 import zipfile
 
+import pytest
+
 from tests.cli.command_process import run_here
 
 
+@pytest.mark.slow
 def test_a_person_is_exported_held_and_erased(tmp_path, capsys):
     def mnemoir(*arguments):
         return run_here(*arguments, "--data-dir", "data", cwd=tmp_path, capsys=capsys)
