@@ -61,14 +61,14 @@ async def archive_of(server: Server, user: str, headers: dict[str, str]) -> dict
 
 @pytest.fixture
 async def two(open_server, llm):
-    """A server with keys that holds two people in two projects; the headers of an admin."""
+    """A server with keys that holds two people, one of them in two projects; the headers of an admin."""
     learn_every_turn(llm, lambda extraction: None)
     server = await open_server(asks(llm))
     keys = server.parts.api_keys
     admin = {"x_api_key": keys.create(role="admin", by="test")[1]}
-    for user, word in ((MIRA, QUINCE), (OTTO, HARP)):
+    for user, word, projects in ((MIRA, QUINCE, ("default", "kitchen")), (OTTO, HARP, ("default",))):
         keys.create(role="write", user=user, label=f"phone of {user}", by="test")
-        for project in ("default", "kitchen"):
+        for project in projects:
             await everything_of(server, user, word, admin, project)
     return server, admin
 
@@ -199,3 +199,15 @@ async def test_a_run_deletes_what_its_dry_run_counted_and_nothing_of_a_person_on
     assert {user: len(found) for user, found in left.items()} == {MIRA: 0, OTTO: 1}
     again = succeeded(await server.ask("POST", "/api/retention/run?dry_run=true"))
     assert not any(again["counts"].values())
+
+
+async def test_a_person_in_project_files_is_erased_too(open_server, tmp_path):
+    server = await open_server({"storage.backend": "file", "storage.workspace_root": str(tmp_path / "workspace")})
+    for user, word in ((MIRA, QUINCE), (OTTO, HARP)):
+        said = {"messages": [{"role": "user", "content": f"Owns a {word}"}], "user_id": user, "infer": False}
+        await server.post("/api/memories", said)
+        await server.post("/api/memories/search", {"query": word, "user_id": user})
+    assert f"Owns a {QUINCE}".encode() in b"".join((await archive_of(server, MIRA, {})).values())
+    report = succeeded(await server.ask("POST", f"/api/subjects/{MIRA}/erase"))
+    assert report["counts"]["memories"] == 1
+    assert holding(tmp_path, MIRA, QUINCE, HARP).keys() == {HARP}

@@ -26,6 +26,7 @@ from mnemoir.conversations.transfer import export_all
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import now_text
 from mnemoir.core.discussions import Discussion
+from mnemoir.core.runs import RunTrace
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background
 from mnemoir.memory.discussions.transfer import copy_of
@@ -199,8 +200,7 @@ class Subjects:
 
     async def _put_project(self, archive: "_Archive", scope: Scope) -> None:
         place = f"projects/{scope.project}"
-        async for page in self._facts.pages(scope):
-            await archive.add_lines(f"{place}/current_memories.jsonl", page)
+        await archive.add_pages(f"{place}/current_memories.jsonl", self._facts.pages(scope))
         for name, rows in (await self.everybody.rows.tables(scope)).items():
             await archive.add_lines(f"{place}/{name}.jsonl", rows)
         ids: list[str] = []
@@ -212,8 +212,7 @@ class Subjects:
             if not await self._conversations.others_have(scope, id):
                 discussions += await self._discussions.shared(id)
         await archive.add_lines(f"{place}/discussions.jsonl", [await self._told(one) for one in discussions])
-        runs = [await self._runs.get(run) async for run in self._runs_of(scope)]
-        await archive.add_lines(f"{place}/runs.jsonl", [run for run in runs if run is not None])
+        await archive.add_pages(f"{place}/runs.jsonl", self._traces_of(scope))
         tokens = (await self._runs.tokens_of(scope)).items()
         usage = [{"day": day, "input_tokens": sent, "output_tokens": received} for day, (sent, received) in tokens]
         await archive.add_lines(f"{place}/usage.jsonl", usage)
@@ -234,6 +233,11 @@ class Subjects:
                 yield run.id
             before = page[-1].id
 
+    async def _traces_of(self, scope: Scope) -> AsyncIterator[Sequence[RunTrace]]:
+        async for run_id in self._runs_of(scope):
+            trace = await self._runs.get(run_id)
+            yield [] if trace is None else [trace]
+
     def _put_access(self, archive: "_Archive", person: Person) -> None:
         if not self._api_keys.has_file:
             return
@@ -246,41 +250,53 @@ class Subjects:
 
 
 class _Archive:
-    """A zip file of JSON lines and objects. `lines` are the numbers of lines by name."""
+    """A zip file of JSON lines and objects, without files that would be empty. `lines` are their numbers by name."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.lines: Counter[str] = Counter()
         self._file = file
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
-        self._waiting: dict[str, list[bytes]] = {}
 
-    async def add_lines(self, name: str, values: Iterable[Any]) -> None:
-        """Add a JSON line for each value to a file; the values of a file may come in several calls."""
+    async def add_lines(self, name: str, values: Sequence[Any]) -> None:
+        """Add a file with a JSON line for each value."""
         await asyncio.to_thread(self.put_lines, name, values)
 
-    def put_lines(self, name: str, values: Iterable[Any]) -> None:
-        """The same; blocks."""
-        lines = [orjson.dumps(value, default=str, option=orjson.OPT_APPEND_NEWLINE) for value in values]
-        if lines:
-            self.lines[name] += len(lines)
-            self._waiting.setdefault(name, []).extend(lines)
+    async def add_pages(self, name: str, pages: AsyncIterator[Sequence[Any]]) -> None:
+        """The same for values that come in pages, of which one at a time is in memory."""
+        member: IO[bytes] | None = None
+        try:
+            async for page in pages:
+                if page and member is None:
+                    member = self._zip.open(name, "w", force_zip64=True)
+                if member is not None:
+                    await asyncio.to_thread(member.write, self._lines(name, page))
+        finally:
+            if member is not None:
+                member.close()
+
+    def put_lines(self, name: str, values: Sequence[Any]) -> None:
+        """Add a file with a JSON line for each value. Blocks."""
+        if values:
+            self.put(name, [self._lines(name, values)])
 
     def put(self, name: str, pieces: Iterable[bytes]) -> None:
-        """Add a file at once. Blocks."""
+        """Add a file. Blocks."""
         with self._zip.open(name, "w", force_zip64=True) as member:
             for piece in pieces:
                 member.write(piece)
 
     async def close(self, about: Mapping[str, Any]) -> None:
-        """Write what waits, and the table of contents, and go to the beginning of the file."""
+        """Write the table of contents, and go to the beginning of the file."""
         await asyncio.to_thread(self._close, about)
 
     def _close(self, about: Mapping[str, Any]) -> None:
-        for name, lines in self._waiting.items():
-            self.put(name, lines)
         self.put("about.json", [orjson.dumps(about, option=orjson.OPT_INDENT_2)])
         self._zip.close()
         self._file.seek(0)
+
+    def _lines(self, name: str, values: Sequence[Any]) -> bytes:
+        self.lines[name] += len(values)
+        return b"".join(orjson.dumps(value, default=str, option=orjson.OPT_APPEND_NEWLINE) for value in values)
 
 
 def _put_conversations(archive: _Archive, place: str, own: OwnConversations) -> list[str]:

@@ -60,7 +60,8 @@ def erase(
     if not any(report["counts"].values()):
         note(f"Nothing was stored of {user!r}.")
     for backup in report["backups"]:
-        note(f"The backup of {backup['made_at']} still holds it{_until(backup)}: {backup['path']}")
+        place = f": {backup['path']}" if backup["path"] else ""
+        note(f"The backup of {backup['made_at']} still holds it{_until(backup)}{place}")
 
 
 def _until(backup: Mapping[str, Any]) -> str:

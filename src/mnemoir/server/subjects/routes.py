@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+from fastapi import Request
 from starlette.responses import Response, StreamingResponse
 
 from mnemoir.app.subjects import pieces_of
+from mnemoir.server.access import principal_of
 from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
 from mnemoir.server.routing import RouteAsSent
 from mnemoir.server.subjects.whose import PersonHere
@@ -13,10 +15,13 @@ router = Routes(prefix="/api/subjects", tags=["subjects"], route_class=RouteAsSe
 
 
 class BackupHolding(JsonObject):
-    """A backup that still holds the person. `ends_at` is null where `retention.backups_days` is not set."""
+    """A backup that still holds the person. `ends_at` is null where `retention.backups_days` is not set.
+
+    `path` is for callers who may see the whole server, null for others.
+    """
 
     made_at: str
-    path: str
+    path: str | None
     keep: int | None
     ends_at: str | None
 
@@ -49,10 +54,17 @@ async def export(site: SiteHere, person: PersonHere) -> Response:
 
 
 @router.post("/{user_id}/erase", summary="Erase everything of a person; nothing of it can be restored")
-async def erase(site: SiteHere, person: PersonHere) -> Answer[Erasure]:
+async def erase(request: Request, site: SiteHere, person: PersonHere) -> Answer[Erasure]:
+    sees_server = principal_of(request.scope).sees_server
     erased = await site.parts.subjects.erase(person)
     backups: list[BackupHolding] = [
-        {"made_at": one.made_at, "path": one.path, "keep": one.keep, "ends_at": one.ends_at} for one in erased.backups
+        {
+            "made_at": one.made_at,
+            "path": one.path if sees_server else None,
+            "keep": one.keep,
+            "ends_at": one.ends_at,
+        }
+        for one in erased.backups
     ]
     return Answer(
         {

@@ -2336,12 +2336,14 @@ export interface components {
         /**
          * BackupHolding
          * @description A backup that still holds the person. `ends_at` is null where `retention.backups_days` is not set.
+         *
+         *     `path` is for callers who may see the whole server, null for others.
          */
         BackupHolding: {
             /** Made At */
             made_at: string;
             /** Path */
-            path: string;
+            path: string | null;
             /** Keep */
             keep: number | null;
             /** Ends At */
