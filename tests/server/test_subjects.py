@@ -1,5 +1,6 @@
 """Everything of a person is exported and erased, nothing of anybody else is, and nothing of a person on hold."""
 
+import asyncio
 import io
 import json
 import zipfile
@@ -9,6 +10,7 @@ from urllib.parse import quote, unquote
 
 import pytest
 
+from mnemoir.app.remembering import queue_of
 from mnemoir.conversations.nodes.keys import node_key
 from mnemoir.core.scope import Scope
 from tests.remembering_model import learn_every_turn
@@ -42,6 +44,13 @@ async def everything_of(server: Server, user: str, word: str, headers: dict[str,
     await server.ask("GET", f"/api/export?{at}", **headers)
 
 
+async def learned(server: Server, scope: Scope) -> None:
+    """Until everything is made of what the user said."""
+    async with asyncio.timeout(60):
+        while any(job.state in ("PENDING", "RUNNING") for job in await server.parts.jobs.kept(queue_of(scope))):  # noqa: ASYNC110  # no answer tells it
+            await asyncio.sleep(0.002)
+
+
 def holding(folder: Path, *words: str) -> dict[str, list[str]]:
     """The files with any of the words in their bytes or their paths, by word."""
     files = [file for file in folder.rglob("*") if file.is_file()]
@@ -70,6 +79,7 @@ async def two(open_server, llm):
         keys.create(role="write", user=user, label=f"phone of {user}", by="test")
         for project in projects:
             await everything_of(server, user, word, admin, project)
+            await learned(server, Scope(project=project, user=user))
     return server, admin
 
 

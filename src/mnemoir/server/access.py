@@ -216,6 +216,20 @@ def owner(project: Project, user: object, field: str = "user_id", /, **narrowing
     )
 
 
+def person_of(scope: Scope, user: object, tenant: str | None) -> Owner:
+    """A user in all projects of a tenant: the caller's, or the named one. Raises as `owner` and `tenant_of` do."""
+    return owner(Project(tenant=tenant_of(principal_of(scope), tenant), project=""), user)
+
+
+def tenant_of(caller: Principal, named: str | None) -> str:
+    """The tenant of a request: the caller's, or another one for who is admin and operator. Raises NotFound."""
+    if named is None or named == caller.tenant:
+        return caller.tenant
+    if caller.may("admin") and caller.may("operator"):
+        return named
+    raise NotFound(f"There is no tenant {named[:80]!r} here.")
+
+
 def bound_user() -> str | None:
     """The user that the key of this request is for; None for all."""
     return acting.get().principal.user

@@ -8,10 +8,10 @@ from pydantic import AfterValidator, Field
 from mnemoir.core.clock import now_text
 from mnemoir.core.errors import Forbidden, NotFound
 from mnemoir.core.scope import Principal
-from mnemoir.server.access import principal_of
+from mnemoir.server.access import principal_of, tenant_of
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere, not_blank
 from mnemoir.server.routing import RouteAsSent
-from mnemoir.server.subjects.whose import PersonHere, Tenant, tenant_of
+from mnemoir.server.subjects.whose import PersonHere, Tenant
 from mnemoir.storage.sql.holds import Hold
 
 router = Routes(prefix="/api/holds", tags=["subjects"], route_class=RouteAsSent)

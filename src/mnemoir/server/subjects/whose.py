@@ -5,10 +5,7 @@ from typing import Annotated
 from fastapi import Depends, Path, Query, Request
 
 from mnemoir.app.subjects import Person
-from mnemoir.core.errors import NotFound
-from mnemoir.core.scope import Principal
-from mnemoir.ports.memory_store import Project
-from mnemoir.server.access import owner, principal_of, project_of
+from mnemoir.server.access import person_of, principal_of, project_of
 from mnemoir.server.rest import SiteHere
 
 Name = Annotated[str, Path(description="the user; slashes too, when they are encoded")]
@@ -18,22 +15,11 @@ Tenant = Annotated[str | None, Query(description="whose user, for a caller who i
 async def _person(
     request: Request, site: SiteHere, user_id: Name, project: str | None = None, tenant: Tenant = None
 ) -> Person:
-    caller = principal_of(request.scope)
-    own = tenant_of(caller, tenant)
-    projects = caller.projects
+    whole = person_of(request.scope, user_id, tenant)
+    projects = principal_of(request.scope).projects
     if project is not None:
         projects = (project_of(request.scope, site.options).project,)
-    named = owner(Project(tenant=own, project=""), user_id)
-    return Person(tenant=own, user=named.user, projects=projects)
+    return Person(tenant=whole.tenant, user=whole.user, projects=projects)
 
 
 PersonHere = Annotated[Person, Depends(_person)]
-
-
-def tenant_of(caller: Principal, named: str | None) -> str:
-    """The tenant of a request: the caller's, or another one for who is admin and operator. Raises NotFound."""
-    if named is None or named == caller.tenant:
-        return caller.tenant
-    if caller.may("admin") and caller.may("operator"):
-        return named
-    raise NotFound(f"There is no tenant {named[:80]!r} here.")
