@@ -184,8 +184,9 @@ class Subjects:
         if await self._conversations.exist(scope):
             async with self._conversations.of(scope) as own:
                 counts["objects"] = await asyncio.to_thread(lambda: sum(1 for _ in own.node_parts.objects.scan("")))
-        counts.update(await self._forgetting.forget_all(scope))
-        memories = await self._forgetting.forget_memories(scope)
+        forgotten = await self._forgetting.forget_all(scope)
+        memories = forgotten.pop("memories", 0) + await self._forgetting.forget_memories(scope)
+        counts.update(forgotten)
         counts["memories"] = max(counts["memories"], memories)  # those in project files have no rows
         counts["discussions"] += await self._discussions.remove_owner(scope)
         kept = self._open_kept_runs()

@@ -49,8 +49,8 @@ from mnemoir.server.under_way import Places, UnderWay
 
 _described: dict[str, dict[str, Any]] = {}  # by root path: all servers of a process have the same routes
 _ROUTERS = (
-    *(*keys.ROUTERS, *subjects.ROUTERS),
-    *(*status.ROUTERS, *model.ROUTERS, *reference.ROUTERS, *memories.ROUTERS, *runs.ROUTERS),
+    *(*status.ROUTERS, *keys.ROUTERS, *subjects.ROUTERS, *model.ROUTERS, *reference.ROUTERS),
+    *(*memories.ROUTERS, *runs.ROUTERS),
     *(workflow_files.router, workflow_trials.router),
     *(*discussions.ROUTERS, *conversations.ROUTERS),
 )

@@ -35,7 +35,7 @@ _REASON = "undone"
 _NO_WORDS = IndexEntry(terms=b"")  # for an unchanged text: the store keeps its entry
 _ATTEMPTS = 3
 
-Now: TypeAlias = Mapping[MemoryId, Memory | None]  # as they were read; None where there is none
+Now: TypeAlias = Mapping[MemoryId, Memory | None]  # the memories of a change as they were read, None where there is none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
