@@ -135,6 +135,7 @@ async def test_in_one_project_alone_the_other_one_stays(two):
     server, admin = two
     report = succeeded(await server.ask("POST", f"/api/subjects/{MIRA}/erase?project=kitchen", **admin))
     assert (report["projects"], "keys" in report["counts"]) == (["kitchen"], False)
+    assert server.parts.audit.problems() == []
     found = await archive_of(server, MIRA, admin)
     assert {name.split("/")[1] for name in found if name.startswith("projects/")} == {"default"}
 
@@ -162,6 +163,7 @@ async def test_nothing_of_a_person_on_hold_is_deleted(two):
     assert {name for name in before if before[name] != after[name]} <= changed
     listed = await server.get("/api/holds", **admin)
     assert [(hold["user_id"], hold["reason"]) for hold in listed["results"]] == [(MIRA, "Case 12")]
+    assert server.parts.audit.problems() == []
     succeeded(await server.ask("DELETE", f"/api/holds/{MIRA}", **admin))
     assert succeeded(await server.ask("DELETE", f"/api/memories?{whose}", **admin))["deleted"] > 0
 

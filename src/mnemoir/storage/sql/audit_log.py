@@ -37,10 +37,14 @@ def append(sql: Sql, entry: AuditEntry, key: bytes) -> int:
     """Append an entry in the transaction of its act; its number."""
     number, chain = sql.row(_QUERIES["last"]) or _pruned(sql)
     row = chained(entry, number + 1, chain, key)
-    if row.action == ERASURE and row.result != "begun":
+    if row.action == ERASURE and (row.result == "done" or _is_erased(sql, row)):
         row = row.erased()  # the name would come back with the result
     sql.run(_QUERIES["put"], **asdict(row))
     return row.number
+
+
+def _is_erased(sql: Sql, row: AuditEntry) -> bool:
+    return row.result != "begun" and sql.row(_QUERIES["erasure"], subject=row.subject, action=ERASURE) is not None
 
 
 def erase_names(sql: Sql, entry: AuditEntry, key: bytes) -> int:

@@ -21,6 +21,10 @@ SELECT {columns} FROM audit WHERE subject = :subject ORDER BY number;
 -- Erase the names in the rows about a user; by index audit_of_subject.
 UPDATE audit SET target = '', user = '', address = '' WHERE subject = :subject AND (user <> '' OR address <> '');
 
+-- name: erasure
+-- A row when a user was erased; by index audit_of_subject.
+SELECT 1 FROM audit WHERE subject = :subject AND action = :action AND result = 'done' LIMIT 1;
+
 -- name: erased_subjects
 -- The users who were erased, each once; by looking at all.
 SELECT DISTINCT subject FROM audit WHERE action = :action AND result = 'done' AND subject IS NOT NULL;
