@@ -205,7 +205,8 @@ class SqlMemoryStore(SqlBacklog):
 
     async def age(self, scope: Scope, old: Old, *, limit: int) -> Mapping[str, int]:
         """Delete at most so many rows of each kind that are too old."""
-        aged = await self._remove(scope.owner, lambda commit: commit.age(old, limit), none={})
+        none: Mapping[str, int] = {}
+        aged = await self._remove(scope.owner, lambda commit: commit.age(old, limit), none=none)
         if any(aged.values()):
             await self._db.empty_log()
         return aged
