@@ -81,6 +81,10 @@ MATRIX = {
         GET /api/workflows/files/{path} /api/workflows/kept/{path}
         PUT /api/workflows/files/{path}
         POST /api/workflows/check /api/workflows/kept/{path} /api/workflows/try
+        POST /api/subjects/{user_id}/export /api/subjects/{user_id}/erase
+        GET /api/holds
+        PUT /api/holds/{user_id}
+        DELETE /api/holds/{user_id}
     """,
     MANAGE: """
         GET /api/keys /api/tenants /api/audit /api/model/found
@@ -95,11 +99,11 @@ MATRIX = {
     """,
     SERVER: """
         GET /ready /metrics /api/status /api/status/growth /api/status/latencies /api/clients
-        POST /api/status/check
+        POST /api/status/check /api/retention/run
     """,
 }
 STREAMS = {("GET", "/api/runs/live")}
-CHANGING = {("GET", "/api/audit")}  # each request adds to it
+CHANGING = {("GET", "/api/audit"), ("POST", "/api/subjects/{user_id}/export")}  # each request adds to the log
 RANDOM = {("POST", "/api/me/passkeys/options"), ("POST", "/api/me/recovery-codes")}
 ENDLESS_OR_TIMED = (
     STREAMS

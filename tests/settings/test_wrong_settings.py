@@ -36,6 +36,7 @@ WRONG_VALUES = [
     ("auth: {session_hours: 0}", "mnemoir.yaml: auth.session_hours is '0' and must be greater than 0."),
     ("memory: {default_project: ../x}", "memory.default_project is '../x' and must be 1 to 128 letters"),
     ("memory: {decay_days: six}", "mnemoir.yaml: memory.decay_days is 'six' and must be a number."),
+    ("retention: {memories_days: 0}", "retention.memories_days is '0' and must be greater than or equal to 1."),
     ("memory: {search_limit: 0}", "memory.search_limit is '0' and must be greater than or equal to 1."),
     ("memory: {management_url: ftp://x}", "must be a URL that starts with http:// or https:// and names a host."),
     ("llm: {model: 5}", "llm.model is '5' and must be text; put it in quotes."),

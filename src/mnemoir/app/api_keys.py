@@ -18,13 +18,14 @@ from functools import partial
 
 from mnemoir.core.api_keys import LONGEST_LABEL, ApiKey, Env, hash_of, new_pepper, new_text, parts_of
 from mnemoir.core.atomic_file import replacing
-from mnemoir.core.audit import AuditEntry
+from mnemoir.core.audit import ERASURE, AuditEntry, subject_of
 from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.errors import InvalidRequest, NotFound, StorageUnavailable
 from mnemoir.core.scope import DEFAULT_TENANT, ROLES, Principal, Role, acting, entity_name, project_name
 from mnemoir.settings import Settings
 from mnemoir.storage.sql.api_keys import Note, SqlApiKeys, Tenant
-from mnemoir.storage.sql.audit_log import SqlAuditLog, append
+from mnemoir.storage.sql.audit_log import SqlAuditLog, append, erase_names
+from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sqlite.data_file import prepare_folder
 from mnemoir.storage.sqlite.opening import open_access_file
 from mnemoir.storage.sqlite.shared_file import SharedFile, folder_locked
@@ -161,10 +162,22 @@ class ApiKeys:
         place = None if after is None else (to_text(after.created_at), after.id)
         return [] if keys is None else keys.listed(tenant, limit=limit, after=place)
 
+    def of_user(self, tenant: str, user: str) -> Sequence[ApiKey]:
+        """The keys that are bound to a user, oldest first."""
+        keys = self._store()
+        return [] if keys is None else keys.of_user(tenant, user)
+
+    def users(self) -> Sequence[tuple[str, str]]:
+        """The tenants and users that keys are bound to, each once."""
+        keys = self._store()
+        return [] if keys is None else keys.users()
+
     def revoke(self, key_id: str, tenant: str | None = None) -> ApiKey:
         """End a key at once; again for one that has ended. Raises NotFound."""
         ended = self.get(key_id, tenant)
-        SqlApiKeys(self.opened()).revoke(key_id, self._clock(), self.note("keys.revoke", ended.tenant, key_id))
+        SqlApiKeys(self.opened()).revoke(
+            key_id, self._clock(), self.note("keys.revoke", ended.tenant, key_id, ended.user or "")
+        )
         return self.get(key_id, tenant)
 
     def tenants(self) -> Sequence[Tenant]:
@@ -219,25 +232,51 @@ class ApiKeys:
             pepper = self._pepper_made()
         parts, text = new_text(env)
         made = replace(key, id=parts.id, hash=hash_of(parts.secret, pepper))
-        note = self.note("keys.create" if replaces is None else "keys.rotate", made.tenant, made.id)
+        action = "keys.create" if replaces is None else "keys.rotate"
+        note = self.note(action, made.tenant, made.id, made.user or "")
         SqlApiKeys(self.opened()).put(made, replaces=replaces, overlap_until=overlap_until, note=note)
         return made, text
 
-    def note(self, action: str, tenant: str, target: str) -> Note:
-        """What writes down a change of keys or users, by whoever acts now, in the transaction of that change."""
-        act = acting.get()
+    def erase_user(self, tenant: str, user: str) -> tuple[int, int]:
+        """End a user's keys, and erase the name in them and in the audit log; how many keys and entries had it.
+
+        The keys stay as ended ones: a server that lost its last key would let everybody in. Blocks.
+        """
+        if not self.has_file:
+            return 0, 0
         with self._lock:
             key = _chain_key(self._pepper_made())
-        entry = AuditEntry(
+        counts = [0]
+        entry = self._entry(ERASURE, tenant, "", user)
+
+        def erase(sql: Sql) -> None:
+            counts[0] = erase_names(sql, entry, key)
+
+        name = f"erased:{subject_of(tenant, user, key).hex()[:12]}"
+        file = self.opened()
+        keys = SqlApiKeys(file).erase_user(tenant, user, name, self._clock(), erase)
+        file.empty_log()
+        return keys, counts[0]
+
+    def note(self, action: str, tenant: str, target: str, user: str = "") -> Note:
+        """What writes down a change of keys or users, by whoever acts now, in the transaction of that change."""
+        with self._lock:
+            key = _chain_key(self._pepper_made())
+        entry = self._entry(action, tenant, target, user)
+        return lambda sql: append(sql, entry, key)
+
+    def _entry(self, action: str, tenant: str, target: str, user: str) -> AuditEntry:
+        act = acting.get()
+        return AuditEntry(
             at=to_text(self._clock()),
             tenant=tenant,
             actor=act.principal.key or ("anybody" if act.request_id else "command line"),
             action=action,
             target=target,
+            user=user,
             result="done",
             request_id=act.request_id,
         )
-        return lambda sql: append(sql, entry, key)
 
     def _later(self, at: datetime | None) -> datetime | None:
         if at is not None and at <= self._clock():

@@ -3,18 +3,17 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any, Protocol, TypeVar
-from urllib.parse import urlsplit
-
-import aiohttp
 
 from mnemoir.app import remembering
 from mnemoir.app.api_keys import ApiKeys
 from mnemoir.app.audit import Audit
+from mnemoir.app.chat_memory import chat_memory, open_memory_service, points_here
 from mnemoir.app.client_embedding import ClientEmbedding
 from mnemoir.app.connecting import ModelConnection, open_model
 from mnemoir.app.conversation_parts import open_conversations, recording_options
@@ -29,6 +28,7 @@ from mnemoir.app.latencies import MemoryTimes, TimedMemory
 from mnemoir.app.message_vectors import MessageVectors, WaitingFolders
 from mnemoir.app.model_in_use import ModelInUse
 from mnemoir.app.models import ModelInquiry, choose_multilingual
+from mnemoir.app.people import Everybody
 from mnemoir.app.personal_data import make_discreet, make_personal_data, make_rules
 from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder
@@ -38,30 +38,37 @@ from mnemoir.app.sign_in.passwords import Passwords
 from mnemoir.app.sign_in.sessions import Sessions
 from mnemoir.app.sign_in.users import Users
 from mnemoir.app.stock import Stock
+from mnemoir.app.subjects import Subjects
 from mnemoir.app.titles import Titles, choose_namer
 from mnemoir.app.tree import CONVERSATIONS, open_tree, outside
 from mnemoir.app.workflow_edits import WorkflowEdits
 from mnemoir.app.workflow_files import WorkflowFiles
-from mnemoir.app.workflows import forwarding_of, make_workflows, open_discussions, open_model_servers, open_runs
+from mnemoir.app.workflows import (
+    forwarding_of,
+    make_workflows,
+    open_discussions,
+    open_kept_runs,
+    open_model_servers,
+    open_runs,
+)
 from mnemoir.core.clock import utc_now
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background, Handler
 from mnemoir.memory.facts import Facts, FactSettings
 from mnemoir.memory.facts.kind import fact_kind
 from mnemoir.memory.facts.proposal_kind import proposal_kind
+from mnemoir.memory.facts.retention import FactRetention, KeptDays
 from mnemoir.memory.reembedding import Reembedding, second_vectors, terms_renewal
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.jobs import Job, JobQueue
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_kinds import MemoryKind
-from mnemoir.ports.memory_service import ChatTurn, MemoryService, RecallLimits
-from mnemoir.ports.memory_store import MemoryStore, Project
+from mnemoir.ports.memory_store import MemoryStore
 from mnemoir.ports.project_settings import ProjectFiles, ProjectSettingsStore
 from mnemoir.ports.proposals import ProposalStore
 from mnemoir.ports.run_store import RunStore
 from mnemoir.privacy.handling import PersonalData
 from mnemoir.privacy.models import DiscreetServers
-from mnemoir.privacy.policy import PersonalDataRefused
 from mnemoir.providers.http import new_session
 from mnemoir.providers.memory_service import HttpMemoryService
 from mnemoir.search.indexing import FactEmbedding, Indexing
@@ -74,19 +81,17 @@ from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.private_folders import close_folders
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings, SqlProposals
 from mnemoir.storage.sql.forgetting import ERASE
+from mnemoir.storage.sql.holds import Holds
+from mnemoir.storage.sql.people import People
 from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TABLES, PROPOSAL_TABLES
 from mnemoir.storage.sqlite import SqliteEngine, open_database
 from mnemoir.workflows.discussion_files import OWN_DISCUSSIONS
 from mnemoir.workflows.dispatch import Workflows
-from mnemoir.workflows.run import Caller
-from mnemoir.workflows.services import ChatMemory
 from mnemoir.workflows.trials import Trials
 
 DATABASE_FILE = "mnemoir.db"
 CACHE = "cache"
 PACKS_FOLDER = f"{CACHE}/memories"
-_NO_OWN_LIMIT = 100  # the meaning of a project's searchLimit of 0
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class _Closable(Protocol):
@@ -131,6 +136,8 @@ class Parts:
     titles: Titles
     kinds: list[MemoryKind]
     forgetting: Forgetting
+    holds: Holds
+    subjects: Subjects
     pruning: Pruning
     discussions: Discussions
     runs: RunStore
@@ -242,7 +249,7 @@ async def open_parts(settings: Settings) -> Parts:
             ),
             personal=personal_data,
         )
-        service = _memory_service(settings, session)
+        service = open_memory_service(settings, session)
         times = MemoryTimes()
         timed = TimedMemory(service, times, writes=not points_here(settings))
         jobs = SqlJobQueue(database)
@@ -254,7 +261,7 @@ async def open_parts(settings: Settings) -> Parts:
         second = None if second_model is None else own(_second(store, second_model, background, second_pending))
         runs = own(open_runs(settings))
         turns = Turns(background, conversations)
-        memory = _chat_memory(settings, timed, turns, project_settings, facts, personal_data)
+        memory = chat_memory(settings, timed, turns, project_settings, facts, personal_data)
         kept = open_discussions(embedding, own)
         model_servers = open_model_servers(settings, session)
         workflows, discussions, trials = make_workflows(
@@ -269,10 +276,17 @@ async def open_parts(settings: Settings) -> Parts:
             session,
             own,
         )
+        holds = Holds(database)
+        everybody = Everybody(People(database), store, conversations, runs, holds)
+        kept_days = KeptDays(
+            memories=settings.retention.memories_days,
+            history=settings.retention.history_days,
+            deleted=settings.retention.deleted_days,
+        )
         kinds = [
             job_kind(background, JOB_TABLES),
             run_kind(runs),
-            fact_kind(facts, store, indexing, FACT_TABLES),
+            fact_kind(facts, store, indexing, FACT_TABLES, FactRetention(store, everybody.owners, kept_days).expire),
             proposal_kind(facts.review, proposals, PROPOSAL_TABLES),
             discussion_kind(discussions, conversations),
             personal_kind,
@@ -283,6 +297,22 @@ async def open_parts(settings: Settings) -> Parts:
         titles = own(Titles(conversations, choose_namer(settings, in_use, served, trials)))
         recorder = own(
             Recorder(conversations, workflows, turns, runs, recording_options(settings), titles, personal_data)
+        )
+        forgetting = Forgetting(conversations=conversations, kinds=kinds, holds=holds)
+        subjects = Subjects(
+            data_dir=settings.storage.data_dir,
+            everybody=everybody,
+            forgetting=forgetting,
+            conversations=conversations,
+            discussions=discussions,
+            runs=runs,
+            open_kept_runs=partial(open_kept_runs, settings),
+            api_keys=api_keys,
+            audit=audit,
+            background=background,
+            recall=recall,
+            kinds=kinds,
+            backups_days=settings.retention.backups_days,
         )
         return Parts(
             settings=settings,
@@ -326,7 +356,9 @@ async def open_parts(settings: Settings) -> Parts:
             recorder=recorder,
             titles=titles,
             kinds=kinds,
-            forgetting=Forgetting(conversations=conversations, kinds=kinds),
+            forgetting=forgetting,
+            holds=holds,
+            subjects=subjects,
             pruning=own(Pruning(kinds, conversations.root, settings.memory.auto_prune_days)),
             discussions=discussions,
             checkup=own(
@@ -339,19 +371,6 @@ async def open_parts(settings: Settings) -> Parts:
             times=times,
             _open=opened.pop_all(),
         )
-
-
-def points_here(settings: Settings) -> bool:
-    """True when the memory URL names this server's own address and path, as the default does."""
-    if "memory.management_url" not in settings.source.given:
-        return True
-    url = urlsplit(settings.memory.management_url)
-    server = settings.server
-    return (
-        url.hostname in (*_LOOPBACK, server.host)
-        and (url.port or 80) == server.port
-        and url.path.rstrip("/") == f"{server.root_path}/api/memories"
-    )
 
 
 def _storage(
@@ -402,59 +421,3 @@ def _eraser(database: SqliteEngine) -> Handler:
 
 def _project_files(settings: Settings) -> ProjectFiles | None:
     return FileProjectFiles(settings.storage.workspace_root) if settings.storage.backend == "file" else None
-
-
-def _memory_service(settings: Settings, session: aiohttp.ClientSession) -> HttpMemoryService:
-    return HttpMemoryService(
-        settings.memory.management_url,
-        session,
-        service_key=_service_key(settings),
-        search_timeout_s=settings.memory.search_timeout_s,
-    )
-
-
-def _service_key(settings: Settings) -> str | None:
-    key = settings.memory.management_key
-    return None if key is None else key.get_secret_value()
-
-
-def _chat_memory(
-    settings: Settings,
-    service: MemoryService,
-    turns: Turns,
-    projects: ProjectSettingsStore,
-    facts: Facts,
-    personal_data: PersonalData,
-) -> ChatMemory:
-    is_here = points_here(settings)
-
-    async def allowance(scope: Scope) -> RecallLimits | None:
-        own = await projects.load(Project(tenant=scope.tenant, project=scope.project))
-        if own.memory_enabled is False:
-            return None
-        count = settings.memory.search_limit if own.search_limit is None else own.search_limit
-        return RecallLimits(
-            count=count or _NO_OWN_LIMIT,
-            tokens=settings.memory.recall_tokens,
-            fact_tokens=settings.memory.recall_fact_tokens,
-        )
-
-    async def foreseen(text: str) -> list[str]:
-        return await facts.foreseen(text) if is_here else []
-
-    async def keep(caller: Caller, turn: ChatTurn) -> str:
-        try:
-            scope = caller.recorded_scope
-            text, answer = await personal_data.texts(scope, [turn.user_text, turn.answer], "facts")
-        except PersonalDataRefused:  # only the answer can hold any: the question was looked at before
-            return ""
-        return await turns.keep(caller, replace(turn, user_text=text, answer=answer))
-
-    return ChatMemory(
-        service=service,
-        allowance=allowance,
-        waiting=turns.waiting,
-        keep=keep,
-        foreseen=foreseen,
-        learn_from=settings.memory.learn_from,
-    )

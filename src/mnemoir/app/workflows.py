@@ -58,6 +58,14 @@ def open_runs(settings: Settings) -> RunStore:
     return SqlRunStore(file, most_runs=chosen.most, keep_days=chosen.keep_days)
 
 
+def open_kept_runs(settings: Settings) -> SqlRunStore | None:
+    """The traces that were kept before recording was switched off; None while it is on, and without any."""
+    path = settings.storage.data_dir / RUNS_FILE
+    if settings.runs.enabled or not path.exists():
+        return None
+    return SqlRunStore(open_run_file(path), most_runs=settings.runs.most, keep_days=settings.runs.keep_days)
+
+
 def open_model_servers(settings: Settings, session: aiohttp.ClientSession) -> HttpModelServers:
     """The endpoints of a config tree; none is called yet."""
     return HttpModelServers(

@@ -109,11 +109,13 @@ class Act:
     """The caller of an operation and the id of its request; `request_id` is "" for background work.
 
     `is_reading`: the request changes nothing, so what it names elsewhere is answered as empty, not as unknown.
+    `users_read` gathers the users that the reading request of a key which is bound to none of them names.
     """
 
     principal: Principal = field(default_factory=Principal)
     request_id: str = ""
     is_reading: bool = False
+    users_read: set[str] = field(default_factory=set, compare=False)
 
 
 # the act of the current request, inherited by its tasks and threads, and available in every transaction

@@ -136,6 +136,18 @@ class Unembedded:
     is_fact: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Old:
+    """What is too old to be kept; None for nothing.
+
+    Of a memory's history the event that gave it its present text stays in any case, and with it the turns it came
+    from. `removed_before` is for memories that were removed, with their history, and for states that were replaced.
+    """
+
+    told_before: datetime | None = None
+    removed_before: datetime | None = None
+
+
 class StaleChange(Exception):
     """A target of a commit was changed or deleted after it was read; nothing was written."""
 
@@ -253,6 +265,21 @@ class MemoryStore(VectorBacklog, Committer, Protocol):
         in other sessions too stays, without its past. Returns the number of current memories deleted. The texts are
         nowhere in the store's files afterwards.
         """
+
+    async def expunge(self, scope: Scope, memory_ids: Sequence[MemoryId]) -> int:
+        """Delete memories of the user with their history and past; how many there were.
+
+        The texts are nowhere in the store's files afterwards.
+        """
+
+    async def age(self, scope: Scope, old: Old, *, limit: int) -> Mapping[str, int]:
+        """Delete at most `limit` rows of each kind that are too old; their numbers, by kind.
+
+        The kinds are `history`, `removed` and `replaced`.
+        """
+
+    async def aged(self, scope: Scope, old: Old) -> Mapping[str, int]:
+        """How many rows `age` would delete of each kind, without a limit."""
 
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
         """The history of a memory, also of a deleted one, oldest first; [] for an id not in the scope."""

@@ -246,6 +246,7 @@ def owner(project: Project, user: object, field: str = "user_id", /, **narrowing
     tenant = project.tenant
     if bound not in (None, name) and tenant != NOWHERE:
         tenant = _elsewhere(f"There is no user {name[:80]!r} here.")
+    _note_read(name)
     return Owner(
         tenant=tenant,
         project=project.project,
@@ -254,6 +255,20 @@ def owner(project: Project, user: object, field: str = "user_id", /, **narrowing
         app=narrowing.get("app_id"),
         conversation=narrowing.get("run_id"),
     )
+
+
+def person_of(scope: Scope, user: object, tenant: str | None) -> Owner:
+    """A user in all projects of a tenant: the caller's, or the named one. Raises as `owner` and `tenant_of` do."""
+    return owner(Project(tenant=tenant_of(principal_of(scope), tenant), project=""), user)
+
+
+def tenant_of(caller: Principal, named: str | None) -> str:
+    """The tenant of a request: the caller's, or another one for who is admin and operator. Raises NotFound."""
+    if named is None or named == caller.tenant:
+        return caller.tenant
+    if caller.may("admin") and caller.may("operator"):
+        return named
+    raise NotFound(f"There is no tenant {named[:80]!r} here.")
 
 
 def bound_user() -> str | None:
@@ -285,7 +300,16 @@ def only_user(user: str | None) -> str | None:
     named, bound = None if user is None else user.strip(), bound_user()
     if bound is not None and named not in (None, bound):
         raise NotFound("There is nothing with that id here.")
+    if named is not None:
+        _note_read(named)
     return bound or named
+
+
+def _note_read(user: str) -> None:
+    """Note for the audit log that somebody else than the user reads."""
+    act = acting.get()
+    if act.is_reading and act.principal.key and act.principal.user is None:
+        act.users_read.add(user)
 
 
 def _elsewhere(message: str) -> str:

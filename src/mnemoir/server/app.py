@@ -25,6 +25,7 @@ from mnemoir.server import (
     runs,
     sign_in,
     status,
+    subjects,
     workflow_files,
     workflow_trials,
 )
@@ -53,6 +54,7 @@ _ROUTERS = (
         *status.ROUTERS,
         *keys.ROUTERS,
         *sign_in.ROUTERS,
+        *subjects.ROUTERS,
         *model.ROUTERS,
         *reference.ROUTERS,
         *memories.ROUTERS,

@@ -22,12 +22,13 @@ _ADMIN = re.compile(
     r"|(?:PUT|DELETE) /api/memories/(?:extraction-prompt|settings)"
     r"|POST /api/(?:import|conversations/(?:import|prune|node-memory/cleanup))"
     r"|[A-Z]+ /api/workflows/.*"
+    r"|POST /api/subjects/(?s:.+)|[A-Z]+ /api/holds(?:/(?s:.+))?"
 )
 _MANAGING = re.compile(
     r"(?:POST|PUT|DELETE) /api/model(?:/.*)?|GET /api/model/found"
     r"|[A-Z]+ /api/(?:keys|tenants|audit|users|invitations)(?:/.*)?|GET /api/auth/clients"
 )
-_SERVER = re.compile(r"(?:GET|POST) (?:/api/(?:status|clients)(?:/.*)?|/metrics|/ready)")
+_SERVER = re.compile(r"(?:GET|POST) (?:/api/(?:status|clients|retention)(?:/.*)?|/metrics|/ready)")
 # the others are told by their right
 _BUCKETS: tuple[tuple[Bucket, re.Pattern[str]], ...] = (
     ("chat", re.compile(r"POST (?:(?:/v1|/api/page)?(?:/chat)?/completions|/api/(?:chat|generate))")),

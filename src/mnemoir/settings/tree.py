@@ -255,6 +255,15 @@ class Pii(Section):
     reversible: bool = False
 
 
+class Retention(Section):
+    """For how many days things are kept; None for ever. `backups_days` is only told: nothing deletes backups."""
+
+    memories_days: int | None = Field(default=None, ge=1, le=36_500)
+    history_days: int | None = Field(default=None, ge=1, le=36_500)
+    deleted_days: int | None = Field(default=None, ge=1, le=36_500)
+    backups_days: int | None = Field(default=None, ge=1, le=36_500)
+
+
 class Storage(Section):
     """Storage of memories: back end and directories."""
 
@@ -405,6 +414,7 @@ class Settings(Section):
     auth: Auth = Auth()
     audit: Audit = Audit()
     pii: Pii = Pii()
+    retention: Retention = Retention()
     storage: Storage = Field(default_factory=Storage)
     memory: Memory = Memory()
     llm: Llm = Llm()

@@ -33,7 +33,7 @@ def migrated() -> apsw.Connection:
 
 # queries that read a table or an index from end to end by their nature
 WHOLE_TABLE = {"integrity.misplaced", "memories.any_memory", "search.backlog", "search.terms_backlog"}
-WHOLE_TABLE |= {"memories.counts_of_all", "memories.added", "jobs.tally_jobs"}
+WHOLE_TABLE |= {"memories.counts_of_all", "memories.added", "jobs.tally_jobs", "people.names"}
 TABLES = {"memories", "m", "entries", "e", "codes", "c", "history", "h", "scopes", "s"}
 
 OF_ALL_SCOPES = WHOLE_TABLE | {
@@ -53,6 +53,7 @@ OF_ALL_SCOPES = WHOLE_TABLE | {
     "proposals.owner_of_proposal",
     "proposals.proposals_of_all",
     "proposals.too_old",
+    "people.projects_of",
 }
 NAMED_TABLE = re.compile(r"(?:FROM|JOIN|UPDATE|INTO) (\w+)(?: AS (\w+))?")
 

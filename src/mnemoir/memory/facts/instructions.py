@@ -258,8 +258,8 @@ _COMMANDS = _one_of(
         r"limits?|regeln|filter|filtre|règles|reglas|filtros?|regole|filtri|regras|regels)\b",
         # what must be, whoever must do it
         r"\b(?:must|shall|should|ought to|have to|has to|is to|are to|need to|needs to|muss|müssen|soll|"
-        r"sollen|sollst|hat .{1,40} zu|doit|doivent|devez|veuillez|debe|debes|deben|deve|devi|devono|deves|devem|moet|"
-        r"moeten|dient)\b",
+        r"sollen|sollst|hat .{1,40} zu|doit|doivent|devez|veuillez|debe|debes|deben|deve|devi|devono|deves|devem|"
+        r"moet|moeten|dient)\b",
         r"\b(?:you (?:will|are|can|may|agree)|yourself|du (?:bist|wirst|kannst)|tu es|eres|tu sei|você é|je bent)\b",
         r"\b(?:automated|artificial|crawlers?|bots?|readers?|visitors?|whoever|wer diesen|permission|authori[sz]ed|"
         r"master|maître|amo|padrone|mestre|meester|tracking pixel)\b",

@@ -1,7 +1,7 @@
 """The memory kind of facts: forgetting, counting, exporting and importing them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 
@@ -34,7 +34,11 @@ class ToldMemory:
 
 
 def fact_kind(
-    facts: Facts, store: MemoryStore, indexing: Indexing, tables: Mapping[str, Sequence[str]]
+    facts: Facts,
+    store: MemoryStore,
+    indexing: Indexing,
+    tables: Mapping[str, Sequence[str]],
+    expire: Callable[[bool], Awaitable[Amounts]] | None = None,
 ) -> MemoryKind:
     """The entry of facts and of messages that were added verbatim; `tables` are the store's."""
 
@@ -56,6 +60,7 @@ def fact_kind(
         counts=counts,
         daily=daily,
         exchange=FactExchange(store, indexing, facts.plans, facts.personal),
+        expire=expire,
     )
 
 

@@ -26,6 +26,9 @@ def proposal_kind(review: Review, queue: ProposalStore, tables: Mapping[str, Seq
         await review.forget(scope)
         return {}
 
+    async def expire(dry_run: bool) -> Amounts:
+        return {"proposals": await queue.expire(dry_run=dry_run)}
+
     async def counts() -> Amounts:
         return {"proposals": await queue.total()}
 
@@ -35,7 +38,7 @@ def proposal_kind(review: Review, queue: ProposalStore, tables: Mapping[str, Seq
         forget=forget,
         counts=counts,
         exchange=ProposalExchange(queue, review.personal),
-        expire=queue.expire,
+        expire=expire,
     )
 
 

@@ -55,6 +55,7 @@ from mnemoir.server.rest import (
 )
 from mnemoir.server.routing import RouteAsSent
 from mnemoir.server.under_way import Departure, Headers, Outflow
+from mnemoir.storage.sql.holds import LegalHold
 from mnemoir.workflows.rebuilding import RebuildProgress
 
 _SILENCE = b"\n"  # a blank line, which is no JSON line
@@ -181,6 +182,7 @@ async def forget(
     key: Annotated[str, Path(description="`id` of a chunk summary, or `chunk` of a record")],
     kind: Kind = "summaries",
 ) -> Response:
+    await _refuse_held(site, whose, id)
     discussion = await site.parts.discussions.require(whose.user, id, whose.owner)
     if not await forget_chunk(site.parts.discussions.memory, discussion, key, kind=kind):
         raise NotFound(f"No chunk {key[:80]!r} is remembered of discussion {id[:80]!r}.", code="chunk_not_found")
@@ -266,8 +268,17 @@ async def overview(site: SiteHere, whose: WhoseHere, id: str) -> Answer[Discussi
 
 @router.delete("/{id}", summary="Forget a discussion", status_code=204)
 async def delete(site: SiteHere, whose: WhoseHere, id: str) -> Response:
+    await _refuse_held(site, whose, id)
     await site.parts.discussions.remove(whose.user, id, whose.owner)
     return Response(status_code=204)
+
+
+async def _refuse_held(site: Site, whose: _Whose, id: str) -> None:
+    """Raise LegalHold for a discussion of a user on hold: of the owner, or by a conversation of the same id."""
+    if whose.owner is not None:
+        await site.parts.holds.refuse(whose.owner)
+    elif await site.parts.conversations.is_held(id):
+        raise LegalHold(f"A user with a conversation {id[:80]!r} is on legal hold, so nothing was deleted.")
 
 
 async def _summaries(

@@ -25,7 +25,8 @@ Day = Annotated[date | None, Query(description="entries of one day alone, in UTC
 
 class AuditRecord(JsonObject):
     """An entry. An act that goes on for some time is `begun`, and a later entry, with its number as `of`, has the
-    result: an HTTP status. `count` is how often the same was refused within seconds."""
+    result: an HTTP status. `count` is how often the same happened: was refused within seconds, or read in an hour.
+    `user` is whose data it is about, "" for nobody's, and `erased:` with a digest for one who was erased."""
 
     number: int
     at: str
@@ -33,6 +34,7 @@ class AuditRecord(JsonObject):
     actor: str
     action: str
     target: str
+    user: str
     result: str
     request_id: str
     address: str
@@ -83,6 +85,7 @@ def entry_json(entry: AuditEntry) -> AuditRecord:
         "actor": entry.actor,
         "action": entry.action,
         "target": entry.target,
+        "user": entry.about,
         "result": entry.result,
         "request_id": entry.request_id,
         "address": entry.address,

@@ -38,6 +38,7 @@ from mnemoir.ports.memory_store import (
     ListCursor,
     ListFilter,
     MemoryStore,
+    Old,
     OwnerSummary,
     Project,
     Receipt,
@@ -58,7 +59,7 @@ from mnemoir.storage.files.second_vectors import FileSecondVectors
 from mnemoir.storage.files.workspace import project_of, projects
 from mnemoir.storage.planning import Effect, is_within, last_renewed, planned, removal
 from mnemoir.storage.sql.engine import Engine, Sql
-from mnemoir.storage.sql.forgetting import derived_from, drop_words, erase_traces
+from mnemoir.storage.sql.forgetting import derived_from, drop_traces, drop_words, erase_traces
 from mnemoir.storage.sql.memory_store import SqlMemoryStore
 
 T = TypeVar("T")
@@ -239,6 +240,23 @@ class FileMemoryStore:
             return [removal(memory, "request") for memory in standing.memories() if memory.id in going]
 
         return await self._without_trace(_request(owner, plan), lambda sql: drop_words(sql, session, derived))
+
+    async def expunge(self, scope: Scope, memory_ids: Sequence[MemoryId]) -> int:
+        """Delete memories of the user with all that is told of them; how many there were."""
+        owner, going = scope.owner, frozenset(memory_ids)
+
+        def plan(standing: ScopeOfFile) -> list[Effect]:
+            return [removal(memory, "request") for memory in standing.memories() if memory.id in going]
+
+        return await self._without_trace(_request(owner, plan), lambda sql: drop_traces(sql, memory_ids))
+
+    async def age(self, scope: Scope, old: Old, *, limit: int) -> Mapping[str, int]:
+        """Delete at most so many rows of each kind that are too old."""
+        return await self._told.age(scope, old, limit=limit)
+
+    async def aged(self, scope: Scope, old: Old) -> Mapping[str, int]:
+        """How many rows of each kind are too old."""
+        return await self._told.aged(scope, old)
 
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
         """Oldest first; also of a deleted memory; [] outside the scope. Edits by other programs are not in it."""

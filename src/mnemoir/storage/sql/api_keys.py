@@ -110,6 +110,24 @@ class SqlApiKeys:
 
         self._file.write(work)
 
+    def of_user(self, tenant: str, user: str) -> list[ApiKey]:
+        """The keys that are bound to a user, oldest first."""
+        rows = self._file.read(lambda sql: sql.rows(_QUERIES["keys_of_user"], tenant=tenant, user=user))
+        return [_key_of(row) for row in rows]
+
+    def users(self) -> list[tuple[str, str]]:
+        """The tenants and users that keys are bound to, each once."""
+        return self._file.read(lambda sql: sql.rows(_QUERIES["users_of_keys"]))
+
+    def erase_user(self, tenant: str, user: str, name: str, at: datetime, note: Note) -> int:
+        """End a user's keys, and put `name` in place of the user's; how many there were."""
+
+        def work(sql: Sql) -> int:
+            note(sql)
+            return sql.run(_QUERIES["erase_user"], tenant=tenant, user=user, name=name, at=to_text(at))
+
+        return self._file.write(work)
+
     def note_use(self, key_id: str, at: datetime) -> None:
         """Note when the key was used last."""
         self._file.write(lambda sql: sql.run(_QUERIES["note_use"], id=key_id, at=to_text(at)))

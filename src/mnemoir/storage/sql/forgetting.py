@@ -88,6 +88,15 @@ def drop_words(sql: Sql, session: str, derived: Derived) -> None:
     sql.run(_QUERIES["drop_sources"], session=session)
 
 
+def drop_traces(sql: Sql, memory_ids: Sequence[MemoryId]) -> None:
+    """Delete history, answers and unshared turns of memories that are deleted."""
+    sql.many(_QUERIES["unlist"], [{"id": memory_id} for memory_id in memory_ids])
+    for memory_id in memory_ids:
+        sql.run(_QUERIES["drop_history_of"], id=memory_id)
+    _drop_receipts(sql, memory_ids)
+    sql.run(_QUERIES["erase_sources"])
+
+
 def erase_traces(sql: Sql, scope: Scope) -> None:
     """Delete history, proposals, sources and receipts of a scope's memories, present and removed."""
     sql.run(_QUERIES["erase_history"], **narrowing(scope))

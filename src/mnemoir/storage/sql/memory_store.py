@@ -24,6 +24,7 @@ from mnemoir.ports.memory_store import (
     ListCursor,
     ListFilter,
     MemoryStore,
+    Old,
     OwnerSummary,
     Project,
     Receipt,
@@ -33,6 +34,7 @@ from mnemoir.ports.memory_store import (
 )
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.storage.sql import lists
+from mnemoir.storage.sql.ageing import old_in
 from mnemoir.storage.sql.backlogs import MAIN, TERMS, SqlBacklog
 from mnemoir.storage.sql.change_log import change_from, change_of, changes_before, last_change_of
 from mnemoir.storage.sql.commit import Commit, history_of_memory, preview, removed_memory
@@ -194,6 +196,24 @@ class SqlMemoryStore(SqlBacklog):
         forgotten = await self._remove(scope.owner, lambda commit: commit.forget(session), none=0)
         await self._db.empty_log()
         return forgotten
+
+    async def expunge(self, scope: Scope, memory_ids: Sequence[MemoryId]) -> int:
+        """Delete memories of the user with all that is told of them; how many there were."""
+        count = await self._remove(scope.owner, lambda commit: commit.expunge(memory_ids), none=0)
+        await self._db.empty_log()
+        return count
+
+    async def age(self, scope: Scope, old: Old, *, limit: int) -> Mapping[str, int]:
+        """Delete at most so many rows of each kind that are too old."""
+        none: Mapping[str, int] = {}
+        aged = await self._remove(scope.owner, lambda commit: commit.age(old, limit), none=none)
+        if any(aged.values()):
+            await self._db.empty_log()
+        return aged
+
+    async def aged(self, scope: Scope, old: Old) -> Mapping[str, int]:
+        """How many rows of each kind are too old."""
+        return await self._db.read(scope.owner, lambda sql: old_in(sql, old))
 
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
         """Oldest first; also of a deleted memory; [] outside the scope."""

@@ -691,6 +691,92 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/subjects/{user_id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Everything stored of a person, as one zip archive of JSON lines and files */
+        post: operations["export_api_subjects__user_id__export_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/subjects/{user_id}/erase": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Erase everything of a person; nothing of it can be restored */
+        post: operations["erase_api_subjects__user_id__erase_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/holds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The users of your tenant who are on legal hold */
+        get: operations["list_holds_api_holds_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/holds/{user_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Put a user on legal hold: nothing of theirs is deleted until it is lifted */
+        put: operations["put_hold_api_holds__user_id__put"];
+        post?: never;
+        /** Lift a legal hold */
+        delete: operations["clear_hold_api_holds__user_id__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/retention/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Delete what is older than the settings keep it, as the server does every hour */
+        post: operations["run_api_retention_run_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/model": {
         parameters: {
             query?: never;
@@ -2663,7 +2749,8 @@ export interface components {
         /**
          * AuditRecord
          * @description An entry. An act that goes on for some time is `begun`, and a later entry, with its number as `of`, has the
-         *     result: an HTTP status. `count` is how often the same was refused within seconds.
+         *     result: an HTTP status. `count` is how often the same happened: was refused within seconds, or read in an hour.
+         *     `user` is whose data it is about, "" for nobody's, and `erased:` with a digest for one who was erased.
          */
         AuditRecord: {
             /** Number */
@@ -2678,6 +2765,8 @@ export interface components {
             action: string;
             /** Target */
             target: string;
+            /** User */
+            user: string;
             /** Result */
             result: string;
             /** Request Id */
@@ -2704,6 +2793,22 @@ export interface components {
             ways: components["schemas"]["Ways"];
             /** Secure */
             secure: boolean;
+        };
+        /**
+         * BackupHolding
+         * @description A backup that still holds the person. `ends_at` is null where `retention.backups_days` is not set.
+         *
+         *     `path` is for callers who may see the whole server, null for others.
+         */
+        BackupHolding: {
+            /** Made At */
+            made_at: string;
+            /** Path */
+            path: string | null;
+            /** Keep */
+            keep: number | null;
+            /** Ends At */
+            ends_at: string | null;
         };
         /**
          * BranchAnswer
@@ -3521,6 +3626,24 @@ export interface components {
             failed_at: string | null;
         };
         /**
+         * Erasure
+         * @description What was erased, by kind; `projects` are those in which there was anything.
+         */
+        Erasure: {
+            /** User Id */
+            user_id: string;
+            /** Tenant */
+            tenant: string;
+            /** Projects */
+            projects: string[];
+            /** Counts */
+            counts: {
+                [key: string]: number;
+            };
+            /** Backups */
+            backups: components["schemas"]["BackupHolding"][];
+        };
+        /**
          * FailedProposal
          * @description A proposal that was not approved, and why; it still waits unless it is gone.
          */
@@ -3854,6 +3977,30 @@ export interface components {
             signals?: {
                 [key: string]: number;
             };
+        };
+        /**
+         * HoldList
+         * @description All holds, by tenant and user.
+         */
+        HoldList: {
+            /** Results */
+            results: components["schemas"]["HoldRecord"][];
+        };
+        /**
+         * HoldRecord
+         * @description A hold on a user, in all projects of the tenant. `set_by` is the id of a key.
+         */
+        HoldRecord: {
+            /** User Id */
+            user_id: string;
+            /** Tenant */
+            tenant: string;
+            /** Reason */
+            reason: string;
+            /** Set At */
+            set_at: string;
+            /** Set By */
+            set_by: string;
         };
         /**
          * ImagePartAnswer
@@ -5272,6 +5419,18 @@ export interface components {
             found: string;
             /** To Do */
             to_do: string;
+        };
+        /**
+         * RetentionRun
+         * @description How much was deleted, or with `dry_run` would be, by kind.
+         */
+        RetentionRun: {
+            /** Dry Run */
+            dry_run: boolean;
+            /** Counts */
+            counts: {
+                [key: string]: number;
+            };
         };
         /**
          * RollingSummaryAnswer
@@ -6989,6 +7148,14 @@ export interface components {
             message_id: number;
             /** To Newest */
             to_newest?: boolean;
+        };
+        /**
+         * HoldBody
+         * @description Why the data must stay.
+         */
+        HoldBody: {
+            /** Reason */
+            reason: string;
         };
         /**
          * InvitationBody
@@ -9171,6 +9338,218 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    export_api_subjects__user_id__export_post: {
+        parameters: {
+            query?: {
+                project?: string | null;
+                /** @description whose user, for a caller who is admin and operator */
+                tenant?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description the user; slashes too, when they are encoded */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The archive; `about.json` in it names its files */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": string;
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    erase_api_subjects__user_id__erase_post: {
+        parameters: {
+            query?: {
+                project?: string | null;
+                /** @description whose user, for a caller who is admin and operator */
+                tenant?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description the user; slashes too, when they are encoded */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    list_holds_api_holds_get: {
+        parameters: {
+            query?: {
+                /** @description whose user, for a caller who is admin and operator */
+                tenant?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HoldList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    put_hold_api_holds__user_id__put: {
+        parameters: {
+            query?: {
+                project?: string | null;
+                /** @description whose user, for a caller who is admin and operator */
+                tenant?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description the user; slashes too, when they are encoded */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HoldBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HoldRecord"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    clear_hold_api_holds__user_id__delete: {
+        parameters: {
+            query?: {
+                project?: string | null;
+                /** @description whose user, for a caller who is admin and operator */
+                tenant?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description the user; slashes too, when they are encoded */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HoldList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    run_api_retention_run_post: {
+        parameters: {
+            query?: {
+                /** @description only count it */
+                dry_run?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetentionRun"];
+                };
             };
             /** @description An error, with its code */
             default: {

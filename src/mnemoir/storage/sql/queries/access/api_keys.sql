@@ -14,6 +14,19 @@ SELECT {columns}
  WHERE (:tenant IS NULL OR k.tenant = :tenant) AND (k.created_at, k.id) > (:after, :after_id)
  ORDER BY k.created_at, k.id LIMIT :limit;
 
+-- name: keys_of_user
+-- The keys that are bound to a user, oldest first; by index api_keys_of_tenant.
+SELECT {columns} FROM api_keys AS k WHERE k.tenant = :tenant AND k.user = :user ORDER BY k.created_at, k.id;
+
+-- name: users_of_keys
+-- The tenants and users that keys are bound to, each once; by looking at all.
+SELECT DISTINCT tenant, user FROM api_keys WHERE user IS NOT NULL;
+
+-- name: erase_user
+-- End the keys of a user, and replace the name; by index api_keys_of_tenant.
+UPDATE api_keys SET user = :name, label = '', revoked_at = min(coalesce(revoked_at, :at), :at)
+ WHERE tenant = :tenant AND user = :user;
+
 -- name: any_key
 -- A row when any key or user was ever made, whatever became of it.
 SELECT 1 FROM api_keys UNION ALL SELECT 1 FROM access WHERE name = 'users_made' LIMIT 1;
