@@ -280,6 +280,417 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/auth": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who signed in, and which ways there are to sign in */
+        get: operations["auth_api_auth_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which clients called without a key in the last week: they will need one */
+        get: operations["clients_api_auth_clients_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sign in by name and password */
+        post: operations["by_password_api_auth_password_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/recovery": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sign in by name and a recovery code, which is then used up */
+        post: operations["by_recovery_api_auth_recovery_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/sign-out": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End the session of this browser */
+        post: operations["sign_out_api_auth_sign_out_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/invitation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What an invitation is for */
+        post: operations["invitation_api_auth_invitation_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/join": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Become a user by an invitation, which counts once */
+        post: operations["join_api_auth_join_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/first-code": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Print a code for the first admin in the terminal of the server */
+        post: operations["first_code_api_auth_first_code_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/passkey/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A question that any passkey of this browser may answer */
+        post: operations["ask_to_sign_in_api_auth_passkey_options_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/passkey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sign in by a passkey */
+        post: operations["by_passkey_api_auth_passkey_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/join/passkey/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A question by which somebody joins with a new passkey */
+        post: operations["ask_to_join_api_auth_join_passkey_options_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Your passkeys */
+        get: operations["passkeys_api_me_passkeys_get"];
+        put?: never;
+        /** Keep a new passkey */
+        post: operations["add_api_me_passkeys_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/passkeys/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A question by which you get a new passkey */
+        post: operations["ask_for_new_api_me_passkeys_options_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/passkeys/{passkey_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove one of your passkeys */
+        delete: operations["remove_api_me_passkeys__passkey_id__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Change your password; your other sessions end */
+        put: operations["change_password_api_me_password_put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/recovery-codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ten new recovery codes; those before count no more */
+        post: operations["recovery_codes_api_me_recovery_codes_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where you are signed in */
+        get: operations["sessions_api_me_sessions_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End one of your sessions */
+        delete: operations["end_session_api_me_sessions__session_id__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The users of your tenant; for an operator those of all */
+        get: operations["list_users_api_users_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/memory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Names of users that have memories in your tenant */
+        get: operations["memory_users_api_users_memory_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/{user_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a user; what is remembered of them stays */
+        delete: operations["remove_user_api_users__user_id__delete"];
+        options?: never;
+        head?: never;
+        /** Change what a user may, or whether they may sign in */
+        patch: operations["change_user_api_users__user_id__patch"];
+        trace?: never;
+    };
+    "/api/users/{user_id}/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a link by which a user chooses a new password */
+        post: operations["reset_user_api_users__user_id__reset_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The open invitations of your tenant; for an operator those of all */
+        get: operations["list_invitations_api_invitations_get"];
+        put?: never;
+        /** Invite somebody by a link */
+        post: operations["invite_api_invitations_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/invitations/{invitation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Take an invitation back */
+        delete: operations["withdraw_api_invitations__invitation_id__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/model": {
         parameters: {
             query?: never;
@@ -1642,6 +2053,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/page/chat/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Chat, as OpenAI's servers have it */
+        post: operations["post_api_page_chat_completions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/completions": {
         parameters: {
             query?: never;
@@ -1806,6 +2234,23 @@ export interface paths {
         };
         /** Names that `model` may have */
         get: operations["get_models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/page/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Names that `model` may have */
+        get: operations["get_api_page_models"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2245,6 +2690,22 @@ export interface components {
             count: number;
         };
         /**
+         * Auth
+         * @description Who signed in, and how one can. `required`: requests need a key or a sign-in. `secure`: it is at https.
+         */
+        Auth: {
+            /** Required */
+            required: boolean;
+            /** Has Users */
+            has_users: boolean;
+            user: components["schemas"]["Person"] | null;
+            /** Csrf */
+            csrf: string | null;
+            ways: components["schemas"]["Ways"];
+            /** Secure */
+            secure: boolean;
+        };
+        /**
          * BranchAnswer
          * @description Consecutive messages, from the beginning of a branch to the next fork or its end.
          *
@@ -2479,6 +2940,14 @@ export interface components {
             since: string;
             /** Results */
             results: components["schemas"]["ClientSeen"][];
+        };
+        /**
+         * CodePrinted
+         * @description The code stands in the terminal of the server.
+         */
+        CodePrinted: {
+            /** Printed */
+            printed: boolean;
         };
         /**
          * CompletionUsage
@@ -3430,6 +3899,84 @@ export interface components {
             results: components["schemas"]["AppliedChange"][];
         };
         /**
+         * InvitationAnswer
+         * @description What an invitation is for. `resets`: it gives the user of that name a new password or passkey.
+         */
+        InvitationAnswer: {
+            /** Name */
+            name: string | null;
+            /** Tenant */
+            tenant: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "read" | "write" | "admin" | "operator";
+            /** Operator */
+            operator: boolean;
+            /** Memory User */
+            memory_user: string | null;
+            /** Projects */
+            projects: string[] | null;
+            /** Configs */
+            configs: string[] | null;
+            /** By */
+            by: string;
+            /** Expires At */
+            expires_at: string | null;
+            /** Resets */
+            resets: boolean;
+        };
+        /**
+         * InvitationList
+         * @description The open invitations, oldest first.
+         */
+        InvitationList: {
+            /** Results */
+            results: components["schemas"]["InvitationRecord"][];
+        };
+        /**
+         * InvitationRecord
+         * @description An open invitation, without its token.
+         */
+        InvitationRecord: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string | null;
+            /** Tenant */
+            tenant: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "read" | "write" | "admin" | "operator";
+            /** Operator */
+            operator: boolean;
+            /** Memory User */
+            memory_user: string | null;
+            /** Projects */
+            projects: string[] | null;
+            /** Configs */
+            configs: string[] | null;
+            /** Created At */
+            created_at: string | null;
+            /** Created By */
+            created_by: string;
+            /** Expires At */
+            expires_at: string | null;
+        };
+        /**
+         * Issuer
+         * @description An identity provider that people sign in with.
+         */
+        Issuer: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+        };
+        /**
          * JobEvent
          * @description The state and outcome of an add with `async_mode`.
          */
@@ -3472,6 +4019,17 @@ export interface components {
             failed: number;
         };
         /**
+         * Joined
+         * @description A new user, signed in, with ten recovery codes that are shown this once.
+         */
+        Joined: {
+            user: components["schemas"]["Person"];
+            /** Csrf */
+            csrf: string;
+            /** Recovery Codes */
+            recovery_codes: string[];
+        };
+        /**
          * KeyPage
          * @description Keys, oldest first; `next` is the cursor of the following page.
          */
@@ -3499,6 +4057,8 @@ export interface components {
             projects: string[] | null;
             /** User */
             user: string | null;
+            /** Configs */
+            configs: string[] | null;
             /** Label */
             label: string;
             /**
@@ -3518,6 +4078,28 @@ export interface components {
             replaced_by: string | null;
             /** Last Used At */
             last_used_at: string | null;
+        };
+        /**
+         * KeylessClient
+         * @description A kind of client, the product it named last, its last call, and its calls within the week.
+         */
+        KeylessClient: {
+            /** Name */
+            name: string;
+            /** User Agent */
+            user_agent: string;
+            /** Last Seen At */
+            last_seen_at: string;
+            /** Requests */
+            requests: number;
+        };
+        /**
+         * KeylessClientList
+         * @description The kinds of clients that called without a key in the last week, latest first.
+         */
+        KeylessClientList: {
+            /** Results */
+            results: components["schemas"]["KeylessClient"][];
         };
         /**
          * KnownMemory
@@ -3611,6 +4193,20 @@ export interface components {
             memory: string | null;
             /** Previous Memory */
             previous_memory: string | null;
+        };
+        /**
+         * Link
+         * @description A link to send. Its token counts once, and is in this answer and nowhere else.
+         */
+        Link: {
+            /** Id */
+            id: string;
+            /** Link */
+            link: string;
+            /** Token */
+            token: string;
+            /** Expires At */
+            expires_at: string | null;
         };
         /**
          * ListedMemories
@@ -3735,7 +4331,9 @@ export interface components {
         };
         /**
          * Me
-         * @description A caller. `projects` and `user` are what its key is bound to, null for all; `key` is null without a key.
+         * @description A caller. `projects`, `user` and `configs` are what it is bound to, null for all; `key` is null without a key.
+         *
+         *     `signed_in`: a person in the page, whose `name` it is.
          */
         Me: {
             /** Tenant */
@@ -3746,8 +4344,14 @@ export interface components {
             projects: string[] | null;
             /** User */
             user: string | null;
+            /** Configs */
+            configs: string[] | null;
             /** Key */
             key: string | null;
+            /** Name */
+            name: string | null;
+            /** Signed In */
+            signed_in: boolean;
             may: components["schemas"]["May"];
         };
         /**
@@ -3831,6 +4435,14 @@ export interface components {
              * @enum {string}
              */
             origin?: "user" | "assistant" | "tool" | "document" | "import" | "api" | "person";
+        };
+        /**
+         * MemoryUsers
+         * @description Names of users that have memories, in order.
+         */
+        MemoryUsers: {
+            /** Results */
+            results: string[];
         };
         /**
          * MergeAnswer
@@ -4058,6 +4670,8 @@ export interface components {
             projects: string[] | null;
             /** User */
             user: string | null;
+            /** Configs */
+            configs: string[] | null;
             /** Label */
             label: string;
             /**
@@ -4234,6 +4848,61 @@ export interface components {
             url: string;
             /** Models */
             models: string[];
+        };
+        /**
+         * PasskeyList
+         * @description Your passkeys, oldest first.
+         */
+        PasskeyList: {
+            /** Results */
+            results: components["schemas"]["PasskeyRecord"][];
+        };
+        /**
+         * PasskeyRecord
+         * @description A passkey of yours.
+         */
+        PasskeyRecord: {
+            /** Id */
+            id: string;
+            /** Label */
+            label: string;
+            /** Created At */
+            created_at: string;
+            /** Last Used At */
+            last_used_at: string | null;
+        };
+        /**
+         * PasskeyWay
+         * @description Whether passkeys can be used at this address, and if not, why.
+         */
+        PasskeyWay: {
+            /** Available */
+            available: boolean;
+            /** Reason */
+            reason: string | null;
+        };
+        /**
+         * Person
+         * @description A user as they see themselves. `projects` and `configs` are null for all; `operator` is besides the role.
+         */
+        Person: {
+            /** Name */
+            name: string;
+            /** Tenant */
+            tenant: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "read" | "write" | "admin" | "operator";
+            /** Operator */
+            operator: boolean;
+            /** Memory User */
+            memory_user: string | null;
+            /** Projects */
+            projects: string[] | null;
+            /** Configs */
+            configs: string[] | null;
         };
         /**
          * Problem
@@ -4458,6 +5127,18 @@ export interface components {
             next_at: string | null;
         };
         /**
+         * Question
+         * @description What the browser is to sign: `options` is the JSON form of WebAuthn.
+         */
+        Question: {
+            /** Id */
+            id: string;
+            /** Options */
+            options: {
+                [key: string]: unknown;
+            };
+        };
+        /**
          * Ready
          * @description Health, and the backlog of vectors. `degraded` are damaged files that were set aside; it is left out else.
          */
@@ -4537,6 +5218,14 @@ export interface components {
             text: string;
             /** Id */
             id: string;
+        };
+        /**
+         * RecoveryCodes
+         * @description Ten codes, each of which signs you in once. They are shown this once.
+         */
+        RecoveryCodes: {
+            /** Recovery Codes */
+            recovery_codes: string[];
         };
         /**
          * RefusedProposal
@@ -4956,6 +5645,32 @@ export interface components {
             name?: string;
         };
         /**
+         * SessionList
+         * @description Your sessions, newest first.
+         */
+        SessionList: {
+            /** Results */
+            results: components["schemas"]["SessionRecord"][];
+        };
+        /**
+         * SessionRecord
+         * @description A sign-in in a browser. `is_current`: that of this request.
+         */
+        SessionRecord: {
+            /** Id */
+            id: string;
+            /** Created At */
+            created_at: string;
+            /** Last Seen At */
+            last_seen_at: string;
+            /** Agent */
+            agent: string;
+            /** Address */
+            address: string;
+            /** Is Current */
+            is_current: boolean;
+        };
+        /**
          * Share
          * @description The size of one part of the stored data.
          */
@@ -4964,6 +5679,15 @@ export interface components {
             name: string;
             /** Size Bytes */
             size_bytes: number;
+        };
+        /**
+         * SignedInAnswer
+         * @description A sign-in, whose cookie comes with this answer. `csrf` goes into the header X-Mnemoir-CSRF.
+         */
+        SignedInAnswer: {
+            user: components["schemas"]["Person"];
+            /** Csrf */
+            csrf: string;
         };
         /**
          * SkippedSession
@@ -5235,6 +5959,53 @@ export interface components {
             changed_at: string | null;
         };
         /**
+         * UserPage
+         * @description Users, oldest first; `next` is the cursor of the following page.
+         */
+        UserPage: {
+            /** Results */
+            results: components["schemas"]["UserRecord"][];
+            /** Next */
+            next: string | null;
+        };
+        /**
+         * UserRecord
+         * @description A user. `memory_user` is whose memories and conversations are theirs.
+         */
+        UserRecord: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Tenant */
+            tenant: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "read" | "write" | "admin" | "operator";
+            /** Operator */
+            operator: boolean;
+            /** Memory User */
+            memory_user: string | null;
+            /** Projects */
+            projects: string[] | null;
+            /** Configs */
+            configs: string[] | null;
+            /** Created At */
+            created_at: string | null;
+            /** Created By */
+            created_by: string;
+            /** Disabled */
+            disabled: boolean;
+            /** Last Seen At */
+            last_seen_at: string | null;
+            /** Has Password */
+            has_password: boolean;
+            /** Passkeys */
+            passkeys: number;
+        };
+        /**
          * VectorBacklog
          * @description The number of texts without a vector of the embedding model in use, and the number of all texts.
          */
@@ -5257,6 +6028,17 @@ export interface components {
              */
             type: "video_url";
             video_url: components["schemas"]["MediaUrl"];
+        };
+        /**
+         * Ways
+         * @description The ways to sign in.
+         */
+        Ways: {
+            /** Password */
+            password: boolean;
+            passkey: components["schemas"]["PasskeyWay"];
+            /** Oidc */
+            oidc: components["schemas"]["Issuer"][];
         };
         /**
          * WindowAnswer
@@ -5900,6 +6682,18 @@ export interface components {
             origin?: "person" | null;
         };
         /**
+         * AnswerBody
+         * @description The id of the question, and the browser's answer: its `PublicKeyCredential` as JSON.
+         */
+        AnswerBody: {
+            /** Id */
+            id: string;
+            /** Credential */
+            credential: {
+                [key: string]: unknown;
+            };
+        };
+        /**
          * BranchBody
          * @description `POST /api/conversations/{id}/branch`: a copy of the thread up to and including that message.
          */
@@ -6197,8 +6991,70 @@ export interface components {
             to_newest?: boolean;
         };
         /**
+         * InvitationBody
+         * @description Whom to invite. Without `memory_user` it is the name that they choose, in lower case, if nobody has it yet.
+         */
+        InvitationBody: {
+            /** Name */
+            name?: string | null;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "read" | "write" | "admin" | "operator";
+            /** Operator */
+            operator?: boolean;
+            /** Memory User */
+            memory_user?: string | null;
+            /** Projects */
+            projects?: string[] | null;
+            /** Configs */
+            configs?: string[] | null;
+            /** Tenant */
+            tenant?: string | null;
+            /** Expires In Days */
+            expires_in_days?: number;
+        };
+        /**
+         * JoinBody
+         * @description A name, and a password or a passkey, for whoever was invited. One that resets a user keeps their name.
+         */
+        JoinBody: {
+            /** Token */
+            token: string;
+            /** Name */
+            name: string;
+            /** Password */
+            password?: string | null;
+            passkey?: components["schemas"]["JoiningPasskey"] | null;
+        };
+        /**
+         * JoiningBody
+         * @description The token of an invitation, and the name that was chosen.
+         */
+        JoiningBody: {
+            /** Token */
+            token: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * JoiningPasskey
+         * @description The id of the question that /join/passkey/options asked, and the browser's answer.
+         */
+        JoiningPasskey: {
+            /** Id */
+            id: string;
+            /** Credential */
+            credential: {
+                [key: string]: unknown;
+            };
+        };
+        /**
          * KeyBody
-         * @description A key to make. Without `tenant` it is for the caller's, without `projects` for all, without `user` for all.
+         * @description A key to make. Without `tenant` it is for the caller's; without `projects`, `user` or `configs` for all.
+         *
+         *     `configs` are config users of the workflow tree.
          */
         KeyBody: {
             /**
@@ -6212,6 +7068,8 @@ export interface components {
             projects?: string[] | null;
             /** User */
             user?: string | null;
+            /** Configs */
+            configs?: string[] | null;
             /** Label */
             label?: string;
             /** Expires At */
@@ -6284,6 +7142,30 @@ export interface components {
             api_key?: string | null;
             /** Model */
             model: string;
+        };
+        /**
+         * NewPasskeyBody
+         * @description The same for a new passkey, with a name for it.
+         */
+        NewPasskeyBody: {
+            /** Id */
+            id: string;
+            /** Credential */
+            credential: {
+                [key: string]: unknown;
+            };
+            /** Label */
+            label?: string;
+        };
+        /**
+         * NewPasswordBody
+         * @description The password of now, and the one that takes its place. `old` is left out where there is none yet.
+         */
+        NewPasswordBody: {
+            /** Old */
+            old?: string;
+            /** New */
+            new: string;
         };
         /**
          * NoBody
@@ -6413,6 +7295,16 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * PasswordBody
+         * @description A name and a password.
+         */
+        PasswordBody: {
+            /** Name */
+            name: string;
+            /** Password */
+            password: string;
+        };
+        /**
          * PinBody
          * @description `PATCH /api/conversations/{id}/messages/{message_id}`.
          */
@@ -6497,6 +7389,16 @@ export interface components {
             made_by?: string | null;
             /** Records */
             records?: components["schemas"]["RecordBody"][];
+        };
+        /**
+         * RecoveryBody
+         * @description A name and one of its recovery codes.
+         */
+        RecoveryBody: {
+            /** Name */
+            name: string;
+            /** Code */
+            code: string;
         };
         /**
          * RestoreBody
@@ -6678,6 +7580,14 @@ export interface components {
             text: string;
         };
         /**
+         * TokenBody
+         * @description The token of an invitation: what stands behind `#` in its link, or a code from the terminal.
+         */
+        TokenBody: {
+            /** Token */
+            token: string;
+        };
+        /**
          * TrialBody
          * @description A typed workflow, and the message to try it on, as of a chat completion; `model` names the user that asks.
          */
@@ -6732,6 +7642,24 @@ export interface components {
             text: string;
             /** Path */
             path: string;
+        };
+        /**
+         * UserBody
+         * @description What to change of a user; what is left out stays. `projects` and `configs` of null mean all.
+         */
+        UserBody: {
+            /** Role */
+            role?: ("read" | "write" | "admin" | "operator") | null;
+            /** Operator */
+            operator?: boolean | null;
+            /** Memory User */
+            memory_user?: string | null;
+            /** Projects */
+            projects?: string[] | null;
+            /** Configs */
+            configs?: string[] | null;
+            /** Disabled */
+            disabled?: boolean | null;
         };
     };
     responses: never;
@@ -7414,6 +8342,835 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["AuditPage"];
                 };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    auth_api_auth_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Auth"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    clients_api_auth_clients_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeylessClientList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    by_password_api_auth_password_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedInAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    by_recovery_api_auth_recovery_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecoveryBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedInAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    sign_out_api_auth_sign_out_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    invitation_api_auth_invitation_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TokenBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    join_api_auth_join_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JoinBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Joined"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    first_code_api_auth_first_code_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodePrinted"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    ask_to_sign_in_api_auth_passkey_options_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Question"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    by_passkey_api_auth_passkey_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnswerBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedInAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    ask_to_join_api_auth_join_passkey_options_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JoiningBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Question"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    passkeys_api_me_passkeys_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    add_api_me_passkeys_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPasskeyBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyRecord"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    ask_for_new_api_me_passkeys_options_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Question"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    remove_api_me_passkeys__passkey_id__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                passkey_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    change_password_api_me_password_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPasswordBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    recovery_codes_api_me_recovery_codes_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodes"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    sessions_api_me_sessions_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    end_session_api_me_sessions__session_id__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    list_users_api_users_get: {
+        parameters: {
+            query?: {
+                /** @description 0 means 1000 */
+                limit?: number;
+                /** @description `next` of the page before */
+                cursor?: string | null;
+                tenant?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserPage"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    memory_users_api_users_memory_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryUsers"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    remove_user_api_users__user_id__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    change_user_api_users__user_id__patch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserRecord"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    reset_user_api_users__user_id__reset_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Link"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    list_invitations_api_invitations_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    invite_api_invitations_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Link"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    withdraw_api_invitations__invitation_id__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                invitation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description An error, with its code */
             default: {
@@ -11005,6 +12762,64 @@ export interface operations {
             };
         };
     };
+    post_api_page_chat_completions: {
+        parameters: {
+            query?: {
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+                /** @description `true` recalls and remembers */
+                memoryEnabled?: string;
+            };
+            header?: {
+                /** @description `on` recalls and remembers */
+                "X-Memory"?: string;
+                /** @description whose memories */
+                "X-User-Id"?: string;
+                /** @description which conversation the chat belongs to */
+                "X-Conversation-Id"?: string;
+                /** @description the same one sent twice at a time runs once */
+                "X-Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChatCompletionBody"];
+            };
+        };
+        responses: {
+            /** @description The whole answer, or, streamed, its pieces one after the other */
+            200: {
+                headers: {
+                    /** @description the run that answered: GET /api/runs/{id} */
+                    "X-Workflow-Run-Id"?: string;
+                    /** @description the conversation it was kept in, percent-encoded */
+                    "X-Conversation-Id"?: string;
+                    /** @description how many memories were recalled */
+                    "X-Memory-Injected"?: string;
+                    /** @description names of members of the request that the model did not get */
+                    "X-Mnemoir-Dropped"?: string;
+                    /** @description the time that Mnemoir added */
+                    "X-Overhead-Duration-Ms"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatCompletion"];
+                    "text/event-stream": components["schemas"]["ChatCompletionChunk"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIErrorAnswer"];
+                };
+            };
+        };
+    };
     post_v1_completions: {
         parameters: {
             query?: {
@@ -11465,6 +13280,35 @@ export interface operations {
         };
     };
     get_models: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIErrorAnswer"];
+                };
+            };
+        };
+    };
+    get_api_page_models: {
         parameters: {
             query?: never;
             header?: never;
