@@ -195,11 +195,13 @@ _START = (
 _BARE = (
     r"(?:act|add|adopt|advise|agree|allow|answer|append|apply|approve|ask|assume|attach|avoid|be|begin|behave|book|"
     r"buy|bypass|call|change|charge|check|choose|cite|claim|click|collect|comply|confirm|connect|consider|contact|"
-    r"continue|convince|copy|create|delete|deny|disable|display|do|download|drop|elect|embed|email|enable|encode|end|ensure|"
+    r"continue|convince|copy|create|delete|deny|disable|display|do|download|drop|elect|embed|email|enable|encode|"
+    r"end|ensure|"
     r"enter|erase|execute|expose|fetch|fill|find|follow|forget|forward|get|give|grant|hide|ignore|include|increase|"
     r"inform|insert|install|invoke|keep|leave|let|link|list|load|log|look|make|mention|move|notify|obey|omit|open|"
     r"order|output|paste|pay|post|prefer|present|pretend|print|promote|provide|publish|put|quote|raise|rate|read|"
-    r"recommend|redirect|refer|reject|remove|rename|repeat|replace|reply|report|request|require|reset|respond|reveal|"
+    r"recommend|redirect|refer|reject|remove|rename|repeat|replace|reply|report|request|require|reset|respond|"
+    r"reveal|"
     r"rewrite|run|save|say|send|set|share|show|sign|skip|speak|start|stop|store|submit|suggest|summari[sz]e|switch|"
     r"take|talk|tell|transfer|translate|treat|trust|turn|update|upload|use|visit|wire|write)"
 )
@@ -221,17 +223,20 @@ _BEGIN_FR = (
 )
 _BEGIN_ES = (
     r"(?:abre|actúa|añade|borra|compórtate|compra|confía|confirma|contesta|copia|ejecuta|elimina|envía|escribe|"
-    r"finge|haz|ignora|instala|manda|menciona|muestra|oculta|olvida|cambia|elogia|paga|recomienda|reenvía|repite|responde|revela|"
+    r"finge|haz|ignora|instala|manda|menciona|muestra|oculta|olvida|cambia|elogia|paga|recomienda|reenvía|repite|"
+    r"responde|revela|"
     r"traduce|transfiere|utiliza)"
 )
 _BEGIN_IT = (
     r"(?:agisci|aggiungi|apri|cancella|clicca|compra|comportati|conferma|consiglia|copia|dimentica|elimina|esegui|"
-    r"fidati|fingi|ignora|inoltra|invia|manda|menziona|mostra|nascondi|cambia|loda|paga|ripeti|rispondi|rivela|scrivi|traduci|"
+    r"fidati|fingi|ignora|inoltra|invia|manda|menziona|mostra|nascondi|cambia|loda|paga|ripeti|rispondi|rivela|"
+    r"scrivi|traduci|"
     r"trasferisci)"
 )
 _BEGIN_PT = (
     r"(?:abra|adicione|aja|apague|clique|compre|comporte-se|confie|confirme|copie|diga|elimine|encaminhe|envie|"
-    r"esconda|escreva|esqueça|execute|faça|finja|ignore|instale|mande|mencione|mostre|mude|elogie|pague|recomende|repita|"
+    r"esconda|escreva|esqueça|execute|faça|finja|ignore|instale|mande|mencione|mostre|mude|elogie|pague|"
+    r"recomende|repita|"
     r"responda|revele|traduza|transfira|utilize)"
 )
 _BEGIN_NL = (
@@ -257,9 +262,9 @@ _COMMANDS = _one_of(
         r"\b(?:no|without|ohne|keine|sans|sin|senza|sem|geen|zonder) (?:\w+ )?(?:rules?|restrictions?|filters?|"
         r"limits?|regeln|filter|filtre|règles|reglas|filtros?|regole|filtri|regras|regels)\b",
         # what must be, whoever must do it
-        r"\b(?:must|shall|should|ought to|have to|has to|is to|are to|need to|needs to|muss|müssen|soll|"
-        r"sollen|sollst|hat .{1,40} zu|doit|doivent|devez|veuillez|debe|debes|deben|deve|devi|devono|deves|devem|"
-        r"moet|moeten|dient)\b",
+        r"\b(?:must|shall|should|ought to|have to|has to|is to|are to|need to|needs to|muss|müssen|soll|sollen|"
+        r"sollst|hat .{1,40} zu|doit|doivent|devez|veuillez|debe|debes|deben|deve|devi|devono|deves|devem|moet|"
+        r"moeten|dient)\b",
         r"\b(?:you (?:will|are|can|may|agree)|yourself|du (?:bist|wirst|kannst)|tu es|eres|tu sei|você é|je bent)\b",
         r"\b(?:automated|artificial|crawlers?|bots?|readers?|visitors?|whoever|wer diesen|permission|authori[sz]ed|"
         r"master|maître|amo|padrone|mestre|meester|tracking pixel)\b",
