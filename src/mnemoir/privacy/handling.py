@@ -80,7 +80,8 @@ class PersonalData:
         policy = await self.enter(scope)
         if policy == NO_POLICY:
             return Handled(chat=chat)
-        texts = [*request_texts(chat.request), chat.unmarked_prompt or ""]
+        is_looked_at = policy.messages != "off" or policy.models == "block"
+        texts = [*request_texts(chat.request), chat.unmarked_prompt or ""] if is_looked_at else []
         found = await self._found(texts)
         kinds = _kinds(found)
         if kinds and policy.models == "block":
