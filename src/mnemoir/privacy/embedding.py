@@ -1,6 +1,6 @@
 """An embedding model over a network that is sent kinds in place of personal data.
 
-Numbers would make texts about one thing less alike, and a text must have the same vector whenever it is embedded again.
+Numbers would make texts about one thing less alike, and a text must have the same vector each time it is embedded.
 """
 
 import asyncio
