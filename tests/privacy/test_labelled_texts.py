@@ -1,6 +1,8 @@
 """What is found in 300 texts in four languages, against their labels; names are left out."""
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -61,3 +63,10 @@ def test_a_long_secret_is_found_whole_across_pieces():
     text = "x" * 3950 + " " + key + " end"
     (found,) = Rules().find(text)
     assert text[found.start : found.end] == key
+
+
+def test_nothing_is_loaded_for_it_while_it_is_off():
+    code = "import sys, mnemoir.app.personal_data; print({'phonenumbers', 'stdnum'} & sys.modules.keys())"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
+    )

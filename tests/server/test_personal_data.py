@@ -94,6 +94,32 @@ async def test_without_a_policy_a_model_is_sent_the_same_bytes(open_server, llm)
     assert MAIL not in llm.requests[-1].prompt
 
 
+async def test_an_embedding_model_gets_kinds(open_server, llm):
+    embedding = {"embedding.provider": "openai", "embedding.model": "far", "embedding.base_url": llm.openai_url}
+    server = await open_server(asks(llm, **policy(models="redact"), **embedding))
+    await server.post(MEMORIES, {"messages": [user(f"Mira's is {MAIL}")], "user_id": "user", "infer": False})
+    await server.post(f"{MEMORIES}/search", {"query": f"Whose is {OTHER}?", "user_id": "user"})
+    await server.post("/v1/embeddings", {"model": "far", "input": f"Ask {MAIL}"})
+    asked = [asked.body["input"] for asked in llm.requests if asked.path.endswith("/embeddings")]
+    assert [text for texts in asked for text in texts] == ["Mira's is [EMAIL]", "Whose is [EMAIL]?", "Ask [EMAIL]"]
+
+
+async def test_a_conversation_without_an_id_is_known_again_and_its_values_go_with_it(open_server, llm):
+    settings = policy(messages="redact") | {"pii.reversible": True, "memory.enabled": True}
+    server = await open_server(asks(llm, **settings))
+    history, ids = [], set()
+    for text in (SAID, f"{OTHER} is right"):
+        history.append(user(text))
+        answer = await server.ask("POST", OPENAI, hello(messages=history))
+        history.append({"role": "assistant", "content": words(answer, OPENAI)})
+        ids.add(answer.headers["x-conversation-id"])
+    (id,) = ids
+    assert len((await server.get(f"/api/conversations/{id}/messages"))["results"]) == 4
+    await server.ask("DELETE", f"/api/conversations/{id}")
+    files = server.parts.settings.storage.data_dir.rglob("*")
+    assert not [file for file in files if file.is_file() and MAIL.encode() in file.read_bytes()]
+
+
 @pytest.mark.parametrize("place", ["models", "messages", "facts"])
 @pytest.mark.parametrize("path", [OPENAI, OLLAMA])
 async def test_what_is_blocked_reaches_no_model_and_is_not_stored(open_server, llm, path, place):

@@ -29,7 +29,7 @@ from mnemoir.app.message_vectors import MessageVectors, WaitingFolders
 from mnemoir.app.model_in_use import ModelInUse
 from mnemoir.app.models import ModelInquiry, choose_multilingual
 from mnemoir.app.people import Everybody
-from mnemoir.app.personal_data import make_discreet, make_personal_data, make_rules
+from mnemoir.app.personal_data import discreet_embedding, make_discreet, make_personal_data, make_rules
 from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder
 from mnemoir.app.remembering import Turns
@@ -204,7 +204,8 @@ async def open_parts(settings: Settings) -> Parts:
         in_use = own(ModelInUse(await open_model(settings, session, careful), discreet))
         open_embedding = await asyncio.to_thread(OpenEmbedding, settings, session, careful)
         embedding_connection = EmbeddingConnection(settings, open_embedding, careful)
-        settings, embedding = open_embedding.settings, own(open_embedding.model)
+        settings = open_embedding.settings
+        embedding = discreet_embedding(settings, rules, own(open_embedding.model))
         database = own(open_database(settings.storage.data_dir / DATABASE_FILE))
         api_keys = own(ApiKeys(settings))
         audit = own(Audit(settings, api_keys))

@@ -8,11 +8,13 @@ from importlib.metadata import entry_points
 from mnemoir.app.api_keys import ApiKeys
 from mnemoir.core.errors import SettingsError
 from mnemoir.core.scope import Scope
+from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_kinds import Amounts, MemoryKind
 from mnemoir.ports.personal_values import PersonalValues
 from mnemoir.ports.project_settings import ProjectSettingsStore
 from mnemoir.privacy.detection import Detector, Rules
+from mnemoir.privacy.embedding import DiscreetEmbedding
 from mnemoir.privacy.handling import PersonalData, PersonalDataOptions
 from mnemoir.privacy.models import DiscreetModel
 from mnemoir.privacy.numbers import check_countries
@@ -24,6 +26,7 @@ from mnemoir.storage.sql.engine import Engine
 from mnemoir.storage.sql.tables import PERSONAL_TABLES
 
 DETECTORS = "mnemoir.detectors"  # the entry points of detectors
+_KEEPING = ("redact", "block")
 _PURPOSE = "personal data"
 
 Discreet = Callable[[ChatModel], ChatModel]
@@ -61,6 +64,12 @@ def make_discreet(settings: Settings, rules: Callable[[], Rules]) -> Discreet:
         return model if model.provider == "offline" else DiscreetModel(model, rules, default, restores=restores)
 
     return discreet
+
+
+def discreet_embedding(settings: Settings, rules: Callable[[], Rules], model: EmbeddingModel) -> EmbeddingModel:
+    """The model, made discreet where it is over a network and the settings keep personal data from models."""
+    is_remote = settings.embedding.provider in ("openai", "ollama")
+    return DiscreetEmbedding(model, rules) if is_remote and policy_of(settings).models in _KEEPING else model
 
 
 def make_personal_data(

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 from mnemoir.core.conversations import Message
 from mnemoir.core.events import Emit, Event, Reply
-from mnemoir.core.messages import ChatRequest
+from mnemoir.core.messages import ChatRequest, ModelRequest
+from mnemoir.core.messages import Message as ModelMessage
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Project
 from mnemoir.ports.personal_values import PersonalValue, PersonalValues, Place
@@ -80,7 +81,8 @@ class PersonalData:
         policy = await self.enter(scope)
         if policy == NO_POLICY:
             return Handled(chat=chat)
-        texts = [*request_texts(chat.request), chat.unmarked_prompt or ""]
+        is_looked_at = policy.messages != "off" or policy.models == "block"
+        texts = [*request_texts(chat.request), chat.unmarked_prompt or ""] if is_looked_at else []
         found = await self._found(texts)
         kinds = _kinds(found)
         if kinds and policy.models == "block":
@@ -101,6 +103,14 @@ class PersonalData:
             values=values,
             placeholders=placeholders,
         )
+
+    async def conversation(
+        self, scope: Scope, messages: Sequence[ModelMessage] | None, is_kept: bool
+    ) -> Sequence[ModelMessage] | None:
+        """Messages from which memories are made anew, as those of a chat. Raises PersonalDataRefused."""
+        chat = ChatRequest(request=ModelRequest(messages=messages or ()), stream=False)
+        handled = await self.chat(chat, scope, is_kept=is_kept, learns=False)
+        return None if messages is None else handled.chat.request.messages
 
     def restoring(self, handled: Handled, emit: Emit) -> Emit:
         """An `emit` for the client of the chat, which turns the answer back."""

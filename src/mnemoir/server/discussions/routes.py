@@ -8,7 +8,7 @@ disconnects cancels it.
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from fastapi import Depends, Path, Query, Request
@@ -241,18 +241,19 @@ async def import_discussion(
 )
 async def rebuild(
     site: SiteHere,
+    project: ProjectHere,
     whose: WhoseHere,
     id: str,
     body: Annotated[RebuildBody, Depends(LargeBodyOf(RebuildBody, required=False))],
     dry_run: Annotated[bool, Query(description="only tell what a model would be asked about")] = False,
 ) -> Response:
-    discussions = site.parts.discussions
+    discussions, messages = site.parts.discussions, body.conversation()
+    scope = whose.owner or owner(project, default_user(site.options))
+    messages = await site.parts.personal_data.conversation(replace(scope, conversation=id), messages, not dry_run)
     if dry_run:
-        plan = await discussions.plan(whose.user, id, body.conversation(), whose.owner)
+        plan = await discussions.plan(whose.user, id, messages, whose.owner)
         return Answer[RebuildPlan]({"chunks": plan.chunks, "messages": plan.messages, "tokens": plan.tokens})
-    return RebuildAnswer(
-        discussions.rebuild(whose.user, id, body.conversation(), whose.owner), site.options.heartbeat_s
-    )
+    return RebuildAnswer(discussions.rebuild(whose.user, id, messages, whose.owner), site.options.heartbeat_s)
 
 
 @router.get("/{id}", summary="What is remembered of a discussion, in short")

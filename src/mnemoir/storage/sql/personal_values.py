@@ -71,9 +71,16 @@ class SqlPersonalValues:
 
 
 def _all_noted(sql: Sql, rows: Sequence[Mapping[str, Value]]) -> bool:
-    """True when each value is noted for its conversation, in such a place."""
-    names = ("kind", "hash", "about", "session_id")
-    return all(sql.row(_QUERIES["is_noted"], **{name: row[name] for name in names}) for row in rows)
+    """True when each value is noted for its place; for messages of a conversation still to be found, at any place."""
+    return all(_is_noted(sql, row) for row in rows)
+
+
+def _is_noted(sql: Sql, row: Mapping[str, Value]) -> bool:
+    value = {name: row[name] for name in ("kind", "hash")}
+    place = {name: row[name] for name in ("about", "session_id")}
+    if tuple(place.values()) == ("messages", ""):
+        return sql.value(_QUERIES["number_of_value"], **value) is not None
+    return sql.row(_QUERIES["is_noted"], **value, **place) is not None
 
 
 def _numbered(sql: Sql, rows: Sequence[Mapping[str, Value]], *, puts: bool = False) -> list[int]:
