@@ -33,7 +33,6 @@ async def test_a_key_is_made_used_and_revoked(start_site: StartSite, open_window
     window = await open_window(site, alone=True)
     page = await window.go("/keys?part=keys")
     await enter(page, admin)
-    await page.get_by_role("navigation", name="Pages").get_by_role("link", name="People and keys").click()
     await window.has_no_barrier(("light", WIDE), ("dark", PHONE))
 
     await page.get_by_role("button", name="New key").click()
@@ -108,6 +107,7 @@ async def test_who_may_only_see_the_server_begins_there(start_site: StartSite, o
     await enter(page, key)
     await expect(page.get_by_role("heading", name="Status", exact=True)).to_be_visible()
     await page.get_by_role("navigation", name="Pages").get_by_role("link", name="People and keys").click()
+    await page.get_by_role("tab", name="Keys").click()
     await expect(page.get_by_role("row").filter(has_text="in use here")).to_contain_text("operator")
     await page.get_by_role("navigation", name="Pages").get_by_role("link", name="Connect").click()
     await expect(page.get_by_role("heading", name="Connect", exact=True)).to_be_visible()

@@ -2,7 +2,6 @@ import { Button, Menu } from '@mantine/core';
 import { TbLogout, TbUserCircle } from 'react-icons/tb';
 import { Link } from 'react-router';
 import { notifyFailure } from '@/shared/components/notify';
-import { Words } from '@/shared/components/Words';
 import { useSignOut } from '@/shared/data/signIn';
 import classes from './AccountMenu.module.css';
 
@@ -19,7 +18,7 @@ export function AccountMenu({ name }: { name: string }) {
           aria-label={`Account of ${name}`}
           classNames={{ label: classes.name ?? '', section: classes.icon ?? '' }}
         >
-          <Words limit={64}>{name}</Words>
+          {name}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>

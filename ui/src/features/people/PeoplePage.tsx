@@ -48,7 +48,7 @@ export function PeoplePage() {
         onChange={id => change({ part: id === USERS.id ? null : id, action: null, actor: null, day: null })}
         keepMounted={false}
         variant="pills"
-        classNames={{ list: classes.list ?? '', panel: classes.part ?? '' }}
+        classNames={{ panel: classes.part ?? '' }}
       >
         <Tabs.List aria-label="What to manage">
           {parts.map(({ id, name, Icon }) => (

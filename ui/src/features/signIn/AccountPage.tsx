@@ -1,4 +1,4 @@
-import { Button, Stack, Text, Title } from '@mantine/core';
+import { Button, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { confirm } from '@/shared/components/confirm';
 import { PageFrame } from '@/shared/components/PageFrame';
@@ -17,7 +17,7 @@ export function AccountPage() {
   return (
     <PageFrame title="My account">
       {me.signed_in ? (
-        <Stack gap="xl" maw="44rem">
+        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl" verticalSpacing="xl">
           <Section title="Password">
             <PasswordForm name={me.name ?? ''} />
           </Section>
@@ -33,7 +33,7 @@ export function AccountPage() {
           <Section title="Sessions" hint="The browsers in which you are signed in.">
             <Sessions />
           </Section>
-        </Stack>
+        </SimpleGrid>
       ) : (
         <EmptyState
           title="Nobody signed in"

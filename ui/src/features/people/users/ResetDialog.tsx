@@ -9,7 +9,7 @@ import { ShownLink } from './ShownLink';
 export function ResetDialog({ user, onClose }: { user: User; onClose: () => void }) {
   const reset = useResetUser();
   return (
-    <SecretDialog title={reset.data ? 'The link' : 'Reset the sign-in'} isMade={reset.isSuccess} onClose={onClose}>
+    <SecretDialog title="Reset the sign-in" isMade={reset.isSuccess} onClose={onClose}>
       {reset.data ? (
         <ShownLink made={reset.data} onClose={onClose} />
       ) : (
