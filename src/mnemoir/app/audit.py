@@ -9,6 +9,7 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from mnemoir.core.atomic_file import append_file
 from mnemoir.core.audit import AuditEntry
 from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.core.scope import acting
+from mnemoir.core.scope import Principal, acting
 from mnemoir.settings import Settings
 
 _GATHERED_S = 5.0
@@ -54,6 +55,11 @@ class Audit:
     async def end(self, number: int, action: str, target: str, result: str, address: str) -> None:
         """Write down how the act of that number ended."""
         await self._put(self._entry(action, target, result, address, of=number))
+
+    async def note(self, principal: Principal, action: str, target: str, address: str) -> None:
+        """Write down an act of somebody that is done with this entry."""
+        entry = self._entry(action, target, "done", address)
+        await self._put(replace(entry, tenant=principal.tenant, actor=principal.key))
 
     def refused(self, status: int, action: str, address: str) -> None:
         """Note a refusal; it is written within seconds, with the number of those like it."""

@@ -26,16 +26,11 @@ async def signed_in(request: Request, site: Site, user: User, how: str, name: st
 
     `name` is the one that the try was counted for.
     """
-    if user.disabled_at is not None or await asyncio.to_thread(_is_suspended, site, user):
+    if user.disabled_at is not None or await asyncio.to_thread(site.parts.api_keys.is_suspended, user.grant.tenant):
         raise wrong_sign_in(request, site)
     csrf, headers = await asyncio.to_thread(session_begun, request, site, user, how)
     site.guard.rate_limits.has_signed_in(request.scope, name)
     return Answer({"user": person_json(user), "csrf": csrf}, headers=headers)
-
-
-def _is_suspended(site: Site, user: User) -> bool:
-    tenants = site.parts.api_keys.tenants()
-    return any(one.name == user.grant.tenant and one.suspended_at is not None for one in tenants)
 
 
 def wrong_sign_in(request: Request, site: Site) -> Unauthorized:
