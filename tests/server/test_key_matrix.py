@@ -13,6 +13,7 @@ from mnemoir.server.access import is_open
 from mnemoir.server.rights import right_for
 from mnemoir.server.routing import Routing
 from tests.server.route_table import layer_of
+from tests.server.sign_in.page import joined
 
 CELLO = "Plays the cello on Tuesdays"
 # the written matrix: what each route takes; a route that is not here fails the first test
@@ -92,9 +93,11 @@ MATRIX = {
 }
 STREAMS = {("GET", "/api/runs/live")}
 CHANGING = {("GET", "/api/audit")}  # each request adds to it
+RANDOM = {("POST", "/api/me/passkeys/options"), ("POST", "/api/me/recovery-codes")}
 ENDLESS_OR_TIMED = (
     STREAMS
     | CHANGING
+    | RANDOM
     | {("POST", path) for path in ("/v1/chat/completions", "/chat/completions", "/api/page/chat/completions")}
 )
 
@@ -238,16 +241,17 @@ async def test_a_role_that_is_too_low_is_refused_by_every_route_that_takes_more(
         assert (answer.status, method, path) == (403, method, path)
 
 
-@pytest.mark.parametrize("kind", ["user", "project", "tenant"])
+@pytest.mark.parametrize("kind", ["user", "project", "tenant", "person"])
 async def test_elsewhere_looks_like_nowhere_on_every_route_and_nothing_there_changes(served, kind):
     server, keys, hers, none = served
     before = await everything(server, keys["admin"])
     query = "&project=default" if kind == "project" else ""
+    sent = {"x_api_key": keys[kind]} if kind in keys else (await joined(server, "noa", memory_user="noa")).sent
     for method, path in sorted(ROWS.keys() - ENDLESS_OR_TIMED):
         told = []
         for values in (hers, none):
             asked = target(path, values, query)
-            answer = await server.ask(method, asked, body_of(values), x_api_key=keys[kind])
+            answer = await server.ask(method, asked, body_of(values), **sent)
             assert (b"cello" in answer.body.lower().replace(b"q=cello", b""), method, path) == (False, method, path)
             told.append((answer.status, plain(answer.body, values)))
         assert (told[0], method, path) == (told[1], method, path)

@@ -59,8 +59,7 @@ def test_an_unknown_key_is_named_with_the_nearest_and_all_allowed_ones():
     assert "Allowed in server: host, port, public_url" in message
     assert (
         "The sections are: server, limits, security, auth, audit, storage, memory, llm, embedding, workflows, runs, "
-        "log."
-        in complaint("colour: blue")
+        "log." in complaint("colour: blue")
     )
     assert "Allowed in llm.timeouts: connect_s" in complaint("llm: {timeouts: {conect_s: 1}}")
 

@@ -25,9 +25,14 @@ class Page:
     user: JSON = field(default_factory=dict)
     recovery_codes: list[str] = field(default_factory=list)
 
+    @property
+    def sent(self) -> dict[str, str]:
+        """What the page sends with each request."""
+        return {"origin": self.origin or "", "cookie": self.cookie, "x_mnemoir_csrf": self.csrf}
+
     async def ask(self, method: str, target: str, body: object = None, **headers: str) -> AsgiAnswer:
         """One request of the page; a header of "" is left out."""
-        own = {"origin": self.origin or "", "cookie": self.cookie, "x_mnemoir_csrf": self.csrf} | headers
+        own = self.sent | headers
         if method == "GET" and "origin" not in headers:
             own["origin"] = ""  # browsers send none to the same origin
         answer = await self.server.ask(method, target, body, **{name: value for name, value in own.items() if value})

@@ -4,6 +4,7 @@ import asyncio
 from datetime import timedelta
 
 import pytest
+from argon2 import PasswordHasher
 
 from mnemoir.core.clock import utc_now
 from mnemoir.core.users import Grant
@@ -116,14 +117,21 @@ async def test_an_invitation_that_expired_or_was_taken_back_is_like_one_that_nev
         ("x" * 65, PASSWORD, "validation_error"),
         ("BEN", PASSWORD, "name_taken"),
         ("mira", PASSWORD, "name_taken"),
+        ("Phone", PASSWORD, "name_taken"),
+        ("guest", PASSWORD, "name_taken"),
     ],
-    ids=["short password", "long password", "no name", "two lines", "long name", "another's", "has memories"],
+    ids=[
+        *("short password", "long password", "no name", "two lines", "long name"),
+        *("another's", "has memories", "of a key", "of an invitation"),
+    ],
 )
 async def test_a_name_or_password_that_cannot_be_leaves_the_invitation_open(open_server, name, password, code):
     server = await open_server()
     said = {"messages": [{"role": "user", "content": "Rows"}], "user_id": "mira", "infer": False}
     await server.post("/api/memories", said)
     await joined(server, "ben")
+    server.parts.api_keys.create(role="write", user="phone", by="test")
+    invited(server, memory_user="guest")
     token = invited(server)
     answer = await Page(server).ask("POST", "/api/auth/join", {"token": token, "name": name, "password": password})
     assert error_of(answer) == ({"name_taken": 409}.get(code, 422), code)
@@ -143,6 +151,20 @@ async def test_too_many_tries_are_refused_by_name_and_a_right_one_is_not_counted
     answer = await Page(server).sign_in("Anna")
     assert (error_of(answer), int(answer.headers["retry-after"]) > 0) == ((429, "rate_limited"), True)
     assert (await Page(server).sign_in("ben")).status == 200
+
+
+async def test_a_password_is_hashed_by_argon2_and_anew_where_that_is_done_in_another_way(open_server, real_hashes):
+    server = await open_server()
+    users, passwords = server.parts.users, server.parts.passwords
+    await joined(server, "anna")
+    user, real = users.with_hash("anna")
+    assert real.startswith("$argon2id$v=19$m=65536,t=3,p=4$")
+    former = PasswordHasher(time_cost=1, memory_cost=16, parallelism=1).hash(PASSWORD)
+    users.rehash(user, real, former)
+    assert passwords.is_outdated(former)
+    assert (await Page(server).sign_in("anna")).status == 200
+    renewed = users.with_hash("anna")[1]
+    assert (renewed.startswith("$argon2id$v=19$m=65536,t=3,p=4$"), renewed != real) == (True, True)
 
 
 async def test_a_changed_password_ends_other_sessions(open_server):

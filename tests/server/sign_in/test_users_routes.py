@@ -64,6 +64,7 @@ async def test_what_is_changed_of_a_user_counts_at_once(house):
         401,
         401,
     )
+    assert error_of(await anna.ask("POST", f"/api/users/{user.id}/reset")) == (400, "user_disabled")
     assert told(await anna.ask("PATCH", f"/api/users/{user.id}", {"disabled": False}))["disabled"] is False
     assert (await ben.sign_in("ben")).status == 200
     assert (await anna.ask("DELETE", f"/api/users/{user.id}")).status == 204
@@ -186,16 +187,16 @@ async def test_changes_of_users_are_written_down(house):
     made = told(await anna.ask("POST", "/api/invitations", {"role": "read"}))
     await anna.ask("DELETE", f"/api/invitations/{made['id']}")
     user = server.parts.users.named("ben")
-    await anna.ask("PATCH", f"/api/users/{user.id}", {"disabled": True})
     await anna.ask("POST", f"/api/users/{user.id}/reset")
+    await anna.ask("PATCH", f"/api/users/{user.id}", {"disabled": True})
     await anna.ask("DELETE", f"/api/users/{user.id}")
     entries = told(await anna.ask("GET", "/api/audit"))["results"]
     written = [(one["actor"], one["action"], one["target"]) for one in reversed(entries)]
     assert written[-5:] == [
         ("user:anna", "invitations.create", made["id"]),
         ("user:anna", "invitations.withdraw", made["id"]),
-        ("user:anna", "users.disable", user.id),
         ("user:anna", "users.reset", user.id),
+        ("user:anna", "users.disable", user.id),
         ("user:anna", "users.remove", user.id),
     ]
     assert {"users.create", "sign_in.invitation"} <= {one["action"] for one in entries}

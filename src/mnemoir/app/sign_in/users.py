@@ -117,7 +117,12 @@ class Users:
         return code
 
     def reset(self, user: User, *, by: str) -> tuple[Invitation, str]:
-        """Make an invitation by which a user chooses a new password or passkey; the old ones count until then."""
+        """Make an invitation by which a user chooses a new password or passkey; the old ones count until then.
+
+        Raises InvalidRequest for a user who is disabled.
+        """
+        if user.disabled_at is not None:
+            raise InvalidRequest(f"{user.name} is disabled. Enable them first.", code="user_disabled", field="user")
         now = self._clock()
         invitation = Invitation(
             id=new_id("i"),

@@ -60,8 +60,12 @@ class SqlPasskeys:
 
     def note_use(self, passkey: Passkey, sign_count: int, at: datetime) -> bool:
         """Note a use, with the count of signatures after it; False when another use overtook it."""
-        values = {"id": passkey.id, "former": passkey.sign_count, "sign_count": sign_count, "now": to_text(at)}
-        return bool(self._file.write(lambda sql: sql.run(_QUERIES["used"], **values)))
+        now, former = to_text(at), passkey.sign_count
+        return bool(
+            self._file.write(
+                lambda sql: sql.run(_QUERIES["used"], id=passkey.id, former=former, sign_count=sign_count, now=now)
+            )
+        )
 
     def remove(self, passkey_id: str, user_id: str, note: Note) -> bool:
         """Remove a passkey of a user; False for none."""

@@ -73,7 +73,7 @@ class SqlUsers:
     ) -> bool:
         """Make a user by an invitation, which is used up; False when it is not open, and then nothing is done.
 
-        Raises Conflict for a name that is taken, and with `is_new_memory` when another user has that memory user.
+        Raises Conflict for a name that is taken, and with `is_new_memory` when somebody has that memory user.
         """
 
         def work(sql: Sql) -> bool:
@@ -203,13 +203,14 @@ class SqlUsers:
     def _put(self, sql: Sql, user: User, secrets: Secrets, *, is_new_memory: bool) -> None:
         if sql.row(_QUERIES["by_name"], called=called(user.name)) is not None:
             raise Conflict(f"There is a user {user.name!r} already. Choose another name.", code="name_taken")
-        of_memory = {"tenant": user.grant.tenant, "memory_user": user.grant.memory_user}
+        now = to_text(user.created_at)
+        of_memory = {"tenant": user.grant.tenant, "memory_user": user.grant.memory_user, "now": now}
         if is_new_memory and sql.row(_QUERIES["by_memory"], **of_memory) is not None:
             raise Conflict(
-                f"Somebody has the memories of {user.grant.memory_user!r} already. Choose another name.",
+                f"The memories of {user.grant.memory_user!r} are somebody's already. Choose another name, or ask to "
+                "be invited to these memories.",
                 code="name_taken",
             )
-        now = to_text(user.created_at)
         sql.run(_KEYS["enter_tenant"], name=user.grant.tenant, now=now)
         sql.run(_KEYS["decide"], name=USERS_MADE, value="yes")
         sql.run(

@@ -26,8 +26,12 @@ SELECT {columns}
 SELECT 1 FROM users LIMIT 1;
 
 -- name: by_memory
--- The users who have this memory user of a tenant.
-SELECT id FROM users WHERE tenant = :tenant AND memory_user = :memory_user;
+-- A row when a memory user of a tenant is that of a user, of a key, or of an open invitation.
+SELECT id FROM users WHERE tenant = :tenant AND memory_user = :memory_user
+UNION ALL SELECT id FROM api_keys WHERE tenant = :tenant AND user = :memory_user AND revoked_at IS NULL
+UNION ALL SELECT id FROM invitations
+ WHERE tenant = :tenant AND memory_user = :memory_user AND used_at IS NULL AND expires_at > :now
+ LIMIT 1;
 
 -- name: put
 -- Store a new user.
