@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
 AUDIENCE = "mnemoir"
+SECRET = "a-client-secret"
 # made once: an RSA key takes a tenth of a second
 RSA_KEYS = [rsa.generate_private_key(public_exponent=65537, key_size=2048) for _ in range(2)]
 WEAK_KEY = rsa.generate_private_key(public_exponent=65537, key_size=1024)
@@ -38,7 +39,7 @@ class ScriptedIssuer:
         self.documents: dict[str, Any] = {}  # by path, in place of the true ones
         self.claims: dict[str, Any] = {"sub": "248289761001", "preferred_username": "mira"}
         self.lies: dict[str, Any] = {}  # claims of the next id tokens
-        self.client_secret: str | None = "a-client-secret"
+        self.way = "client_secret_basic"  # how a client shows its secret, "none" for one without
         self.fails: Mapping[str, str] | None = None  # the error with which a code is refused
         self._codes: dict[str, dict[str, str]] = {}
 
@@ -108,6 +109,7 @@ class ScriptedIssuer:
             "token_endpoint": f"{self.url}/token",
             "jwks_uri": f"{self.url}/keys",
             "authorization_response_iss_parameter_supported": True,
+            "token_endpoint_auth_methods_supported": [self.way],
         }
 
     async def _token(self, request: web.Request) -> web.StreamResponse:
@@ -119,10 +121,15 @@ class ScriptedIssuer:
         challenge = urlsafe_b64encode(sha256(verifier).digest()).decode().rstrip("=")
         if asked is None or asked["code_challenge"] != challenge or asked["redirect_uri"] != form["redirect_uri"]:
             return self._json({"error": "invalid_grant", "error_description": "no such code"}, 400)
-        if self.client_secret is not None:
-            scheme, _, pair = request.headers.get("authorization", "").partition(" ")
-            if scheme != "Basic" or b64decode(pair).decode() != f"{asked['client_id']}:{self.client_secret}":
-                return self._json({"error": "invalid_client"}, 401)
+        pair = request.headers.get("authorization", "").removeprefix("Basic ")
+        basic = b64decode(pair).decode() if pair else None
+        expected = {
+            "none": (None, None),
+            "client_secret_basic": (f"{asked['client_id']}:{SECRET}", None),
+            "client_secret_post": (None, SECRET),
+        }
+        if (basic, form.get("client_secret")) != expected[self.way]:
+            return self._json({"error": "invalid_client"}, 401)
         id_token = self.token(**{"aud": asked["client_id"], "nonce": asked["nonce"]} | self.lies)
         return self._json({"access_token": "opaque", "token_type": "Bearer", "id_token": id_token})
 

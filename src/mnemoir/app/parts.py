@@ -24,6 +24,7 @@ from mnemoir.app.embedding_connection import EmbeddingConnection, OpenEmbedding
 from mnemoir.app.endpoints import Endpoints
 from mnemoir.app.health import Checkup
 from mnemoir.app.issuers.documents import Documents
+from mnemoir.app.issuers.sign_ins import SignIns
 from mnemoir.app.issuers.tokens import Tokens
 from mnemoir.app.keyless_clients import KeylessClients
 from mnemoir.app.kinds import Forgetting, conversation_kind, discussion_kind, job_kind, run_kind
@@ -106,6 +107,7 @@ class Parts:
     keyless_clients: KeylessClients
     audit: Audit
     tokens: Tokens
+    sign_ins: SignIns
     database: SqliteEngine
     store: MemoryStore
     jobs: JobQueue
@@ -197,7 +199,8 @@ async def open_parts(settings: Settings) -> Parts:
         database = own(open_database(settings.storage.data_dir / DATABASE_FILE))
         api_keys = own(ApiKeys(settings))
         audit = own(Audit(settings, api_keys))
-        tokens = own(Tokens(settings.auth.jwt, Documents(careful), api_keys, audit))
+        documents = Documents(careful)
+        tokens = own(Tokens(settings.auth.jwt, documents, api_keys, audit))
         packs = PackFiles(settings.storage.data_dir / PACKS_FOLDER)
         pending = asyncio.Event()  # set when a memory without a vector was stored or found
         second_pending = asyncio.Event()  # the same for second vectors
@@ -275,6 +278,7 @@ async def open_parts(settings: Settings) -> Parts:
             keyless_clients=own(KeylessClients(settings.storage.data_dir / CACHE / "clients.json")),
             audit=audit,
             tokens=tokens,
+            sign_ins=own(SignIns(settings.auth.oidc, documents, api_keys)),
             database=database,
             store=store,
             jobs=jobs,

@@ -46,7 +46,10 @@ from mnemoir.server.rights import bucket_for, refusal_of, right_for
 from mnemoir.server.sessions import SessionCookies
 from mnemoir.wire.session import asks_to_store, session_name
 
-OPEN_PATHS = frozenset({"/health", "/api/health", "/docs", "/docs/try.js", "/openapi.json", "/", "/api/version"})
+OPEN_PATHS = frozenset({"/health", "/api/health", "/docs", "/docs/try.js", "/openapi.json", "/", "/api/version"}) | {
+    "/auth/callback",
+    "/auth/callback.js",
+}
 _SIGNING_IN = re.compile(r"/api/auth(?:/(?!clients$).+)?")
 PROJECT_HEADERS = (b"x-mnemoir-project", b"x-etienne-project")  # the second is that of Etienne's page
 _SCHEMES = ("bearer ", "token ")
