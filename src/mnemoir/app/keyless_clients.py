@@ -1,7 +1,7 @@
 """The kinds of clients that called without a key in the last week: they stop working once one is needed.
 
-They are kept in the cache of the data directory, by day: the kind, the product that it names itself, and a count. A
-kind that is new, and a new day, are written at once; counts every ten minutes, and at the end.
+They are kept in the cache of the data directory, by day: the kind, the product that it names itself, and a count. The
+file is written every ten minutes, and at the end.
 """
 
 import asyncio
@@ -34,14 +34,14 @@ class KeylessClient:
 
 
 class KeylessClients:
-    """For one event loop. `file` is made with the first client; a damaged one is replaced."""
+    """For one event loop. A damaged `file` is replaced."""
 
     def __init__(self, file: Path, clock: Clock = utc_now) -> None:
         self._file = file
         self._clock = clock
         self._products: dict[str, str] = {}
         self._days: dict[tuple[str, str], tuple[datetime, int]] = {}  # by kind and day in UTC
-        self._written_at: datetime | None = None
+        self._written_at = clock()
         self._is_written = True
         self._writing: asyncio.Task[None] | None = None
         self._read()
@@ -50,12 +50,10 @@ class KeylessClients:
         """Note a call of a kind of client, with its User-Agent."""
         now = self._clock()
         place = name, f"{now:%Y-%m-%d}"
-        is_new = place not in self._days
         self._days[place] = now, self._days.get(place, (now, 0))[1] + 1
         self._products[name] = _product(agent)
         self._is_written = False
-        is_due = is_new or self._written_at is None or now - self._written_at > _WRITTEN_EVERY
-        if is_due and (self._writing is None or self._writing.done()):
+        if now - self._written_at > _WRITTEN_EVERY and (self._writing is None or self._writing.done()):
             self._written_at = now
             self._writing = asyncio.create_task(self._write(), name="write clients without a key")
 

@@ -187,8 +187,8 @@ class Users:
             user = self.get(invitation.resets)
         else:
             user = self._new(invitation.grant, user_name(name), by=invitation.created_by)
-        codes, pepper = [] if identity else new_recovery_codes(), self._keys.pepper
-        hashes = [hash for code in codes if (hash := code_hash(code, user.id, pepper)) is not None]
+        codes = [] if identity else new_recovery_codes()
+        hashes = self._hashes_of(codes, user)
         secrets = Secrets(password=password_hash, codes=hashes, passkey=passkey, identity=identity)
         hashed = token_hash(token)
         if invitation.resets is not None:
@@ -212,9 +212,8 @@ class Users:
 
     def new_codes(self, user: User) -> Sequence[str]:
         """Ten new recovery codes in place of those before."""
-        codes, pepper = new_recovery_codes(), self._keys.pepper
-        hashes = [hash for code in codes if (hash := code_hash(code, user.id, pepper)) is not None]
-        self._stored.set_codes(user.id, hashes, self._note("users.recovery_codes", user))
+        codes = new_recovery_codes()
+        self._stored.set_codes(user.id, self._hashes_of(codes, user), self._note("users.recovery_codes", user))
         return codes
 
     def recovered(self, name: str, code: str) -> User | None:
@@ -225,6 +224,10 @@ class Users:
         if found is None or hash is None or found[0].disabled_at is not None:
             return None
         return found[0] if self._stored.use_code(found[0].id, hash) else None
+
+    def _hashes_of(self, codes: Sequence[str], user: User) -> list[bytes]:
+        pepper = self._keys.pepper
+        return [hash for code in codes if (hash := code_hash(code, user.id, pepper)) is not None]
 
     def _invited(
         self, grant: Grant, token: str, name: str | None, lasting: timedelta, *, by: str
