@@ -28,9 +28,10 @@ _OPERATIONS = {"RS256": RSAAlgorithm, "PS256": RSAAlgorithm, "ES256": ECAlgorith
 
 
 class ScriptedIssuer:
-    """The issuer of a test; `url` is its name once it is entered."""
+    """The issuer of a test; `url` is its name once it is entered, or any for one that only makes tokens."""
 
-    def __init__(self) -> None:
+    def __init__(self, url: str = "") -> None:
+        self.url = url
         self.asked: Counter[str] = Counter()
         self.keys: dict[str, tuple[str, Any]] = {"first": ("RS256", RSA_KEYS[0])}
         self.kid = "first"

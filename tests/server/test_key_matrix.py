@@ -12,6 +12,7 @@ from mnemoir.core.ids import new_memory_id
 from mnemoir.server.access import is_open
 from mnemoir.server.rights import right_for
 from mnemoir.server.routing import Routing
+from tests.scripted_issuer import AUDIENCE, ScriptedIssuer
 from tests.server.route_table import layer_of
 from tests.server.sign_in.page import joined
 
@@ -158,13 +159,17 @@ def target(path: str, values: dict[str, str], query: str = "") -> str:
 
 
 @pytest.fixture
-async def served(open_server):
+async def served(open_server, tmp_path):
     """A server with keys and what Mira keeps in it; its keys by name, the ids of her things, and ids of nothing."""
-    server = await open_server()
+    issuer = ScriptedIssuer("https://issuer.example")
+    (tmp_path / "keys.json").write_text(json.dumps(issuer.key_set), encoding="utf-8")
+    taken = {"issuer": issuer.url, "audience": AUDIENCE, "jwks_file": str(tmp_path / "keys.json")}
+    server = await open_server({"auth.jwt": [taken | {"claims": {"role": "role"}}]})
     make = server.parts.api_keys.create
     keys = {role: make(role=role, by="test")[1] for role in ("read", "write", "admin", "operator")}
     keys["user"] = make(role="admin", user="noa", by="test")[1]
     keys["project"] = make(role="admin", projects=["kitchen"], by="test")[1]
+    keys["token"], keys["old token"] = issuer.token(sub="noa", role="admin"), issuer.token(role="admin", exp=1)
     keys["tenant"] = make(role="admin", tenant="acme", by="test")[1]
     expiring, keys["expired"] = make(role="admin", by="test")
     revoked, keys["revoked"] = make(role="admin", by="test")
@@ -214,12 +219,15 @@ async def test_every_route_has_a_row_in_the_matrix_and_takes_what_it_says(served
         assert (right_for(method, path.replace("{", "").replace("}", "")), method, path) == (right, method, path)
 
 
-@pytest.mark.parametrize("kind", ["none", "unknown", "revoked", "another server's", "cut short", "too long"])
+@pytest.mark.parametrize(
+    "kind", ["none", "unknown", "revoked", "another server's", "cut short", "too long", "old token"]
+)
 async def test_without_a_valid_key_no_route_is_open(served, kind):
     server, keys, hers, _ = served
     key = {
         "unknown": "mn_live_aaaaaaaa_" + "x" * 43,
         "revoked": keys["revoked"],
+        "old token": keys["old token"],
         "another server's": keys["admin"][:-1] + ("A" if keys["admin"][-1] != "A" else "B"),
         "cut short": keys["admin"][:-1],
         "too long": keys["admin"] + "x" * 600,
@@ -241,12 +249,14 @@ async def test_a_role_that_is_too_low_is_refused_by_every_route_that_takes_more(
         assert (answer.status, method, path) == (403, method, path)
 
 
-@pytest.mark.parametrize("kind", ["user", "project", "tenant", "person"])
+@pytest.mark.parametrize("kind", ["user", "project", "tenant", "person", "token"])
 async def test_elsewhere_looks_like_nowhere_on_every_route_and_nothing_there_changes(served, kind):
     server, keys, hers, none = served
     before = await everything(server, keys["admin"])
     query = "&project=default" if kind == "project" else ""
-    sent = {"x_api_key": keys[kind]} if kind in keys else (await joined(server, "noa", memory_user="noa")).sent
+    sent = {"authorization": f"Bearer {keys[kind]}"} if kind in keys else {}
+    if kind == "person":
+        sent = (await joined(server, "noa", memory_user="noa")).sent
     for method, path in sorted(ROWS.keys() - ENDLESS_OR_TIMED):
         told = []
         for values in (hers, none):
