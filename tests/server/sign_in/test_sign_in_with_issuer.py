@@ -10,7 +10,7 @@ import pytest
 from mnemoir.providers.http import AsgiAnswer
 from tests.scripted_issuer import ScriptedIssuer
 from tests.server.server_kit import Server, error_of
-from tests.server.sign_in.page import Page, invited
+from tests.server.sign_in.page import Page, invited, joined
 
 HOST = "http://localhost"
 
@@ -122,6 +122,19 @@ async def test_a_name_or_memories_that_are_somebody_elses_are_never_given_away(o
     server.parts.users.remove(server.parts.users.named("mira@home.example"))
     issuer.claims = {"sub": "mira"}
     assert error_of(await browser.whole()) == (409, "name_taken")
+
+
+async def test_a_user_goes_on_with_the_issuer_by_a_link_that_resets_them(open_with, issuer):
+    server, browser = await open_with()
+    page = await joined(server, "Mira", memory_user="household")
+    user = server.parts.users.named("mira")
+    _, link = server.parts.users.reset(user, by="test")
+    assert (await browser.whole(invitation=link)).status == 200
+    assert (browser.user["name"], browser.user["memory_user"]) == ("Mira", "household")
+    assert (await Page(server).sign_in("Mira")).status == 401
+    assert (await page.ask("GET", "/api/me")).status == 401
+    server.parts.users.remove(user)
+    assert error_of(await browser.whole()) == (403, "not_invited")
 
 
 async def test_what_the_issuer_says_of_roles_and_projects_counts_from_the_next_sign_in_on(open_with, issuer):
