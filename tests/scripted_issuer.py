@@ -98,6 +98,8 @@ class ScriptedIssuer:
             return told if isinstance(told, web.StreamResponse) else self._json(told)
         if request.path == "/token":
             return await self._token(request)
+        if request.path == "/authorize":  # everybody is signed in here, and agrees
+            raise web.HTTPFound(self.sign_in(request.query))
         documents = {"/.well-known/openid-configuration": self.description, "/keys": self.key_set}
         return self._json(documents[request.path]) if request.path in documents else web.Response(status=404)
 

@@ -1,6 +1,7 @@
 """Requests with the token of an identity provider, at a server that takes them."""
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -65,6 +66,18 @@ async def test_without_its_keys_nobody_is_let_in_and_nobody_is_called_wrong(taki
     for _ in range(12):  # more than the wrong keys that an address may send
         answer = await taking.ask("GET", "/api/memories", **bearing(issuer.token(role="read", projects=[])))
         assert error_of(answer) == (503, "auth_unavailable")
+
+
+async def test_a_server_whose_clock_is_off_is_not_ready_until_it_is_set(taking, issuer):
+    admin = {"authorization": "Bearer settings.key.with-dots"}
+    keys = taking.parts.tokens._each()[0].checker.keys
+    issuer.clock = lambda: datetime.now(UTC) - timedelta(minutes=2)
+    await keys.begin()
+    assert error_of(await taking.ask("GET", "/ready", **admin)) == (503, "auth_unavailable")
+    assert (await taking.ask("GET", "/health", **admin)).status == 200
+    issuer.clock = lambda: datetime.now(UTC)
+    await keys.begin()
+    assert (await taking.ask("GET", "/ready", **admin)).status == 200
 
 
 async def test_a_token_counts_as_a_bearer_alone_and_keys_go_on_beside_it(taking, issuer):

@@ -74,6 +74,17 @@ class IssuerKeys:
         """When the keys are to be read again; None before they were read."""
         return self._due_at
 
+    def check_clock(self) -> None:
+        """Raise IssuerUnavailable while the clocks of this machine and of the issuer differ too much."""
+        if self._off is None:
+            return
+        if self._due_at is None or self._clock() >= self._due_at:
+            self.begin()
+        raise IssuerUnavailable(
+            f"The clock of this machine and that of {self._issuer} differ by "
+            f"{abs(self._off.total_seconds()):.0f} s, so tokens are refused. Set the clock."
+        )
+
     async def matching(self, kid: str | None, algorithm: str) -> Sequence[PyJWK]:
         """The keys of that name for an algorithm, all of them for None. Raises IssuerUnavailable without any keys."""
         await self._be_ready()
@@ -96,11 +107,7 @@ class IssuerKeys:
                 raise self._unavailable()
         elif is_due:
             self.begin()
-        if self._off is not None:
-            raise IssuerUnavailable(
-                f"The clock of this machine and that of {self._issuer} differ by "
-                f"{abs(self._off.total_seconds()):.0f} s, so tokens are refused. Set the clock."
-            )
+        self.check_clock()
 
     def _count(self, now: datetime) -> bool:
         return self._read_at is not None and now < self._read_at + _LASTING

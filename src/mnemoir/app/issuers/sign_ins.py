@@ -8,7 +8,7 @@ import asyncio
 import hmac
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
@@ -22,9 +22,9 @@ from mnemoir.app.issuers.documents import Document, Documents, address_in
 from mnemoir.app.issuers.granting import Granted, Granting
 from mnemoir.app.issuers.keys import IssuerKeys
 from mnemoir.core.clock import Clock, utc_now
-from mnemoir.core.errors import NotFound, Unauthorized
-from mnemoir.core.scope import Role
-from mnemoir.core.users import new_token, token_hash
+from mnemoir.core.errors import Forbidden, NotFound, Unauthorized
+from mnemoir.core.scope import DEFAULT_TENANT, Role
+from mnemoir.core.users import Grant, new_token, token_hash
 from mnemoir.settings.issuers import ALGORITHMS, SignInIssuer
 from mnemoir.storage.sql.sign_ins import SignIn, SqlSignIns
 from mnemoir.storage.sql.users import Identity
@@ -34,6 +34,7 @@ _MOST_UNDER_WAY = 10_000
 _FRESH = timedelta(hours=1)
 _LONGEST_CODE = 4096
 _NAMES = ("preferred_username", "name", "email", "sub")  # claims with a name to call somebody by, best first
+_WITH_CONTENTS: tuple[Role, ...] = ("admin", "write", "read")  # highest first
 _log = structlog.get_logger(__name__)
 
 
@@ -47,6 +48,29 @@ class Vouched:
     granted: Granted
     roles: tuple[Role, ...]
     leads_to: str
+
+    @property
+    def grant(self) -> Grant:
+        """What a new user may by the word of the provider alone."""
+        said = self.granted
+        grant = Grant(tenant=said.tenant or DEFAULT_TENANT, role="write", memory_user=said.user)
+        return _with(grant, self.roles, said.projects)
+
+    def granted_to(self, grant: Grant) -> Grant:
+        """What a user may after this sign-in: what the provider does not say stays. Raises Forbidden for a tenant."""
+        if self.granted.tenant not in (None, grant.tenant):
+            raise Forbidden(
+                f"{self.provider.name} says that you belong to {self.granted.tenant!r}, which is another tenant.",
+                code="other_tenant",
+            )
+        return _with(grant, self.granted.roles, self.granted.projects)
+
+
+def _with(grant: Grant, roles: tuple[Role, ...] | None, projects: tuple[str, ...] | None) -> Grant:
+    if roles is not None:
+        role: Role = next((one for one in _WITH_CONTENTS if one in roles), "operator")
+        grant = replace(grant, role=role, is_operator="operator" in roles and role != "operator")
+    return grant if projects is None else replace(grant, projects=list(projects))
 
 
 class SignIns:

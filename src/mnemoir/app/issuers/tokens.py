@@ -62,6 +62,11 @@ class Tokens:
         """Stop that."""
         await asyncio.gather(*(issuer.checker.keys.aclose() for issuer in self._each()))
 
+    def check_clock(self) -> None:
+        """Raise IssuerUnavailable while this machine's clock and that of an issuer differ too much."""
+        for issuer in self._each():
+            issuer.checker.keys.check_clock()
+
     async def principal(self, text: str, address: str) -> Principal:
         """The bearer of a token, sent from an address.
 

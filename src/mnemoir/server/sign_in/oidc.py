@@ -7,7 +7,6 @@ small page, which asks for the session as any page of this server does.
 import asyncio
 import re
 from base64 import b64encode
-from dataclasses import replace
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -18,8 +17,7 @@ from starlette.responses import RedirectResponse, Response
 
 from mnemoir.app.issuers.sign_ins import WITHIN, Vouched
 from mnemoir.core.errors import Conflict, Forbidden, InvalidRequest, MnemoirError
-from mnemoir.core.scope import DEFAULT_TENANT, Role
-from mnemoir.core.users import Grant, User
+from mnemoir.core.users import User
 from mnemoir.server.errors import status_of
 from mnemoir.server.rest import Answer, Body, BodyOf, Routes, Site, SiteHere
 from mnemoir.server.sign_in.shapes import NOT_KEPT, SignedInAnswer, Token
@@ -38,7 +36,6 @@ _SECURITY = {
         "script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
 }
-_CONTENTS: tuple[Role, ...] = ("admin", "write", "read")  # the roles with contents, highest first
 _LOCAL = re.compile(r"/(?![/\\])[^\\\s\x00-\x1f\x7f]{0,2000}")
 
 
@@ -116,8 +113,7 @@ async def _user(request: Request, site: Site, vouched: Vouched, invitation: str 
             "admin for an invitation, and open it in this browser.",
             code="not_invited",
         )
-    _check_tenant(vouched, user.grant)
-    if (granted := _granted(vouched, user.grant)) != user.grant:
+    if (granted := vouched.granted_to(user.grant)) != user.grant:
         return await asyncio.to_thread(
             users.change, user, role=granted.role, is_operator=granted.is_operator, projects=granted.projects
         )
@@ -126,7 +122,7 @@ async def _user(request: Request, site: Site, vouched: Vouched, invitation: str 
 
 async def _invited(request: Request, site: Site, vouched: Vouched, token: str) -> User:
     invitation = await open_invitation(request, site, token)
-    _check_tenant(vouched, invitation.grant)
+    vouched.granted_to(invitation.grant)
     name = invitation.name or vouched.names[0]
     if invitation.resets is None and invitation.grant.memory_user is None:
         await check_memories(site, invitation.grant.tenant, name)
@@ -137,35 +133,16 @@ async def _invited(request: Request, site: Site, vouched: Vouched, token: str) -
 
 async def _named(site: Site, vouched: Vouched) -> User:
     """A new user by the first of the names that nobody has. Raises Conflict when all are taken."""
-    tenant = vouched.granted.tenant or DEFAULT_TENANT
-    usual = Grant(tenant=tenant, role="write", memory_user=vouched.granted.user)
-    grant, taken = _granted(vouched, usual, roles=vouched.roles), None
+    grant, taken = vouched.grant, None
     for name in vouched.names:
         try:
             if grant.memory_user is None:
-                await check_memories(site, tenant, name)
+                await check_memories(site, grant.tenant, name)
             return await asyncio.to_thread(site.parts.users.create, grant, name, vouched.identity)
         except (Conflict, InvalidRequest) as exc:
             taken = taken or exc
     assert taken is not None  # there is a name: the subject
     raise taken
-
-
-def _granted(vouched: Vouched, grant: Grant, roles: tuple[Role, ...] | None = None) -> Grant:
-    """The grant with what the provider says of it; what it does not say stays."""
-    said, roles = vouched.granted, roles or vouched.granted.roles
-    if roles is not None:
-        role = next((one for one in _CONTENTS if one in roles), "operator")
-        grant = replace(grant, role=role, is_operator="operator" in roles and role != "operator")
-    return grant if said.projects is None else replace(grant, projects=list(said.projects))
-
-
-def _check_tenant(vouched: Vouched, grant: Grant) -> None:
-    if vouched.granted.tenant not in (None, grant.tenant):
-        raise Forbidden(
-            f"{vouched.provider.name} says that you belong to {vouched.granted.tenant!r}, which is another tenant.",
-            code="other_tenant",
-        )
 
 
 def _told(site: Site, exc: MnemoirError) -> Response:
