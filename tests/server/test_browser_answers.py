@@ -19,6 +19,7 @@ MINE = "user_id=mira"
 NOT_JSON = {
     *("/", "/metrics", "/api/runs/live", "/api/export", "/api/conversations/export", "/api/blobs/{digest}"),
     *("/api/conversations/{id}/export", "/api/conversations/{id}/attachments/{name}", "/api/files/{name}"),
+    "/api/auth/oidc/{provider}/start",
 }
 PICTURE = "data:image/png;base64," + b64encode(png(filler=b"a cup of tea")).decode()
 TARGETS = {

@@ -18,6 +18,7 @@ from mnemoir.server.rights import right_for
 from mnemoir.server.routing import Routing
 from mnemoir.storage.sql.engine import queries as queries_of
 from mnemoir.storage.sqlite.transactions import SqliteSql
+from tests.scripted_issuer import AUDIENCE, ScriptedIssuer
 from tests.server.described import Description
 from tests.server.route_table import layer_of
 from tests.server.sign_in.page import joined
@@ -177,13 +178,17 @@ def target(path: str, values: dict[str, str], query: str = "") -> str:
 
 
 @pytest.fixture
-async def served(open_server):
+async def served(open_server, tmp_path):
     """A server with keys and what Mira keeps in it; its keys by name, the ids of her things, and ids of nothing."""
-    server = await open_server()
+    issuer = ScriptedIssuer("https://issuer.example")
+    (tmp_path / "keys.json").write_text(json.dumps(issuer.key_set), encoding="utf-8")
+    taken = {"issuer": issuer.url, "audience": AUDIENCE, "jwks_file": str(tmp_path / "keys.json")}
+    server = await open_server({"auth.jwt": [taken | {"claims": {"role": "role"}}]})
     make = server.parts.api_keys.create
     keys = {role: make(role=role, by="test")[1] for role in ("read", "write", "admin", "operator")}
     keys["user"] = make(role="admin", user="noa", by="test")[1]
     keys["project"] = make(role="admin", projects=["kitchen"], by="test")[1]
+    keys["token"], keys["old token"] = issuer.token(sub="noa", role="admin"), issuer.token(role="admin", exp=1)
     keys["tenant"] = make(role="admin", tenant="acme", by="test")[1]
     keys["expired"] = expired_key(server)
     revoked, keys["revoked"] = make(role="admin", by="test")
@@ -273,7 +278,7 @@ def without_names(routes) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    "kind", ["none", "unknown", "revoked", "expired", "another server's", "cut short", "too long"]
+    "kind", ["none", "unknown", "revoked", "expired", "another server's", "cut short", "too long", "old token"]
 )
 async def test_without_a_valid_key_no_route_is_open(served, kind):
     server, keys, hers, _ = served
@@ -281,6 +286,7 @@ async def test_without_a_valid_key_no_route_is_open(served, kind):
         "unknown": "mn_live_aaaaaaaa_" + "x" * 43,
         "revoked": keys["revoked"],
         "expired": keys["expired"],
+        "old token": keys["old token"],
         "another server's": keys["admin"][:-1] + ("A" if keys["admin"][-1] != "A" else "B"),
         "cut short": keys["admin"][:-1],
         "too long": keys["admin"] + "x" * 600,
@@ -302,12 +308,14 @@ async def test_a_role_that_is_too_low_is_refused_by_every_route_that_takes_more(
         assert (answer.status, method, path) == (403, method, path)
 
 
-@pytest.mark.parametrize("kind", ["user", "project", "tenant", "person"])
+@pytest.mark.parametrize("kind", ["user", "project", "tenant", "person", "token"])
 async def test_elsewhere_looks_like_nowhere_on_every_route_and_nothing_there_changes(served, kind, store_calls):
     server, keys, hers, none = served
     before = await everything(server, keys["admin"])
     query = "&project=default" if kind == "project" else ""
-    sent = {"x_api_key": keys[kind]} if kind in keys else (await joined(server, "noa", memory_user="noa")).sent
+    sent = {"authorization": f"Bearer {keys[kind]}"} if kind in keys else {}
+    if kind == "person":
+        sent = (await joined(server, "noa", memory_user="noa")).sent
     for method, path in sorted(ROWS.keys() - ENDLESS_OR_TIMED):
         told = []
         if right_for(method, path) == READ:  # what was looked up is kept in memory from then on

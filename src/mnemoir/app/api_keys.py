@@ -58,6 +58,7 @@ class ApiKeys:
         self._state: _State = ()
         self._has_keys = self._is_open = False
         self._count = self._version = 0
+        self._suspended: frozenset[str] | None = None  # None: not looked up since the file changed
         self._known: OrderedDict[str, _Known] = OrderedDict()
         self._notes = ThreadPoolExecutor(1, thread_name_prefix="key-use")
         self._refresh()
@@ -185,6 +186,14 @@ class ApiKeys:
         keys = self._store()
         return [] if keys is None else keys.tenants()
 
+    def is_suspended(self, tenant: str) -> bool:
+        """Whether nobody of that tenant is let in. Costs a look at the file, and more only after it changed."""
+        with self._lock:
+            self._refresh()
+            if self._suspended is None:
+                self._suspended = frozenset() if self._file is None else SqlApiKeys(self._file).suspended()
+            return tenant in self._suspended
+
     def put_tenant(self, name: str, *, suspended: bool) -> None:
         """Add a tenant, or suspend one: its keys are then refused. Raises InvalidRequest."""
         note = self.note("tenants.suspend" if suspended else "tenants.put", name, name)
@@ -309,6 +318,7 @@ class ApiKeys:
         if self._file is None and state[0] is not None:
             self._file = open_access_file(self._path)
         self._known.clear()
+        self._suspended = None
         self._version += 1
         if self._file is not None:
             self._has_keys, self._is_open, self._count = SqlApiKeys(self._file).state()

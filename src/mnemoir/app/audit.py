@@ -8,6 +8,7 @@ no user, for the rest of the hour. The log is in the file of the keys, and is of
 import asyncio
 from collections import Counter
 from collections.abc import Coroutine, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from functools import partial
 from typing import Any
@@ -19,7 +20,7 @@ from mnemoir.core.atomic_file import append_line
 from mnemoir.core.audit import AuditEntry
 from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.core.scope import acting
+from mnemoir.core.scope import Principal, acting
 from mnemoir.settings import Settings
 
 _GATHERED_S = 5.0
@@ -59,6 +60,11 @@ class Audit:
     async def end(self, number: int, action: str, target: str, result: str, address: str, user: str = "") -> None:
         """Write down how the act of that number ended."""
         await self._put(self._entry(action, target, result, address, user, of=number))
+
+    async def note(self, principal: Principal, action: str, target: str, address: str) -> None:
+        """Write down an act of somebody that is done with this entry."""
+        entry = self._entry(action, target, "done", address)
+        await self._put(replace(entry, tenant=principal.tenant, actor=principal.key))
 
     def refused(self, status: int, action: str, address: str) -> None:
         """Note a refusal; it is written within seconds, with the number of those like it."""

@@ -22,6 +22,9 @@ from mnemoir.app.discussions import Discussions
 from mnemoir.app.embedding_connection import EmbeddingConnection, OpenEmbedding
 from mnemoir.app.endpoints import Endpoints
 from mnemoir.app.health import Checkup
+from mnemoir.app.issuers.documents import Documents
+from mnemoir.app.issuers.sign_ins import SignIns
+from mnemoir.app.issuers.tokens import Tokens
 from mnemoir.app.keyless_clients import KeylessClients
 from mnemoir.app.kinds import Forgetting, conversation_kind, discussion_kind, job_kind, run_kind
 from mnemoir.app.latencies import MemoryTimes, TimedMemory
@@ -113,6 +116,8 @@ class Parts:
     passwords: Passwords
     keyless_clients: KeylessClients
     audit: Audit
+    tokens: Tokens
+    sign_ins: SignIns
     database: SqliteEngine
     store: MemoryStore
     jobs: JobQueue
@@ -165,6 +170,7 @@ class Parts:
                 filling.start()
         self.pruning.start()
         self.audit.start()
+        self.tokens.start()
 
     async def aclose(self) -> None:
         """Close all parts, last opened first."""
@@ -209,6 +215,8 @@ async def open_parts(settings: Settings) -> Parts:
         database = own(open_database(settings.storage.data_dir / DATABASE_FILE))
         api_keys = own(ApiKeys(settings))
         audit = own(Audit(settings, api_keys))
+        documents = Documents(careful)
+        tokens = own(Tokens(settings.auth.jwt, documents, api_keys, audit))
         packs = PackFiles(settings.storage.data_dir / PACKS_FOLDER)
         pending = asyncio.Event()  # set when a memory without a vector was stored or found
         second_pending = asyncio.Event()  # the same for second vectors
@@ -324,6 +332,8 @@ async def open_parts(settings: Settings) -> Parts:
             passwords=own(Passwords()),
             keyless_clients=own(KeylessClients(settings.storage.data_dir / CACHE / "clients.json")),
             audit=audit,
+            tokens=tokens,
+            sign_ins=own(SignIns(settings.auth.oidc, documents, api_keys)),
             database=database,
             store=store,
             jobs=jobs,

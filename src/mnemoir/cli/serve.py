@@ -139,6 +139,8 @@ def _has_keys(settings: "Settings") -> bool:
     """Whether keys were made for the data directory; makes nothing there."""
     from mnemoir.app.api_keys import ApiKeys
 
+    if settings.auth.has_issuers:
+        return True
     keys = ApiKeys(settings)
     try:
         return keys.are_required(is_local=False)

@@ -7,6 +7,7 @@ MnemoirError
 │   ├── TooLarge          over a size limit
 │   └── NotSupported      known to the protocol, not offered by this server
 ├── Unauthorized          no key, or a wrong one
+├── IssuerUnavailable     an identity provider does not say who the caller is
 ├── Forbidden             the caller may not do this, or not from its address
 ├── Overloaded            the server handles as many requests as it may; try again later
 │   └── RateLimited       the key, or the address, has made too many requests
@@ -80,6 +81,12 @@ class Unauthorized(MnemoirError):
     """The request has no key, or one that this server does not accept."""
 
     code = "unauthorized"
+
+
+class IssuerUnavailable(MnemoirError):
+    """An identity provider cannot be reached, or its answer is unusable, so the caller is not known."""
+
+    code = "auth_unavailable"
 
 
 class Forbidden(MnemoirError):

@@ -19,10 +19,19 @@ from starlette.responses import Response
 from starlette.types import Scope, Send
 
 from mnemoir.app.api_keys import ApiKeys
+from mnemoir.app.issuers.tokens import Tokens
 from mnemoir.app.keyless_clients import KeylessClients
 from mnemoir.app.sign_in.sessions import Sessions
 from mnemoir.core.api_keys import LONGEST_KEY
-from mnemoir.core.errors import Forbidden, InvalidRequest, NotFound, RateLimited, StorageUnavailable, Unauthorized
+from mnemoir.core.errors import (
+    Forbidden,
+    InvalidRequest,
+    MnemoirError,
+    NotFound,
+    RateLimited,
+    StorageUnavailable,
+    Unauthorized,
+)
 from mnemoir.core.scope import NOWHERE, Act, Principal, Role, acting, entity_name, project_name
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.ports.memory_store import Project
@@ -37,7 +46,10 @@ from mnemoir.server.rights import bucket_for, refusal_of, right_for
 from mnemoir.server.sessions import SessionCookies
 from mnemoir.wire.session import asks_to_store, session_name
 
-OPEN_PATHS = frozenset({"/health", "/api/health", "/docs", "/docs/try.js", "/openapi.json", "/", "/api/version"})
+OPEN_PATHS = frozenset({"/health", "/api/health", "/docs", "/docs/try.js", "/openapi.json", "/", "/api/version"}) | {
+    "/auth/callback",
+    "/auth/callback.js",
+}
 _SIGNING_IN = re.compile(r"/api/auth(?:/(?!clients$).+)?")
 PROJECT_HEADERS = (b"x-mnemoir-project", b"x-etienne-project")  # the second is that of Etienne's page
 _SCHEMES = ("bearer ", "token ")
@@ -46,6 +58,7 @@ ANYBODY = Principal()
 NOBODY = Principal(roles=())
 _PRINCIPAL = "mnemoir.principal"
 _NEEDS = "mnemoir.needs_key"
+_BEARER = "mnemoir.bearer"  # of a token: the principal, or the error for it
 # Open WebUI's ids of temporary chats: the id of the page's connection; earlier releases wrote "local:"
 _TEMPORARY_CHATS = ("temporary:", "local:")
 
@@ -57,9 +70,18 @@ class Guard:
     """
 
     def __init__(
-        self, options: ServerOptions, keys: ApiKeys, sessions: Sessions, clients: KeylessClients | None = None
+        self,
+        options: ServerOptions,
+        keys: ApiKeys,
+        sessions: Sessions,
+        clients: KeylessClients | None = None,
+        tokens: Tokens | None = None,
+        *,
+        has_issuers: bool = False,
     ) -> None:
         self._keys = keys
+        self._tokens = tokens if tokens is not None and tokens.are_taken and not options.is_in_process else None
+        self._has_issuers = has_issuers
         self._clients = clients
         self.cookies = SessionCookies(options, sessions)
         self.rate_limits = RateLimits(options)
@@ -81,14 +103,28 @@ class Guard:
 
     @property
     def needs_key(self) -> bool:
-        """True when requests need a key: the settings name some, or some were made for this data directory."""
+        """True when requests need a credential: the settings name keys or issuers, or keys or users were made."""
         if self._trusts_caller:
             return False
-        return bool(self._settings_keys) or self._keys.are_required(is_local=self._is_local)
+        is_set = bool(self._settings_keys) or self._has_issuers
+        return is_set or self._keys.are_required(is_local=self._is_local)
 
     def has_several_keys(self) -> bool:
         """True when callers are told apart by more than one key."""
-        return len(self._settings_keys) + self._keys.count > 1
+        return self._tokens is not None or len(self._settings_keys) + self._keys.count > 1
+
+    async def check_token(self, scope: Scope) -> None:
+        """Find out whose token came with a request, for `refuse`; its issuer may be asked for its keys."""
+        if self._tokens is None or is_open(scope["path"]):
+            return
+        token = _presented_token(scope)
+        if token is None or self._of_settings(token) is not None:
+            return
+        acting.set(Act(principal=NOBODY, request_id=visit_of(scope).request_id))
+        try:
+            scope[_BEARER] = await self._tokens.principal(token, str(self.rate_limits.proxies.client_of(scope) or ""))
+        except MnemoirError as exc:
+            scope[_BEARER] = exc
 
     def refuse(self, scope: Scope) -> Response | None:
         """The refusal of a request without a required key or right; None for one that may pass, then admitted."""
@@ -124,12 +160,10 @@ class Guard:
             several = "The request has several keys that differ. Send one."
             return failure(scope, InvalidRequest(several, code="several_keys"))
         key = sent.pop() if sent else ""
-        principal = self._principal(key) if key else self._person(scope)
-        if principal is None:
-            acting.set(Act(principal=NOBODY, request_id=visit_of(scope).request_id))
-            if key:
-                self.rate_limits.note_wrong_key(scope)
-            return failure(scope, Unauthorized(_NEEDS_KEY))
+        found = scope[_BEARER] if _BEARER in scope else self._principal(key) if key else self._person(scope)
+        if not isinstance(found, Principal):
+            return self._unknown(scope, found, has_key=bool(key))
+        principal = found
         admit(scope, principal, is_reading=right == "read")
         self.rate_limits.take(scope, principal.key, bucket_for(scope["method"], scope["path"], right))
         refused = refusal_of(principal, right)
@@ -139,6 +173,15 @@ class Guard:
         if crowded is not None:
             return crowded
         return None
+
+    def _unknown(self, scope: Scope, why: MnemoirError | None, *, has_key: bool) -> Response:
+        """The refusal of a caller who is not known. Raises RateLimited after too many wrong keys and tokens."""
+        acting.set(Act(principal=NOBODY, request_id=visit_of(scope).request_id))
+        if has_key and (why is None or isinstance(why, Unauthorized)):
+            self.rate_limits.note_wrong_key(scope)
+        if isinstance(why, StorageUnavailable):
+            return _no_keys_now(scope, why)
+        return failure(scope, why or Unauthorized(_NEEDS_KEY))
 
     def _admit_signing_in(self, scope: Scope, *, needs_key: bool) -> None:
         """Admit a request to sign in, sign out or ask who is. Raises Forbidden for one of another page."""
@@ -163,10 +206,13 @@ class Guard:
     def _principal(self, key: str) -> Principal | None:
         if len(key) > LONGEST_KEY:
             return None
+        return self._of_settings(key) or self._keys.principal(key)
+
+    def _of_settings(self, key: str) -> Principal | None:
         hashed = _hash(key)
         # no early end: the time taken must not show which key was nearly right
         known = [principal for other, principal in self._settings_keys if hmac.compare_digest(hashed, other)]
-        return known[-1] if known else self._keys.principal(key)
+        return known[-1] if known else None
 
 
 def is_open(path: str) -> bool:
@@ -188,6 +234,13 @@ def _presented_keys(scope: Scope) -> Iterator[str]:
     if authorization.lower().startswith(_SCHEMES):
         yield from filter(None, [authorization.partition(" ")[2].strip()])
     yield from filter(None, [header(scope, b"x-api-key"), header(scope, b"api-key")])
+
+
+def _presented_token(scope: Scope) -> str | None:
+    """The token of a request: what comes as `Authorization: Bearer` and has two dots. None for keys, and without."""
+    scheme, _, text = (header(scope, b"authorization") or "").partition(" ")
+    text = text.strip()
+    return text if scheme.lower() == "bearer" and text.count(".") == 2 else None
 
 
 def _principal_of_setting(number: int, *, is_admin_key: bool) -> Principal:

@@ -69,7 +69,14 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     """The whole server over running parts. The caller, which opened the parts, starts and closes them."""
     parts.background.handle(later.KIND, later.add_later(parts.facts, parts.times.write))
     metrics = Metrics() if options.metrics else None
-    guard = Guard(options, parts.api_keys, parts.sessions, parts.keyless_clients)
+    guard = Guard(
+        options,
+        parts.api_keys,
+        parts.sessions,
+        parts.keyless_clients,
+        parts.tokens,
+        has_issuers=parts.settings.auth.has_issuers,
+    )
     site = Site(
         parts=parts,
         options=options,

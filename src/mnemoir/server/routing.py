@@ -78,6 +78,8 @@ class Routing:
             answer = await self.ui.answer(scope)
             if answer is None and not self.is_route(scope):
                 answer = await self.ui.no_such_page(scope)
+        if answer is None:
+            await self.guard.check_token(scope)
         return answer or self._refused(scope) or self._written_down(scope, self._route(scope)), send
 
     def _refused(self, scope: Scope) -> Response | None:

@@ -22,6 +22,7 @@ from mnemoir.server.request import header
 
 CSRF_HEADER = b"x-mnemoir-csrf"
 _SECURE_NAME = "__Host-mnemoir"
+_UNDER_WAY = "-signing-in"  # behind the name of the cookie, for a sign-in with another site
 _SIGNED_IN = "mnemoir.signed_in"
 _CSRF = "mnemoir.csrf"
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
@@ -111,6 +112,18 @@ class SessionCookies:
         scheme = "https" if self.is_secure(scope) else "http"
         return f"{scheme}://{host}{self._options.root_path}"
 
+    def address_here(self, scope: Scope) -> str:
+        """The address of the settings, else the one that the browser uses, so that its cookies come along."""
+        return self._options.public_url or f"{self.page_origin(scope)}{self._options.root_path}"
+
+    def setting_under_way(self, scope: Scope, token: str, seconds: int) -> str:
+        """The header that keeps the token of a sign-in that leads over another site, and comes back from there."""
+        return self._cookie(scope, token, seconds, _UNDER_WAY, "Lax")
+
+    def under_way(self, scope: Scope) -> str | None:
+        """The token of the sign-in that is under way in this browser; None for none."""
+        return self._token(scope, _UNDER_WAY)
+
     def setting(self, scope: Scope, token: str) -> str:
         """The header that keeps a token in the browser."""
         return self._cookie(scope, token, int(self._sessions.longest.total_seconds()))
@@ -119,22 +132,22 @@ class SessionCookies:
         """The header that removes it."""
         return self._cookie(scope, "", 0)
 
-    def _cookie(self, scope: Scope, value: str, seconds: int) -> str:
+    def _cookie(self, scope: Scope, value: str, seconds: int, kind: str = "", same_site: str = "Strict") -> str:
         is_secure = self.is_secure(scope)
-        name = _SECURE_NAME if is_secure else self._plain_name
+        name = (_SECURE_NAME if is_secure else self._plain_name) + kind
         secure = "; Secure" if is_secure else ""
-        return f"{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
+        return f"{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite={same_site}{secure}"
 
     @property
     def _plain_name(self) -> str:
         return f"mnemoir_{self._sessions.installation}"
 
-    def _token(self, scope: Scope) -> str | None:
+    def _token(self, scope: Scope, kind: str = "") -> str | None:
         sent = header(scope, b"cookie")
         if sent is None or "mnemoir" not in sent:
             return None
         cookies = cookie_parser(sent)
-        values = (cookies.get(name, "") for name in (_SECURE_NAME, self._plain_name))
+        values = (cookies.get(name + kind, "") for name in (_SECURE_NAME, self._plain_name))
         return next((value for value in values if _TOKEN.fullmatch(value)), None)
 
 

@@ -25,7 +25,9 @@ from mnemoir.settings.addresses import (
     network,
     ollama_address,
 )
+from mnemoir.settings.issuers import SignInIssuers, TokenIssuers
 from mnemoir.settings.memory_config import MemoryConfig, Section, VectorBackend, VectorProvider, VectorStoreConfig
+from mnemoir.settings.values import AbsolutePath, Key, Names, listed
 
 OPENAI_URL = "https://api.openai.com/v1"
 COST_OF_INFERENCE = 4  # of an add from which a model extracts memories, in requests
@@ -56,17 +58,10 @@ def _lower_or_off(raw: object) -> object:
     return "off" if raw is False else _lower(raw)
 
 
-def _listed(raw: object) -> object:
-    """Split a comma-separated text into a tuple, so that a list fits into one environment variable."""
-    if not isinstance(raw, str):
-        return raw
-    return tuple(part for part in (piece.strip() for piece in raw.split(",")) if part)
-
-
 def _codes(raw: object) -> object:
     """Codes of countries; YAML reads that of Norway as false."""
-    listed = _listed(raw)
-    return tuple("NO" if code is False else code for code in listed) if isinstance(listed, list | tuple) else listed
+    parts = listed(raw)
+    return tuple("NO" if code is False else code for code in parts) if isinstance(parts, list | tuple) else parts
 
 
 def _country(raw: str) -> str:
@@ -79,13 +74,6 @@ def _function(raw: str) -> str:
     if not _FUNCTION.fullmatch(raw):
         raise ValueError("must name an entry point of mnemoir.detectors, or a function as module:function")
     return raw
-
-
-def _key(raw: SecretStr) -> SecretStr:
-    text = raw.get_secret_value().strip()
-    if not text.isascii() or not text.isprintable() or " " in text:
-        raise ValueError("must be printable ASCII without spaces, for it travels in an HTTP header")
-    return SecretStr(text)
 
 
 def _pepper(raw: SecretStr) -> SecretStr:
@@ -118,10 +106,6 @@ def _field(raw: str) -> str:
     return raw
 
 
-def _path(raw: Path) -> Path:
-    return raw.expanduser().absolute()
-
-
 def _days(raw: object) -> object:
     """None, which means no decay, for 0 and negative numbers; other values unchanged."""
     try:
@@ -131,17 +115,14 @@ def _days(raw: object) -> object:
 
 
 Url = Annotated[str, AfterValidator(http_url)]
-Key = Annotated[SecretStr, AfterValidator(_key)]
-AbsolutePath = Annotated[Path, AfterValidator(_path)]
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
-Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 Countries = Annotated[tuple[Annotated[str, AfterValidator(_country)], ...], BeforeValidator(_codes)]
-HeaderNames = Annotated[tuple[Annotated[str, AfterValidator(_header)], ...], BeforeValidator(_listed)]
-OutsideOrigins = Annotated[tuple[Literal["tool", "document"], ...], BeforeValidator(_listed)]
-FieldNames = Annotated[tuple[Annotated[str, AfterValidator(_field)], ...], BeforeValidator(_listed)]
-Networks = Annotated[tuple[Annotated[str, AfterValidator(network)], ...], BeforeValidator(_listed)]
-Keys = Annotated[tuple[Key, ...], BeforeValidator(_listed)]
-Paths = Annotated[tuple[AbsolutePath, ...], BeforeValidator(_listed)]
+HeaderNames = Annotated[tuple[Annotated[str, AfterValidator(_header)], ...], BeforeValidator(listed)]
+OutsideOrigins = Annotated[tuple[Literal["tool", "document"], ...], BeforeValidator(listed)]
+FieldNames = Annotated[tuple[Annotated[str, AfterValidator(_field)], ...], BeforeValidator(listed)]
+Networks = Annotated[tuple[Annotated[str, AfterValidator(network)], ...], BeforeValidator(listed)]
+Keys = Annotated[tuple[Key, ...], BeforeValidator(listed)]
+Paths = Annotated[tuple[AbsolutePath, ...], BeforeValidator(listed)]
 
 
 class Server(Section):
@@ -222,10 +203,21 @@ class Security(Section):
 
 
 class Auth(Section):
-    """For how long people stay signed in: hours since the last use of a session, and days since its begin."""
+    """Callers who are known otherwise than by a key: for how long people stay signed in, and by whose word they are.
+
+    A session ends some hours after its last use, and some days after its begin. `jwt` are the issuers of tokens, and
+    `oidc` those that people sign in with.
+    """
 
     session_hours: float = Field(default=12, gt=0, le=8760, allow_inf_nan=False)
     session_days: float = Field(default=30, gt=0, le=365, allow_inf_nan=False)
+    jwt: TokenIssuers = ()
+    oidc: SignInIssuers = ()
+
+    @property
+    def has_issuers(self) -> bool:
+        """Whether callers are known by somebody else's word, so that requests need a credential."""
+        return bool(self.jwt or self.oidc)
 
 
 class Audit(Section):

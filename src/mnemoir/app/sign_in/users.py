@@ -26,7 +26,7 @@ from mnemoir.core.users import (
     user_name,
 )
 from mnemoir.storage.sql.api_keys import Note
-from mnemoir.storage.sql.users import NewPasskey, Secrets, SqlUsers
+from mnemoir.storage.sql.users import Identity, NewPasskey, Secrets, SqlUsers
 
 INVITED_FOR = timedelta(days=7)
 FIRST_CODE_FOR = timedelta(minutes=10)
@@ -154,26 +154,48 @@ class Users:
         note = self._keys.note("invitations.withdraw", invitation.grant.tenant, invitation.id)
         self._stored.withdraw(invitation.id, note)
 
+    def of_identity(self, identity: Identity) -> User | None:
+        """The user whom an issuer knows by that; None for none."""
+        return self._stored.of_identity(identity) if self.are_there else None
+
+    def create(self, grant: Grant, name: str, identity: Identity) -> User:
+        """Make a user whom an issuer vouches for. Without a memory user it is the name, unless somebody has that.
+
+        Raises InvalidRequest and Conflict for a name.
+        """
+        made = self._new(checked(grant), user_name(name), by=identity.issuer)
+        note, is_new_memory = self._note("users.create", made, identity), grant.memory_user is None
+        self._stored.create(made, Secrets(identity=identity), note, is_new_memory=is_new_memory)
+        return made
+
     def join(
-        self, token: str, name: str, *, password_hash: str | None = None, passkey: NewPasskey | None = None
+        self,
+        token: str,
+        name: str,
+        *,
+        password_hash: str | None = None,
+        passkey: NewPasskey | None = None,
+        identity: Identity | None = None,
     ) -> tuple[User, Sequence[str]]:
         """Make a user by an invitation, or give one new secrets; the user, and ten recovery codes.
 
-        Raises NotFound for an invitation that is not open, InvalidRequest and Conflict for a name.
+        Whom an issuer vouches for gets no codes: they would go on to count when it does so no more. Raises NotFound
+        for an invitation that is not open, InvalidRequest and Conflict for a name.
         """
         invitation, now = self.invitation(token), self._clock()
         if invitation.resets is not None:
             user = self.get(invitation.resets)
         else:
-            user = self._new(invitation, user_name(name))
-        codes = new_recovery_codes()
-        secrets = Secrets(password=password_hash, codes=self._hashes_of(codes, user), passkey=passkey)
+            user = self._new(invitation.grant, user_name(name), by=invitation.created_by)
+        codes = [] if identity else new_recovery_codes()
+        hashes = self._hashes_of(codes, user)
+        secrets = Secrets(password=password_hash, codes=hashes, passkey=passkey, identity=identity)
         hashed = token_hash(token)
         if invitation.resets is not None:
-            note = self._note("users.renew", user)
+            note = self._note("users.renew", user, identity)
             is_done = self._stored.reset(hashed, user.id, secrets, now, note)
         else:
-            note = self._note("users.create", user)
+            note = self._note("users.create", user, identity)
             is_new_memory = invitation.grant.memory_user is None
             is_done = self._stored.join(hashed, user, secrets, now, note, is_new_memory=is_new_memory)
         if not is_done:
@@ -231,19 +253,19 @@ class Users:
             with suppress(NotFound):
                 self.withdraw(first[0])
 
-    def _new(self, invitation: Invitation, name: str) -> User:
-        grant = invitation.grant
+    def _new(self, grant: Grant, name: str, *, by: str) -> User:
         memory_user = grant.memory_user or entity_name(name.lower(), "name")
         return User(
             id=new_id("u"),
             name=name,
             grant=replace(grant, memory_user=memory_user),
             created_at=self._clock(),
-            created_by=invitation.created_by,
+            created_by=by,
         )
 
-    def _note(self, action: str, user: User) -> Note:
-        return self._keys.note(action, user.grant.tenant, user.id)
+    def _note(self, action: str, user: User, identity: Identity | None = None) -> Note:
+        target = user.id if identity is None else f"{user.id} {identity.issuer} {identity.subject}"
+        return self._keys.note(action, user.grant.tenant, target)
 
     @property
     def _stored(self) -> SqlUsers:

@@ -10,11 +10,10 @@ from fastapi import Depends, Request
 from starlette.responses import Response
 
 from mnemoir.app.keyless_clients import KeylessClient
-from mnemoir.app.sign_in.memory_users import has_something
 from mnemoir.core.errors import Conflict, Forbidden, InvalidRequest
 from mnemoir.core.scope import Role
-from mnemoir.core.users import Invitation, called, password, user_name
-from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
+from mnemoir.core.users import called, password, user_name
+from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere
 from mnemoir.server.sessions import csrf_in, signed_in_of
 from mnemoir.server.sign_in.passkeys import joining, passkey_site, why_no_passkeys
 from mnemoir.server.sign_in.shapes import (
@@ -31,7 +30,7 @@ from mnemoir.server.sign_in.shapes import (
     session_begun,
     time_json,
 )
-from mnemoir.server.sign_in.ways import open_invitation, signed_in, wrong_sign_in
+from mnemoir.server.sign_in.ways import check_memories, open_invitation, signed_in, wrong_sign_in
 from mnemoir.settings.addresses import is_loopback
 
 router = Routes(prefix="/api/auth", tags=["sign-in"])
@@ -152,7 +151,7 @@ async def auth(request: Request, site: SiteHere) -> Answer[Auth]:
             "ways": {
                 "password": True,
                 "passkey": {"available": no_passkeys is None, "reason": no_passkeys},
-                "oidc": [],
+                "oidc": [{"id": one.id, "name": one.name} for one in site.parts.sign_ins.providers],
             },
             "secure": site.guard.cookies.is_secure(request.scope),
         }
@@ -228,8 +227,8 @@ async def join(
     invited = await open_invitation(request, site, body.token)
     if (body.password is None) == (body.passkey is None):
         raise InvalidRequest("Send a password or a passkey.", code="validation_error", field="password")
-    if invited.resets is None:
-        await _check_memories(site, invited, user_name(body.name))
+    if invited.resets is None and invited.grant.memory_user is None:
+        await check_memories(site, invited.grant.tenant, user_name(body.name))
     joining_by = partial(site.parts.users.join, body.token, body.name)
     if body.passkey is not None:
         new = await asyncio.to_thread(
@@ -259,15 +258,3 @@ async def first_code(request: Request, site: SiteHere) -> Answer[CodePrinted]:
     code = await asyncio.to_thread(site.parts.users.invite_first)
     print(f"Code for the first admin, for ten minutes: {code}", file=sys.stderr, flush=True)  # noqa: T201
     return kept_out({"printed": True}, 202)
-
-
-async def _check_memories(site: Site, invited: Invitation, name: str) -> None:
-    """Raise Conflict where a chosen name would give its user the memories of somebody else."""
-    tenant, parts = invited.grant.tenant, site.parts
-    if invited.grant.memory_user is None and await has_something(
-        parts.store, parts.conversations, tenant, name.lower(), site.options.default_project
-    ):
-        raise Conflict(
-            f"There are memories of {name!r} already. Choose another name, or ask to be invited to these memories.",
-            code="name_taken",
-        )

@@ -1,15 +1,17 @@
 """What all ways to sign in share: the count of tries, the session they begin, and the refusal."""
 
 import asyncio
+from typing import Any
 
 from fastapi import Request
 
+from mnemoir.app.sign_in.memory_users import has_something
 from mnemoir.app.sign_in.sessions import SignedIn
-from mnemoir.core.errors import Forbidden, Unauthorized
+from mnemoir.core.errors import Conflict, Forbidden, Unauthorized
 from mnemoir.core.users import Invitation, User
 from mnemoir.server.rest import Answer, Site
 from mnemoir.server.sessions import signed_in_of
-from mnemoir.server.sign_in.shapes import SignedInAnswer, address_of, person_json, session_begun
+from mnemoir.server.sign_in.shapes import address_of, person_json, session_begun
 
 
 async def open_invitation(request: Request, site: Site, token: str) -> Invitation:
@@ -21,21 +23,26 @@ async def open_invitation(request: Request, site: Site, token: str) -> Invitatio
     return found
 
 
-async def signed_in(request: Request, site: Site, user: User, how: str, name: str) -> Answer[SignedInAnswer]:
+async def check_memories(site: Site, tenant: str, name: str) -> None:
+    """Raise Conflict where a chosen name would give its user the memories of somebody else."""
+    parts = site.parts
+    if await has_something(parts.store, parts.conversations, tenant, name.lower(), site.options.default_project):
+        raise Conflict(
+            f"There are memories of {name!r} already. Choose another name, or ask to be invited to these memories.",
+            code="name_taken",
+        )
+
+
+async def signed_in(request: Request, site: Site, user: User, how: str, name: str, **more: Any) -> Answer[Any]:
     """Begin a session of a user who showed who they are by `how`. Raises Unauthorized for one who may not sign in.
 
-    `name` is the one that the try was counted for.
+    `name` is the one that the try was counted for, and `more` is told besides.
     """
-    if user.disabled_at is not None or await asyncio.to_thread(_is_suspended, site, user):
+    if user.disabled_at is not None or await asyncio.to_thread(site.parts.api_keys.is_suspended, user.grant.tenant):
         raise wrong_sign_in(request, site)
     csrf, headers = await asyncio.to_thread(session_begun, request, site, user, how)
     site.guard.rate_limits.has_signed_in(request.scope, name)
-    return Answer({"user": person_json(user), "csrf": csrf}, headers=headers)
-
-
-def _is_suspended(site: Site, user: User) -> bool:
-    tenants = site.parts.api_keys.tenants()
-    return any(one.name == user.grant.tenant and one.suspended_at is not None for one in tenants)
+    return Answer({"user": person_json(user), "csrf": csrf} | more, headers=headers)
 
 
 def wrong_sign_in(request: Request, site: Site) -> Unauthorized:

@@ -137,6 +137,10 @@ class SqlApiKeys:
         rows = self._file.read(lambda sql: sql.rows(_QUERIES["tenants"]))
         return [Tenant(name=name, suspended_at=at, created_at=made, keys=keys) for name, at, made, keys in rows]
 
+    def suspended(self) -> frozenset[str]:
+        """The names of the tenants that are suspended."""
+        return frozenset(name for (name,) in self._file.read(lambda sql: sql.rows(_QUERIES["suspended"])))
+
     def put_tenant(self, name: str, at: datetime, *, suspended: bool, note: Note) -> None:
         """Add the tenant if it is new, and suspend it or let it go on."""
 

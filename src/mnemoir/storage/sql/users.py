@@ -21,11 +21,20 @@ USERS_MADE = "users_made"  # stays when all users are removed, so that a server 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Secrets:
-    """What a user signs in with, as it is stored: the hash of a password, of recovery codes, or a passkey."""
+    """What a user signs in with, as it is stored: hashes of a password and recovery codes, a passkey, an identity."""
 
     password: str | None = None
     codes: Sequence[bytes] = ()
     passkey: "NewPasskey | None" = None
+    identity: "Identity | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What an issuer knows somebody by."""
+
+    issuer: str
+    subject: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +70,21 @@ class SqlUsers:
         """The user of that name and the hash of their password; None for none."""
         row = self._file.read(lambda sql: sql.row(_QUERIES["by_name"], called=called(name)))
         return None if row is None else (_user_of(row), row[12])
+
+    def of_identity(self, identity: Identity) -> User | None:
+        """The user whom an issuer knows by that; None for none."""
+        values = {"issuer": identity.issuer, "subject": identity.subject}
+        row = self._file.read(lambda sql: sql.row(_QUERIES["by_identity"], **values))
+        return None if row is None else _user_of(row)
+
+    def create(self, user: User, secrets: Secrets, note: Note, *, is_new_memory: bool) -> None:
+        """Make a user. Raises Conflict as `join` does."""
+
+        def work(sql: Sql) -> None:
+            self._put(sql, user, secrets, is_new_memory=is_new_memory)
+            note(sql)
+
+        self._file.write(work)
 
     def listed(self, tenant: str | None, *, limit: int, after: tuple[str, str] | None = None) -> list[User]:
         """The users of a tenant, None for all, oldest first; `after` is time (text) and id of the last one."""
@@ -232,6 +256,11 @@ def _put_secrets(sql: Sql, user_id: str, secrets: Secrets, at: datetime) -> None
         sql.run(_QUERIES["codes_of"], user=user_id, hash=hash)
     if (new := secrets.passkey) is not None:
         put_passkey(sql, user_id, new, at)
+    if (known := secrets.identity) is not None:
+        named = {"issuer": known.issuer, "subject": known.subject}
+        if sql.row(_QUERIES["by_identity"], **named) is not None:
+            raise Conflict("You are a user here already. Sign in without the invitation.", code="identity_known")
+        sql.run(_QUERIES["put_identity"], user=user_id, now=to_text(at), **named)
 
 
 def put_passkey(sql: Sql, user_id: str, new: NewPasskey, at: datetime) -> None:
@@ -252,7 +281,8 @@ def put_passkey(sql: Sql, user_id: str, new: NewPasskey, at: datetime) -> None:
 
 def _forget_secrets(sql: Sql, user_id: str) -> None:
     sql.run(_SESSIONS["end_others"], user=user_id, but="")
-    for query in (_QUERIES["drop_codes"], _PASSKEYS["drop_all"], _QUERIES["drop_resets"]):
+    drops = (_QUERIES["drop_codes"], _QUERIES["drop_identities"], _QUERIES["drop_resets"], _PASSKEYS["drop_all"])
+    for query in drops:
         sql.run(query, user=user_id)
 
 

@@ -416,6 +416,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/auth/oidc/{provider}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Send the browser to an identity provider to sign in */
+        get: operations["start_api_auth_oidc__provider__start_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/oidc/finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin the session of a browser that came back */
+        post: operations["finish_api_auth_oidc_finish_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/auth/passkey/options": {
         parameters: {
             query?: never;
@@ -3704,6 +3738,17 @@ export interface components {
             start: number;
             /** End */
             end: number;
+        };
+        /**
+         * FinishedAnswer
+         * @description A sign-in, whose cookie comes with this answer, and the path of the page that it was begun for.
+         */
+        FinishedAnswer: {
+            user: components["schemas"]["Person"];
+            /** Csrf */
+            csrf: string;
+            /** To */
+            to: string;
         };
         /**
          * FixedValue
@@ -7138,6 +7183,16 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * FinishBody
+         * @description The state of a sign-in whose browser came back, and the token of an invitation that is open in it, if any.
+         */
+        FinishBody: {
+            /** State */
+            state: string;
+            /** Invitation */
+            invitation?: string | null;
+        };
+        /**
          * HeadBody
          * @description `PUT /api/conversations/{id}/head`: the new last message of the thread.
          *
@@ -8754,6 +8809,71 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CodePrinted"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    start_api_auth_oidc__provider__start_get: {
+        parameters: {
+            query?: {
+                /** @description a path here */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                provider: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            302: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    finish_api_auth_oidc_finish_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FinishBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FinishedAnswer"];
                 };
             };
             /** @description An error, with its code */

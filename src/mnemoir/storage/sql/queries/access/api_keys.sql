@@ -76,3 +76,7 @@ REPLACE INTO access (name, value) VALUES (:name, :value);
 -- name: undecide
 -- Take back what was decided.
 DELETE FROM access WHERE name = :name;
+
+-- name: suspended
+-- The names of suspended tenants.
+SELECT name FROM tenants WHERE suspended_at IS NOT NULL;

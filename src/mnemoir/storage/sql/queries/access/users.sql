@@ -108,3 +108,16 @@ DELETE FROM recovery_codes WHERE user = :user AND hash = :hash;
 -- name: drop_codes
 -- Remove all recovery codes of a user.
 DELETE FROM recovery_codes WHERE user = :user;
+
+-- name: by_identity
+-- The user whom an issuer knows by that subject; at most one row.
+SELECT {columns}
+  FROM identities AS n JOIN users AS u ON u.id = n.user WHERE n.issuer = :issuer AND n.subject = :subject;
+
+-- name: put_identity
+-- Store that an issuer knows a user by a subject.
+INSERT INTO identities (issuer, subject, user, created_at) VALUES (:issuer, :subject, :user, :now);
+
+-- name: drop_identities
+-- Remove what issuers know a user by.
+DELETE FROM identities WHERE user = :user;
