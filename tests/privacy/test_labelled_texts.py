@@ -58,6 +58,15 @@ def test_a_detector_adds_kinds_and_what_it_says_of_no_place_is_left_out():
     assert [(one.kind, one.start, one.end) for one in rules.find("Mira likes tea")] == [("PERSON", 0, 4)]
 
 
+def test_a_private_key_is_found_whole_with_its_head_and_also_without_its_end():
+    body = "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00FF\n\n" + ("a1B2+c3D4/" * 6 + "\n") * 80
+    begin, end = "-----BEGIN RSA PRIVATE KEY-----\n", "-----END RSA PRIVATE KEY-----"
+    (found,) = Rules().find("x " * 1500 + begin + body + end + " bye")
+    assert (found.start, found.end) == (3000, 3000 + len(begin + body + end))
+    (cut,) = Rules().find("see " + begin + "a1B2+c3D4/\n" * 9)
+    assert (cut.start, cut.end) == (4, 4 + len(begin + "a1B2+c3D4/\n" * 9))
+
+
 def test_a_long_secret_is_found_whole_across_pieces():
     key = "eyJ" + "a1B2" * 9 + ".eyJ" + "c3D4" * 1200 + "." + "e5F6" * 40
     text = "x" * 3950 + " " + key + " end"

@@ -6,6 +6,7 @@ the detector of the settings. Places that overlap are given to the kind that com
 
 import ipaddress
 import re
+from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -79,16 +80,18 @@ class Rules:
         return self._known(_Text(text))
 
     def _unknown(self, text: "_Text") -> Sequence[Finding]:
-        found = list(self._all(text.read()))
+        found = self._all(text.read())
         text.forget()
         return found
 
-    def _all(self, text: str) -> Iterator[Finding]:
+    def _all(self, text: str) -> list[Finding]:
+        """In the order of the text; of those that overlap, the first candidate."""
         kept: list[Finding] = []
         for one in self._candidates(text):
-            if all(one.end <= other.start or one.start >= other.end for other in kept):
-                kept.append(one)
-        return iter(sorted(kept, key=lambda one: one.start))
+            at = bisect(kept, one.start, key=lambda other: other.start)
+            if (at == 0 or kept[at - 1].end <= one.start) and (at == len(kept) or one.end <= kept[at].start):
+                kept.insert(at, one)
+        return kept
 
     def _candidates(self, text: str) -> Iterator[Finding]:
         """All places, those first that win over others."""

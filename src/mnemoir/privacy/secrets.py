@@ -15,7 +15,7 @@ from mnemoir.privacy.numbers import Span, card_spans
 
 _SHAPES = re.compile(
     r"""
-      -----BEGIN\ [A-Z ]*PRIVATE\ KEY(?:-----[^-]*-----END\ [A-Z ]*PRIVATE\ KEY-----)?
+      -----BEGIN\ [A-Z ]*PRIVATE\ KEY
     | \b(?:sk|pk|rk)[-_](?:live|test|proj|ant|or)?[-_A-Za-z0-9]{16,}     # OpenAI, Anthropic, Stripe
     | \bgh[pousr]_[A-Za-z0-9]{20,} | \bgithub_pat_[A-Za-z0-9_]{20,}      # GitHub
     | \bglpat-[A-Za-z0-9_-]{16,}                                         # GitLab
@@ -40,6 +40,9 @@ _PIECE, _OVERLAP = 4_000, 200  # characters; patterns that look back take quadra
 _MOST_READ = 100_000  # characters of a turn
 _ENDS = ".,;!?)"  # of a sentence, behind a value
 _REST = re.compile(r"[\w+/=.-]*")
+_PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY")
+_END_OF_KEY = re.compile(r"-----END [A-Z ]{0,40}PRIVATE KEY-----")
+_KEY_LINES = re.compile(r"[\w+/=\s-]*")  # of one whose end is missing
 _NUMERIC = frozenset({"pin", "pin code", "pin number", "cvv", "cvc"})
 _PASS = re.compile(r"pass|pwd|kennwort|contraseña", re.IGNORECASE)
 _KEY_LIKE = re.compile(r"[A-Za-z0-9+/_=.-]{12,}")
@@ -58,13 +61,24 @@ def without_secret(text: str) -> str:
 
 
 def secret_spans(text: str) -> Iterator[Span]:
-    """The places of keys, tokens and passwords, in no order; places may overlap."""
+    """The places of keys, tokens and passwords, in no order; of places that overlap the first counts."""
+    yield from _private_keys(text)
     for start, piece in _pieces(text):
         for first, last in _found(piece):
             end = start + last
             if last == len(piece):  # cut by the end of the piece
                 end = _REST.match(text, end).end()  # type: ignore[union-attr]  # it matches everything
             yield start + first, end
+
+
+def _private_keys(text: str) -> Iterator[Span]:
+    """PEM blocks, which may be longer than a piece."""
+    done = 0
+    for begun in _PRIVATE_KEY.finditer(text):
+        if begun.start() >= done:
+            ended = _END_OF_KEY.search(text, begun.end()) or _KEY_LINES.match(text, begun.end())
+            done = ended.end() if ended else begun.end()
+            yield begun.start(), done
 
 
 def _pieces(text: str) -> Iterator[tuple[int, str]]:
