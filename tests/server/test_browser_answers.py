@@ -44,6 +44,7 @@ TARGETS = {
     "/api/keys": ["/api/keys"],
     "/api/tenants": ["/api/tenants"],
     "/api/audit": ["/api/audit"],
+    "/api/usage": ["/api/usage"],
     "/api/projects": ["/api/projects"],
     "/api/events/{event_id}": ["/api/events/{event}"],
     "/api/conversations": [f"/api/conversations?{MINE}"],

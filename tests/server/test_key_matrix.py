@@ -18,7 +18,7 @@ CELLO = "Plays the cello on Tuesdays"
 # the written matrix: what each route takes; a route that is not here fails the first test
 ANY, READ, WRITE, ADMIN, MANAGE, SERVER = "any", "read", "write", "admin", "manage", "server"
 MATRIX = {
-    ANY: "GET /api/me",
+    ANY: "GET /api/me /api/usage",
     READ: """
         GET /v1/models /models /v1/models/{model_id} /models/{model_id} /api/tags /api/ps /api/blobs/{digest}
         POST /api/show /api/memories/search
@@ -80,7 +80,7 @@ MATRIX = {
     """,
 }
 STREAMS = {("GET", "/api/runs/live")}
-CHANGING = {("GET", "/api/audit")}  # each request adds to it
+CHANGING = {("GET", "/api/audit"), ("GET", "/api/usage")}  # each request adds to it
 ENDLESS_OR_TIMED = STREAMS | CHANGING | {("POST", path) for path in ("/v1/chat/completions", "/chat/completions")}
 
 

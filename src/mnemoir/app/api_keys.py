@@ -152,6 +152,10 @@ class ApiKeys:
         keys = self._store()
         return [] if keys is None else keys.tenants()
 
+    def tenant_names(self) -> Sequence[str]:
+        """The names of all tenants."""
+        return [tenant.name for tenant in self.tenants()]
+
     def put_tenant(self, name: str, *, suspended: bool) -> None:
         """Add a tenant, or suspend one: its keys are then refused. Raises InvalidRequest."""
         note = self._note("tenants.suspend" if suspended else "tenants.put", name, name)

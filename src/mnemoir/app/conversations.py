@@ -5,8 +5,9 @@ attachments. So users share no file, no index and no lock, and removing a folder
 """
 
 import asyncio
+import os
 import shutil
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -22,6 +23,7 @@ from mnemoir.conversations.users import OwnConversations, remove_if_old
 from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.clock import utc_now
 from mnemoir.core.conversations import naive_utc
+from mnemoir.core.discussion_id import is_encoded
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.scope import DEFAULT_TENANT, Scope
 from mnemoir.ports.memory_kinds import Ageing
@@ -98,9 +100,24 @@ class Conversations:
 
     def folder_of(self, scope: Scope) -> Path:
         """The folder of the scope's owner; it need not exist yet."""
-        # no name of a tenant or project holds this sign
-        of_tenant = scope.project if scope.tenant == DEFAULT_TENANT else f"{scope.tenant}={scope.project}"
-        return self._folders.of(self._folders.of(self.root, of_tenant), scope.user)
+        return self._folders.of(self._folders.of(self.root, _of_tenant(scope.tenant, scope.project)), scope.user)
+
+    def folders_of(self, tenant: str, projects: Iterable[str], users: Iterable[str]) -> dict[Path, str]:
+        """The users' folders of a tenant that are there, each with its user. Blocks.
+
+        A folder whose name is encoded is found only if its user, and its project, are named.
+        """
+        sign = _of_tenant(tenant, "")
+        plain = (name for name in _folders_in(self.root) if name.startswith(sign) and ("=" in name) == bool(sign))
+        places = {self.root / name for name in plain if not is_encoded(name)}
+        places |= {self._folders.of(self.root, _of_tenant(tenant, project)) for project in projects}
+        named, found = sorted(set(users)), dict[Path, str]()
+        for place in places:
+            names = _folders_in(place)
+            found |= {place / name: name for name in names if not is_encoded(name)}
+            if any(map(is_encoded, names)):
+                found |= {folder: user for user in named if (folder := self._folders.of(place, user)).name in names}
+        return found
 
     def deciding(self, scope: Scope, session_id: str) -> AbstractAsyncContextManager[None]:
         """A lock on one conversation, for adding to it and to what is derived from it, and for forgetting both."""
@@ -175,6 +192,11 @@ class Conversations:
         await self._catalogue.refresh()
         return await self._catalogue.rows.totals()
 
+    async def messages_by_place(self) -> dict[str, int]:
+        """The number of messages in each folder that has any, by `place_of`."""
+        await self._catalogue.refresh()
+        return await self._catalogue.rows.messages()
+
     async def messages_by_day(self, since: date) -> dict[str, int]:
         """The messages of all users of each UTC day since `since` that has any; at most the last DAILY_DAYS."""
         await self._catalogue.refresh()
@@ -225,6 +247,19 @@ class Conversations:
 def _all_set_aside(root: Path) -> list[str]:
     folders = sorted(folder for folder in root.glob("*/*") if folder.is_dir())
     return [f"{place_of(folder)}/{name}" for folder in folders for name in names_set_aside(folder / SESSIONS_FILE)]
+
+
+def _of_tenant(tenant: str, project: str) -> str:
+    """The name of a project of a tenant; no name of either holds the sign between them."""
+    return project if tenant == DEFAULT_TENANT else f"{tenant}={project}"
+
+
+def _folders_in(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except FileNotFoundError:
+        return []
 
 
 def _days_ago(days: int) -> datetime:

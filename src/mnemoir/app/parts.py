@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any, Protocol, TypeVar
@@ -34,6 +35,9 @@ from mnemoir.app.remembering import Turns
 from mnemoir.app.stock import Stock
 from mnemoir.app.titles import Titles, choose_namer
 from mnemoir.app.tree import CONVERSATIONS, open_tree, outside
+from mnemoir.app.usage.quotas import Quotas
+from mnemoir.app.usage.spent import Metered, Spent
+from mnemoir.app.usage.stored import StoredAmounts
 from mnemoir.app.workflow_edits import WorkflowEdits
 from mnemoir.app.workflow_files import WorkflowFiles
 from mnemoir.app.workflows import forwarding_of, make_workflows, open_discussions, open_model_servers, open_runs
@@ -49,7 +53,7 @@ from mnemoir.ports.jobs import Job, JobQueue
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_kinds import MemoryKind
 from mnemoir.ports.memory_service import MemoryService, RecallLimits
-from mnemoir.ports.memory_store import MemoryStore, Project
+from mnemoir.ports.memory_store import MemoryStore, Project, Room
 from mnemoir.ports.project_settings import ProjectFiles, ProjectSettingsStore
 from mnemoir.ports.proposals import ProposalStore
 from mnemoir.ports.run_store import RunStore
@@ -66,6 +70,7 @@ from mnemoir.storage.private_folders import close_folders
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings, SqlProposals
 from mnemoir.storage.sql.forgetting import ERASE
 from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TABLES, PROPOSAL_TABLES
+from mnemoir.storage.sql.usage import SqlUsage
 from mnemoir.storage.sqlite import SqliteEngine, open_database
 from mnemoir.workflows.discussion_files import OWN_DISCUSSIONS
 from mnemoir.workflows.dispatch import Workflows
@@ -93,6 +98,7 @@ class Parts:
     settings: Settings
     api_keys: ApiKeys
     audit: Audit
+    quotas: Quotas
     database: SqliteEngine
     store: MemoryStore
     jobs: JobQueue
@@ -186,7 +192,12 @@ async def open_parts(settings: Settings) -> Parts:
         packs = PackFiles(settings.storage.data_dir / PACKS_FOLDER)
         pending = asyncio.Event()  # set when a memory without a vector was stored or found
         second_pending = asyncio.Event()  # the same for second vectors
-        store, project_settings = _storage(settings, database, packs, pending.set, second_pending.set)
+        spent = own(Spent(SqlUsage(database)))
+        await spent.load()
+        quotas = Quotas(settings, spent)
+        store, project_settings = _storage(
+            settings, database, packs, pending.set, second_pending.set, partial(quotas.adding, what="memories")
+        )
         second_model = choose_multilingual(settings)
         multilingual = _multilingual(settings, second_model, store.second.want, second_pending.set)
         if multilingual is not None:
@@ -227,6 +238,7 @@ async def open_parts(settings: Settings) -> Parts:
         waiting = WaitingFolders()
         of_messages = _multilingual(settings, second_model)
         conversations = own(open_conversations(settings, in_use.now, embedding, of_messages, database, waiting))
+        quotas.count_in(own(StoredAmounts(store, conversations)))
         handlers = {remembering.KIND: remembering.rememberer(timed), ERASE: _eraser(database)}
         background = own(Background(jobs, handlers))
         second = None if second_model is None else own(_second(store, second_model, background, second_pending))
@@ -236,7 +248,16 @@ async def open_parts(settings: Settings) -> Parts:
         kept = open_discussions(embedding, own)
         model_servers = open_model_servers(settings, session)
         workflows, discussions, trials = make_workflows(
-            settings, served, in_use.now, memory, kept, conversations, runs, model_servers, session, own
+            settings,
+            served,
+            in_use.now,
+            memory,
+            kept,
+            conversations,
+            Metered(runs, spent),
+            model_servers,
+            session,
+            own,
         )
         kinds = [
             job_kind(background, JOB_TABLES),
@@ -254,6 +275,7 @@ async def open_parts(settings: Settings) -> Parts:
             settings=settings,
             api_keys=api_keys,
             audit=audit,
+            quotas=quotas,
             database=database,
             store=store,
             jobs=jobs,
@@ -320,14 +342,15 @@ def _storage(
     packs: PackFiles,
     note_pending: Callable[[], None],
     note_second: Callable[[], None],
+    room: Room,
 ) -> tuple[SqlMemoryStore | FileMemoryStore, ProjectSettingsStore]:
     if settings.storage.backend == "file":
         root = settings.storage.workspace_root
         clear_leftovers(root)
         return FileMemoryStore(
-            root, database, note_pending=note_pending, note_second=note_second
+            root, database, note_pending=note_pending, note_second=note_second, room=room
         ), FileProjectSettings(root)
-    store = SqlMemoryStore(database, packs=packs, note_pending=note_pending, note_second=note_second)
+    store = SqlMemoryStore(database, packs=packs, note_pending=note_pending, note_second=note_second, room=room)
     return store, SqlProjectSettings(database)
 
 

@@ -25,6 +25,7 @@ from mnemoir.cli.runs import commands as runs
 from mnemoir.cli.serve import serve
 from mnemoir.cli.start_line import ServeCommand
 from mnemoir.cli.trees import check, init, schema
+from mnemoir.cli.usage import usage
 from mnemoir.core.errors import MnemoirError, NotFound
 
 app = group(
@@ -48,6 +49,7 @@ app.command()(init)
 app.command()(check)
 app.command()(schema)
 app.command()(doctor)
+app.command()(usage)
 
 
 @app.command()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.usage import Limits
 
 PROJECT_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}", re.ASCII)
 ENTITY_CHARACTERS = 256
@@ -52,7 +53,8 @@ class Principal:
 
     `key` is the id of its key, "" for a caller without one on a server that requires none. `projects` and `user` are
     what the key is bound to; None means all of the tenant. A role includes those before it but for `operator`, which
-    sees counts, health, keys and tenants of the whole server and no contents.
+    sees counts, health, keys and tenants of the whole server and no contents. `limits` are quotas of this key, which
+    count in place of those of its user.
     """
 
     tenant: str = DEFAULT_TENANT
@@ -60,6 +62,7 @@ class Principal:
     roles: Collection[Role] = ("admin", "operator")
     projects: tuple[str, ...] | None = None
     user: str | None = None
+    limits: Limits = field(default_factory=dict, hash=False)
 
     def may(self, role: Role) -> bool:
         """Whether the principal has a role that includes this one."""

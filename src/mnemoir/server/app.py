@@ -24,6 +24,7 @@ from mnemoir.server import (
     reference,
     runs,
     status,
+    usage,
     workflow_files,
     workflow_trials,
 )
@@ -49,14 +50,16 @@ from mnemoir.server.under_way import Places, UnderWay
 _described: dict[str, dict[str, Any]] = {}  # by root path: all servers of a process have the same routes
 _ROUTERS = (
     *(*status.ROUTERS, *keys.ROUTERS, *model.ROUTERS, *reference.ROUTERS, *memories.ROUTERS, *runs.ROUTERS),
-    *(workflow_files.router, workflow_trials.router),
+    *(workflow_files.router, workflow_trials.router, usage.router),
     *(*discussions.ROUTERS, *conversations.ROUTERS),
 )
 
 
 def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     """The whole server over running parts. The caller, which opened the parts, starts and closes them."""
-    parts.background.handle(later.KIND, later.add_later(parts.facts, parts.times.write))
+    parts.background.handle(
+        later.KIND, later.add_later(parts.facts, parts.times.write, parts.quotas.spent.note_usage)
+    )
     metrics = Metrics() if options.metrics else None
     guard = Guard(options, parts.api_keys)
     site = Site(

@@ -26,6 +26,7 @@ _BURST_S = 10
 _WRONG_KEYS = RateLimitItemPerMinute(10)
 WRONG_KEYS = "unauthenticated"
 _LEAST_SWEPT = 1024
+Headers = Sequence[tuple[bytes, bytes]]
 
 
 class RateLimits:
@@ -76,6 +77,19 @@ class RateLimits:
                 retry_after_s=wait_s,
             )
 
+    def standing(self, key: str) -> Sequence[tuple[str, int, int, int]]:
+        """How it stands with each bucket of a key: name, size, what is left, and seconds until all of it is free.
+
+        Of the two windows the one that is nearer to its end.
+        """
+        if not key:
+            return []
+        return [
+            (bucket, window.size, window.rest, window.wait_s(window.size))
+            for bucket, limits in self._limits.items()
+            for window in [min((self._window(one, bucket, key) for one in limits), key=lambda each: each.rest)]
+        ]
+
     def take_instead(self, scope: Scope, key: str, bucket: Bucket, cost: int) -> None:
         """Let a request that was counted as 1 cost so much. Raises RateLimited, and then it is not counted at all."""
         if key and bucket in self._limits:
@@ -112,13 +126,9 @@ class _Window:
         return max(self.size - math.floor(self.before * self.left_s / self.length_s + self.counted), 0)
 
     @property
-    def headers(self) -> Sequence[tuple[bytes, bytes]]:
+    def headers(self) -> Headers:
         """Its size, what is free, and the seconds until all is."""
-        return (
-            (b"x-ratelimit-limit", b"%d" % self.size),
-            (b"x-ratelimit-remaining", b"%d" % self.rest),
-            (b"x-ratelimit-reset", b"%d" % self.wait_s(self.size)),
-        )
+        return headers_of(self.size, self.rest, self.wait_s(self.size))
 
     def with_more(self, cost: int) -> "_Window":
         """The window after one more request."""
@@ -134,6 +144,23 @@ class _Window:
         else:
             wait_s = 0.0
         return max(math.floor(wait_s) + 1, 1)
+
+
+def headers_of(size: int, rest: int, reset_s: int) -> Headers:
+    """The headers of a limit: its size, what is left, and the seconds until all of it is free."""
+    return (
+        (b"x-ratelimit-limit", b"%d" % size),
+        (b"x-ratelimit-remaining", b"%d" % rest),
+        (b"x-ratelimit-reset", b"%d" % reset_s),
+    )
+
+
+def share_left(headers: Headers) -> float:
+    """Which part of a limit is left, by its headers; more than all of it for no limit."""
+    if not headers:
+        return math.inf
+    (_, size), (_, rest), _ = headers
+    return int(rest) / max(int(size), 1)
 
 
 class _Counters(MemoryStorage):

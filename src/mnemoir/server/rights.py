@@ -13,7 +13,7 @@ from mnemoir.core.scope import Principal
 
 Right = Literal["any", "read", "write", "admin", "manage", "server"]
 Bucket = Literal["chat", "add", "search", "read", "admin"]
-_ANY = "GET /api/me"
+_ANY = ("GET /api/me", "GET /api/usage")
 _READING = ("GET", "HEAD", "OPTIONS")
 # POST because they need a body, not because they change anything
 _SEARCHES = re.compile(r"/api/memories/search|/api/show")
@@ -50,7 +50,7 @@ _NEEDED = {
 def right_for(method: str, path: str) -> Right:
     """The right that a request takes. `path` has no final slash; unknown routes take what their method says."""
     asked = f"{method if method != 'HEAD' else 'GET'} {path}"
-    if asked == _ANY:
+    if asked in _ANY:
         return "any"
     if _ADMIN.fullmatch(asked):
         return "admin"

@@ -100,6 +100,7 @@ Url = Annotated[str, AfterValidator(http_url)]
 Key = Annotated[SecretStr, AfterValidator(_key)]
 AbsolutePath = Annotated[Path, AfterValidator(_path)]
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
+Most = Annotated[int, Field(ge=0)] | None
 Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 HeaderNames = Annotated[tuple[Annotated[str, AfterValidator(_header)], ...], BeforeValidator(_listed)]
 FieldNames = Annotated[tuple[Annotated[str, AfterValidator(_field)], ...], BeforeValidator(_listed)]
@@ -168,6 +169,25 @@ class Limits(Section):
             "read": (self.read_burst, self.read_per_minute),
             "admin": (self.admin_burst, self.admin_per_minute),
         }
+
+
+class Quota(Section):
+    """The most that one user, or one tenant, may have and use; None is no limit. Days and months are those of UTC."""
+
+    memories: Most = None
+    messages: Most = None
+    attachment_bytes: Most = None
+    disk_bytes: Most = None
+    tokens_day: Most = None
+    tokens_month: Most = None
+    concurrent_chats: Most = None
+
+
+class Quotas(Section):
+    """The quotas of each user and of each tenant, unless a tenant or a key has its own."""
+
+    user: Quota = Quota()
+    tenant: Quota = Quota()
 
 
 class Security(Section):
@@ -327,6 +347,7 @@ class Settings(Section):
 
     server: Server = Server()
     limits: Limits = Limits()
+    quotas: Quotas = Quotas()
     security: Security = Security()
     audit: Audit = Audit()
     storage: Storage = Field(default_factory=Storage)

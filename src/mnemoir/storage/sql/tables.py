@@ -25,7 +25,7 @@ FACT_TABLES: Tables = {
 PROPOSAL_TABLES: Tables = {"proposals": ("text", "previous_text", "state")}
 JOB_TABLES: Tables = {"jobs": ("payload", "result", "error")}
 CONVERSATION_TABLES: Tables = {"catalogue": (), "catalogued_conversations": (), "catalogued_days": ()}
-OTHER_TABLES = ("scopes", "file_projects", "project_settings", "migrations")
+OTHER_TABLES = ("scopes", "file_projects", "project_settings", "usage", "migrations")
 CELLS = frozenset(
     column
     for tables in (FACT_TABLES, PROPOSAL_TABLES, JOB_TABLES)
