@@ -111,12 +111,8 @@ class Quotas:
             yield
             return
         await self.check(scope, what, more=number)
-        self._stored.add(what, scope.tenant, scope.user, number)
-        try:
+        with self._stored.adding(what, scope.tenant, scope.user, number):
             yield
-        except BaseException:
-            self._stored.add(what, scope.tenant, scope.user, -number)
-            raise
 
     def has_stored(self, scope: Scope, what: Stored, number: int = 1) -> None:
         """Note what was stored without asking for room."""
@@ -185,6 +181,8 @@ class Quotas:
             if limit is None or self._stored is None:
                 continue
             used = await self._stored.amount(what, scope.tenant, user)
+            if used + more > limit:  # unless something was deleted meanwhile
+                used = await self._stored.amount(what, scope.tenant, user, fresh=True)
             if used + more > limit:
                 return Standing(tenant=scope.tenant, user=user, what=what, used=used, limit=limit)
         return None
