@@ -113,6 +113,7 @@ class Guard:
             acting.set(Act(principal=NOBODY, request_id=visit_of(scope).request_id))
             if key:
                 self.rate_limits.note_wrong_key(scope)
+            self.rate_limits.note_unauthenticated(scope)
             return failure(scope, Unauthorized(_NEEDS_KEY))
         admit(scope, principal, is_reading=right == "read")
         self.rate_limits.take(scope, principal.key, bucket_for(scope["method"], scope["path"], right))
