@@ -95,7 +95,8 @@ class Quotas:
 
     async def used_up(self, scope: Scope, wanted: Sequence[Stored]) -> list[Stored]:
         """Which of these the scope's user, or tenant, may have no more of."""
-        return [what for what in wanted if await self._lacking(scope, what, 1) is not None]
+        limited = {*self.limits(scope.tenant, scope.user), *self.limits(scope.tenant, None)}
+        return [what for what in wanted if what in limited and await self._lacking(scope, what, 1) is not None]
 
     async def check(self, scope: Scope, *wanted: Stored, more: int = 1) -> None:
         """Raise QuotaExceeded if `more` of one of these is more than the scope's user, or tenant, may have."""
