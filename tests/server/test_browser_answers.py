@@ -52,6 +52,7 @@ TARGETS = {
     "/api/tenants": ["/api/tenants"],
     "/api/audit": ["/api/audit"],
     "/api/holds": ["/api/holds"],
+    "/api/usage": ["/api/usage"],
     "/api/projects": ["/api/projects"],
     "/api/events/{event_id}": ["/api/events/{event}"],
     "/api/conversations": [f"/api/conversations?{MINE}"],

@@ -28,7 +28,7 @@ CELLO = "Plays the cello on Tuesdays"
 ANY, READ, WRITE, ADMIN, MANAGE, SERVER = "any", "read", "write", "admin", "manage", "server"
 MATRIX = {
     ANY: """
-        GET /api/me /api/me/sessions /api/me/passkeys
+        GET /api/me /api/me/sessions /api/me/passkeys /api/usage
         POST /api/me/recovery-codes /api/me/passkeys /api/me/passkeys/options
         PUT /api/me/password
         DELETE /api/me/sessions/{session_id} /api/me/passkeys/{passkey_id}
@@ -104,7 +104,11 @@ MATRIX = {
     """,
 }
 STREAMS = {("GET", "/api/runs/live")}
-CHANGING = {("GET", "/api/audit"), ("POST", "/api/subjects/{user_id}/export")}  # each request adds to the log
+CHANGING = {
+    ("GET", "/api/audit"),
+    ("GET", "/api/usage"),
+    ("POST", "/api/subjects/{user_id}/export"),
+}  # each request adds to the log
 RANDOM = {("POST", "/api/me/passkeys/options"), ("POST", "/api/me/recovery-codes")}
 ENDLESS_OR_TIMED = (
     STREAMS

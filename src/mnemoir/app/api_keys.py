@@ -1,12 +1,13 @@
 """The keys that callers are known by: made, listed, ended, and recognised in requests.
 
 They lie in a file of their own in the data directory, which the command line changes beside a running server: a
-change counts from the next request on. Without the file no key is needed. The pepper of the hashes is a setting, or a
-file of mode 0600 that is made with the first key.
+change counts within a second, one of this process and a new key at once. Without the file no key is needed. The
+pepper of the hashes is a setting, or a file of mode 0600 that is made with the first key.
 """
 
 import asyncio
 import hmac
+import math
 import os
 import threading
 from collections import OrderedDict
@@ -15,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from time import monotonic
 
 from mnemoir.core.api_keys import LONGEST_LABEL, ApiKey, Env, hash_of, new_pepper, new_text, parts_of
 from mnemoir.core.atomic_file import replacing
@@ -34,6 +36,7 @@ ACCESS_FILE = "access.db"
 PEPPER_FILE = "secrets/pepper"
 _MOST_KNOWN = 10_000  # keys looked up lately, unknown ones too
 _NOTED_EVERY = timedelta(minutes=1)
+_LOOKED_EVERY_S = 1.0  # at the file: two looks cost more than all else of recognising a key
 _UNKNOWN_HASH = bytes(32)
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _State = tuple[tuple[int, int, int] | None, ...]
@@ -45,14 +48,17 @@ class ApiKeys:
     Recognising a key costs some microseconds once it is known.
     """
 
-    def __init__(self, settings: Settings, clock: Clock = utc_now) -> None:
-        """Opens the file, if it is there."""
+    def __init__(self, settings: Settings, clock: Clock = utc_now, ticks: Callable[[], float] = monotonic) -> None:
+        """Opens the file, if it is there. `ticks` are seconds that only grow."""
         self._path = settings.storage.data_dir / ACCESS_FILE
         self._watched = (str(self._path), f"{self._path}-wal")
         self._pepper_path = settings.storage.data_dir / PEPPER_FILE
         given = settings.security.pepper
         self._pepper: bytes | None = None if given is None else given.get_secret_value().encode()
         self._clock = clock
+        self._ticks = ticks
+        self._looked_at = -math.inf
+        self._writes = 0  # of this process, when the file was looked at
         self._lock = threading.Lock()
         self._file: SharedFile | None = None
         self._state: _State = ()
@@ -99,6 +105,9 @@ class ApiKeys:
         with self._lock:
             self._refresh()
             known = self._looked_up(parts.id)
+            if known.key is None:  # it may have been made a moment ago
+                self._refresh(now=True)
+                known = self._looked_up(parts.id)
             pepper = self._pepper_read() if self._has_keys else b""
         # an unknown id takes as long as a wrong secret
         is_same = hmac.compare_digest(hash_of(parts.secret, pepper), known.hash)
@@ -193,6 +202,10 @@ class ApiKeys:
             if self._suspended is None:
                 self._suspended = frozenset() if self._file is None else SqlApiKeys(self._file).suspended()
             return tenant in self._suspended
+
+    def tenant_names(self) -> Sequence[str]:
+        """The names of all tenants."""
+        return [tenant.name for tenant in self.tenants()]
 
     def put_tenant(self, name: str, *, suspended: bool) -> None:
         """Add a tenant, or suspend one: its keys are then refused. Raises InvalidRequest."""
@@ -308,10 +321,15 @@ class ApiKeys:
                 self._file = open_access_file(self._path)
             return self._file
 
-    def _refresh(self) -> None:
-        """Forget what was looked up before the file changed last."""
+    def _refresh(self, *, now: bool = False) -> None:
+        """Forget what was looked up before the file changed last; a look at it `now` misses nothing."""
+        ticks, writes = self._ticks(), 0 if self._file is None else self._file.writes
+        is_recent = writes == self._writes and ticks - self._looked_at < _LOOKED_EVERY_S
+        if is_recent and self._has_keys and not now:
+            return
         state = _stat(self._watched[0]), _stat(self._watched[1])
         if state == self._state:
+            self._looked_at, self._writes = ticks, writes
             return
         if self._file is not None and state[0] is None:  # a new, empty one would let everybody in
             raise StorageUnavailable(f"{self._path} is gone. Put it back, or start the server without its keys.")
@@ -323,6 +341,7 @@ class ApiKeys:
         if self._file is not None:
             self._has_keys, self._is_open, self._count = SqlApiKeys(self._file).state()
         self._state = _stat(self._watched[0]), _stat(self._watched[1])
+        self._looked_at, self._writes = ticks, writes
 
     def _looked_up(self, key_id: str) -> "_Known":
         found = self._known.get(key_id)

@@ -5,6 +5,7 @@ attachments. So users share no file, no index and no lock, and removing a folder
 """
 
 import asyncio
+import os
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -22,7 +23,7 @@ from mnemoir.conversations.users import OwnConversations, remove_if_old
 from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.clock import utc_now
 from mnemoir.core.conversations import naive_utc
-from mnemoir.core.discussion_id import encoded_name
+from mnemoir.core.discussion_id import encoded_name, is_encoded
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.scope import DEFAULT_TENANT, Scope
 from mnemoir.ports.memory_kinds import Ageing
@@ -103,9 +104,24 @@ class Conversations:
 
     def folder_of(self, scope: Scope) -> Path:
         """The folder of the scope's owner; it need not exist yet."""
-        # no name of a tenant or project holds this sign
-        of_tenant = scope.project if scope.tenant == DEFAULT_TENANT else f"{scope.tenant}={scope.project}"
-        return self._folders.of(self._folders.of(self.root, of_tenant), scope.user)
+        return self._folders.of(self._folders.of(self.root, _of_tenant(scope.tenant, scope.project)), scope.user)
+
+    def folders_of(self, tenant: str, projects: Iterable[str], users: Iterable[str]) -> dict[Path, str]:
+        """The users' folders of a tenant that are there, each with its user. Blocks.
+
+        A folder whose name is encoded is found only if its user, and its project, are named.
+        """
+        sign = _of_tenant(tenant, "")
+        plain = (name for name in _folders_in(self.root) if name.startswith(sign) and ("=" in name) == bool(sign))
+        places = {self.root / name for name in plain if not is_encoded(name)}
+        places |= {self._folders.of(self.root, _of_tenant(tenant, project)) for project in projects}
+        named, found = sorted(set(users)), dict[Path, str]()
+        for place in places:
+            names = _folders_in(place)
+            found |= {place / name: name for name in names if not is_encoded(name)}
+            if any(map(is_encoded, names)):
+                found |= {folder: user for user in named if (folder := self._folders.of(place, user)).name in names}
+        return found
 
     def deciding(self, scope: Scope, session_id: str) -> AbstractAsyncContextManager[None]:
         """A lock on one conversation, for adding to it and to what is derived from it, and for forgetting both."""
@@ -137,7 +153,7 @@ class Conversations:
         """The projects of a tenant in which a user has conversations, also of `known` ones with encoded names."""
 
         def look() -> list[str]:
-            named = {name for folder in _folders_in(self.root) if (name := _project_in(folder.name, tenant))}
+            named = {name for folder in _folders_in(self.root) if (name := _project_in(folder, tenant))}
             scopes = (Scope(tenant=tenant, project=project, user=user) for project in sorted(named | set(known)))
             return [scope.project for scope in scopes if self.folder_of(scope).exists()]
 
@@ -149,13 +165,13 @@ class Conversations:
         return [
             Scope(tenant=tenant, project=project, user=folder.name)
             for folder, tenant, project in found
-            if tenant is not None and project is not None and not _is_encoded(folder.name)
+            if tenant is not None and project is not None and not is_encoded(folder.name)
         ]
 
     async def encoded(self) -> list[tuple[Path, str]]:
         """The folders whose owners have an encoded name, and their tenants."""
         found = await asyncio.to_thread(_folders_below, self.root)
-        return [(folder, tenant or DEFAULT_TENANT) for folder, tenant, _ in found if _is_encoded(folder.name)]
+        return [(folder, tenant or DEFAULT_TENANT) for folder, tenant, _ in found if is_encoded(folder.name)]
 
     async def remove_folder(self, folder: Path) -> None:
         """Remove a user's folder, whatever is in it. Raises StorageUnavailable, and Conflict while it is in use."""
@@ -240,6 +256,11 @@ class Conversations:
         await self._catalogue.refresh()
         return await self._catalogue.rows.totals()
 
+    async def messages_by_place(self) -> dict[str, int]:
+        """The number of messages in each folder that has any, by `place_of`."""
+        await self._catalogue.refresh()
+        return await self._catalogue.rows.messages()
+
     async def messages_by_day(self, since: date) -> dict[str, int]:
         """The messages of all users of each UTC day since `since` that has any; at most the last DAILY_DAYS."""
         await self._catalogue.refresh()
@@ -292,9 +313,15 @@ def _all_set_aside(root: Path) -> list[str]:
     return [f"{place_of(folder)}/{name}" for folder in folders for name in names_set_aside(folder / SESSIONS_FILE)]
 
 
-def _folders_in(folder: Path) -> list[Path]:
+def _of_tenant(tenant: str, project: str) -> str:
+    """The name of a project of a tenant; no name of either holds the sign between them."""
+    return project if tenant == DEFAULT_TENANT else f"{tenant}={project}"
+
+
+def _folders_in(folder: Path) -> list[str]:
     try:
-        return [entry for entry in folder.iterdir() if entry.is_dir()]
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries if entry.is_dir()]
     except FileNotFoundError:
         return []
 
@@ -302,20 +329,16 @@ def _folders_in(folder: Path) -> list[Path]:
 def _folders_below(root: Path) -> list[tuple[Path, str | None, str | None]]:
     """Every user's folder, with tenant and project where the name of the project's folder tells them."""
     return [
-        (folder, tenant, None if tenant is None else _project_in(parent.name, tenant))
+        (root / parent / name, tenant, None if tenant is None else _project_in(parent, tenant))
         for parent in _folders_in(root)
-        for tenant in (_tenant_in(parent.name),)
-        for folder in _folders_in(parent)
+        for tenant in (_tenant_in(parent),)
+        for name in _folders_in(root / parent)
     ]
-
-
-def _is_encoded(name: str) -> bool:
-    return name.startswith(encoded_name("")[0])
 
 
 def _tenant_in(name: str) -> str | None:
     """The tenant of a folder of a project; None where the name is encoded."""
-    if _is_encoded(name):
+    if is_encoded(name):
         return None
     tenant, is_named, _ = name.partition("=")
     return tenant if is_named else DEFAULT_TENANT

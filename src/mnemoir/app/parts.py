@@ -44,6 +44,9 @@ from mnemoir.app.stock import Stock
 from mnemoir.app.subjects import Subjects
 from mnemoir.app.titles import Titles, choose_namer
 from mnemoir.app.tree import CONVERSATIONS, open_tree, outside
+from mnemoir.app.usage.quotas import Quotas
+from mnemoir.app.usage.spent import Metered, Spent
+from mnemoir.app.usage.stored import StoredAmounts
 from mnemoir.app.workflow_edits import WorkflowEdits
 from mnemoir.app.workflow_files import WorkflowFiles
 from mnemoir.app.workflows import (
@@ -66,7 +69,7 @@ from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.jobs import Job, JobQueue
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_kinds import MemoryKind
-from mnemoir.ports.memory_store import MemoryStore
+from mnemoir.ports.memory_store import MemoryStore, Room
 from mnemoir.ports.project_settings import ProjectFiles, ProjectSettingsStore
 from mnemoir.ports.proposals import ProposalStore
 from mnemoir.ports.run_store import RunStore
@@ -87,6 +90,7 @@ from mnemoir.storage.sql.forgetting import ERASE
 from mnemoir.storage.sql.holds import Holds
 from mnemoir.storage.sql.people import People
 from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TABLES, PROPOSAL_TABLES
+from mnemoir.storage.sql.usage import SqlUsage
 from mnemoir.storage.sqlite import SqliteEngine, open_database
 from mnemoir.workflows.discussion_files import OWN_DISCUSSIONS
 from mnemoir.workflows.dispatch import Workflows
@@ -118,6 +122,7 @@ class Parts:
     audit: Audit
     tokens: Tokens
     sign_ins: SignIns
+    quotas: Quotas
     database: SqliteEngine
     store: MemoryStore
     jobs: JobQueue
@@ -220,7 +225,12 @@ async def open_parts(settings: Settings) -> Parts:
         packs = PackFiles(settings.storage.data_dir / PACKS_FOLDER)
         pending = asyncio.Event()  # set when a memory without a vector was stored or found
         second_pending = asyncio.Event()  # the same for second vectors
-        store, project_settings = _storage(settings, database, packs, pending.set, second_pending.set)
+        spent = own(Spent(SqlUsage(database)))
+        await spent.load()
+        quotas = Quotas(settings, spent)
+        store, project_settings = _storage(
+            settings, database, packs, pending.set, second_pending.set, partial(quotas.adding, what="memories")
+        )
         personal_data, personal_kind = make_personal_data(settings, rules, project_settings, database, api_keys)
         second_model = choose_multilingual(settings)
         multilingual = _multilingual(settings, second_model, store.second.want, second_pending.set)
@@ -265,6 +275,7 @@ async def open_parts(settings: Settings) -> Parts:
         waiting = WaitingFolders()
         of_messages = _multilingual(settings, second_model)
         conversations = own(open_conversations(settings, in_use.now, embedding, of_messages, database, waiting))
+        quotas.count_in(own(StoredAmounts(store, conversations)))
         handlers = {remembering.KIND: remembering.rememberer(timed), ERASE: _eraser(database)}
         background = own(Background(jobs, handlers))
         second = None if second_model is None else own(_second(store, second_model, background, second_pending))
@@ -280,7 +291,7 @@ async def open_parts(settings: Settings) -> Parts:
             memory,
             kept,
             conversations,
-            runs,
+            Metered(runs, spent),
             DiscreetServers(model_servers, discreet),
             session,
             own,
@@ -334,6 +345,7 @@ async def open_parts(settings: Settings) -> Parts:
             audit=audit,
             tokens=tokens,
             sign_ins=own(SignIns(settings.auth.oidc, documents, api_keys)),
+            quotas=quotas,
             database=database,
             store=store,
             jobs=jobs,
@@ -390,14 +402,15 @@ def _storage(
     packs: PackFiles,
     note_pending: Callable[[], None],
     note_second: Callable[[], None],
+    room: Room,
 ) -> tuple[SqlMemoryStore | FileMemoryStore, ProjectSettingsStore]:
     if settings.storage.backend == "file":
         root = settings.storage.workspace_root
         clear_leftovers(root)
         return FileMemoryStore(
-            root, database, note_pending=note_pending, note_second=note_second
+            root, database, note_pending=note_pending, note_second=note_second, room=room
         ), FileProjectSettings(root)
-    store = SqlMemoryStore(database, packs=packs, note_pending=note_pending, note_second=note_second)
+    store = SqlMemoryStore(database, packs=packs, note_pending=note_pending, note_second=note_second, room=room)
     return store, SqlProjectSettings(database)
 
 

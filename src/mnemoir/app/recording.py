@@ -238,7 +238,7 @@ class Recorder:
 
     def _is_kept(self, chat: ChatRequest, caller: Caller, *, always: bool) -> bool:
         """False for prompts without roles, side tasks of apps and temporary chats."""
-        if not caller.may_be_kept or chat.unmarked_prompt is not None:
+        if not caller.is_recorded or chat.unmarked_prompt is not None:
             return False
         if all(one.role in INSTRUCTIONS for one in chat.request.messages):
             return False

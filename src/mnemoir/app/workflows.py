@@ -16,7 +16,7 @@ from mnemoir.memory.discussions.parts import DiscussionMemory
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.llm import ChatModel, ModelServers
 from mnemoir.ports.node_services import ModuleRunner
-from mnemoir.ports.run_store import RunStore
+from mnemoir.ports.run_store import RunStore, RunWatcher
 from mnemoir.providers.llm.model_servers import HttpModelServers
 from mnemoir.providers.offline_wikipedia import HttpOfflineWikipedia
 from mnemoir.providers.python_modules.runner import InProcessModuleRunner, NoModules, ProcessModuleRunner
@@ -84,7 +84,7 @@ def make_workflows(
     memory: ChatMemory,
     discussions: DiscussionMemory,
     conversations: UserConversations,
-    runs: RunStore,
+    runs: RunWatcher,
     model_servers: ModelServers,
     session: aiohttp.ClientSession,
     own: Own,

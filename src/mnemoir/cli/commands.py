@@ -29,6 +29,7 @@ from mnemoir.cli.serve import serve
 from mnemoir.cli.start_line import ServeCommand
 from mnemoir.cli.subject import commands as subject
 from mnemoir.cli.trees import check, init, schema
+from mnemoir.cli.usage import usage
 from mnemoir.cli.users import commands as users
 from mnemoir.core.errors import MnemoirError, NotFound
 
@@ -58,6 +59,7 @@ app.command()(init)
 app.command()(check)
 app.command()(schema)
 app.command()(doctor)
+app.command()(usage)
 
 
 @app.command()

@@ -213,6 +213,11 @@ class Revert:
 Change = Add | Update | Remove | Restore | Revert
 
 
+def added_by(changes: Sequence[Change]) -> int:
+    """The number of memories that the changes may add, as they add or restore one."""
+    return sum(isinstance(change, Add | Restore) for change in changes)
+
+
 def lacks_vector(changes: Sequence[Change]) -> bool:
     """True when any of the changes has a text without a vector."""
     return any(not isinstance(change, Remove) and change.entry.model is None for change in changes)

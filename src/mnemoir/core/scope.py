@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.usage import Limits
 
 PROJECT_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}", re.ASCII)
 ENTITY_CHARACTERS = 256
@@ -54,7 +55,7 @@ class Principal:
     without one on a server that requires none. `projects` and `user` are what the key is bound to; None means all of
     the tenant. `configs` are the config users of the workflow tree that it may call, None for all. A role includes
     those before it but for `operator`, which sees counts, health, keys and tenants of the whole server and no
-    contents.
+    contents. `limits` are quotas of this key, which count in place of those of its user.
     """
 
     tenant: str = DEFAULT_TENANT
@@ -64,6 +65,7 @@ class Principal:
     user: str | None = None
     configs: tuple[str, ...] | None = None
     person: str = ""
+    limits: Limits = field(default_factory=dict, hash=False)
 
     def may(self, role: Role) -> bool:
         """Whether the principal has a role that includes this one."""

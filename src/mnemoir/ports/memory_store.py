@@ -1,6 +1,7 @@
 """Stores of memories. Methods take the scope and read or change nothing outside it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal, Protocol
@@ -170,6 +171,22 @@ class SecondVectors(VectorBacklog, Protocol):
 
     async def want(self, scope: Scope) -> bool:
         """Mark the user of the scope, so that each fact needs a second vector; False for one that is marked."""
+
+
+class Room(Protocol):
+    """Asked for room before memories are added."""
+
+    def __call__(self, scope: Scope, *, number: int) -> AbstractAsyncContextManager[None]:
+        """Hold room for so many more memories of the scope's user while the body stores them.
+
+        Raises QuotaExceeded.
+        """
+
+
+@asynccontextmanager
+async def any_room(scope: Scope, *, number: int) -> AsyncIterator[None]:
+    """Room without a limit."""
+    yield
 
 
 class Committer(Protocol):

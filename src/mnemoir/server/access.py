@@ -181,6 +181,7 @@ class Guard:
             self.rate_limits.note_wrong_key(scope)
         if isinstance(why, StorageUnavailable):
             return _no_keys_now(scope, why)
+        self.rate_limits.note_unauthenticated(scope)
         return failure(scope, why or Unauthorized(_NEEDS_KEY))
 
     def _admit_signing_in(self, scope: Scope, *, needs_key: bool) -> None:

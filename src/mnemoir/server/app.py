@@ -26,6 +26,7 @@ from mnemoir.server import (
     sign_in,
     status,
     subjects,
+    usage,
     workflow_files,
     workflow_trials,
 )
@@ -60,14 +61,16 @@ _ROUTERS = (
         *memories.ROUTERS,
         *runs.ROUTERS,
     ),
-    *(workflow_files.router, workflow_trials.router),
+    *(workflow_files.router, workflow_trials.router, usage.router),
     *(*discussions.ROUTERS, *conversations.ROUTERS),
 )
 
 
 def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     """The whole server over running parts. The caller, which opened the parts, starts and closes them."""
-    parts.background.handle(later.KIND, later.add_later(parts.facts, parts.times.write))
+    parts.background.handle(
+        later.KIND, later.add_later(parts.facts, parts.times.write, parts.quotas.spent.note_usage)
+    )
     metrics = Metrics() if options.metrics else None
     guard = Guard(
         options,

@@ -13,7 +13,7 @@ from mnemoir.core.scope import Principal
 
 Right = Literal["any", "read", "write", "admin", "manage", "server"]
 Bucket = Literal["chat", "add", "search", "read", "admin"]
-_ANY = re.compile(r"[A-Z]+ /api/me(?:/.*)?")
+_ANY = re.compile(r"[A-Z]+ /api/me(?:/.*)?|GET /api/usage")
 _READING = ("GET", "HEAD", "OPTIONS")
 # POST because they need a body, not because they change anything
 _SEARCHES = re.compile(r"/api/memories/search|/api/show")

@@ -91,7 +91,7 @@ class Routing:
 
     def _written_down(self, scope: Scope, app: ASGIApp) -> ASGIApp:
         """The application, within the audit log where that is about the request."""
-        if not self.audit.is_on or not principal_of(scope).key:
+        if not self.audit.is_on or scope["path"] in self.posts or not principal_of(scope).key:
             return app
         action = act_of(scope["method"], scope["raw_path"].decode("ascii", "replace"))
         return Audited(app, self.audit, action, self._address_of(scope)) if action else app

@@ -116,6 +116,7 @@ def _days(raw: object) -> object:
 
 Url = Annotated[str, AfterValidator(http_url)]
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
+Most = Annotated[int, Field(ge=0)] | None
 Countries = Annotated[tuple[Annotated[str, AfterValidator(_country)], ...], BeforeValidator(_codes)]
 HeaderNames = Annotated[tuple[Annotated[str, AfterValidator(_header)], ...], BeforeValidator(listed)]
 OutsideOrigins = Annotated[tuple[Literal["tool", "document"], ...], BeforeValidator(listed)]
@@ -194,6 +195,25 @@ class Limits(Section):
             "read": (self.read_burst, self.read_per_minute),
             "admin": (self.admin_burst, self.admin_per_minute),
         }
+
+
+class Quota(Section):
+    """The most that one user, or one tenant, may have and use; None is no limit. Days and months are those of UTC."""
+
+    memories: Most = None
+    messages: Most = None
+    attachment_bytes: Most = None
+    disk_bytes: Most = None
+    tokens_day: Most = None
+    tokens_month: Most = None
+    concurrent_chats: Most = None
+
+
+class Quotas(Section):
+    """The quotas of each user and of each tenant, unless a tenant or a key has its own."""
+
+    user: Quota = Quota()
+    tenant: Quota = Quota()
 
 
 class Security(Section):
@@ -402,6 +422,7 @@ class Settings(Section):
 
     server: Server = Server()
     limits: Limits = Limits()
+    quotas: Quotas = Quotas()
     security: Security = Security()
     auth: Auth = Auth()
     audit: Audit = Audit()

@@ -31,6 +31,7 @@ from mnemoir.server.conversations.access import (
     lacking,
     opened,
     owner_in_body,
+    room_for,
 )
 from mnemoir.server.conversations.answers import ConversationAnswer, conversations_json
 from mnemoir.server.conversations.bodies import (
@@ -127,7 +128,7 @@ async def create(
     messages = await asyncio.to_thread(read_messages, body.messages) if body.messages else []
     id = body.id or str(uuid.uuid4())
     messages = await site.parts.personal_data.messages(replace(scope, conversation=id), messages)
-    async with site.parts.conversations.of(scope) as own:
+    async with site.parts.conversations.of(scope) as own, room_for(site, scope, len(messages)):
         return await asyncio.to_thread(_created, own, scope.user, id, body, messages)
 
 
@@ -186,7 +187,9 @@ async def branch(
     site: SiteHere, scope: OwnerHere, id: str, body: Annotated[BranchBody, Depends(BodyOf(BranchBody))]
 ) -> Answer[ConversationAnswer]:
     async with holding(site, scope, id) as own:
-        return await asyncio.to_thread(_branched, own, scope.user, id, body)
+        count = await asyncio.to_thread(own.log.get_message_count, id)
+        async with room_for(site, scope, count):
+            return await asyncio.to_thread(_branched, own, scope.user, id, body)
 
 
 @router.post(ONE + "/flush", summary="Wait until its vectors and summaries are made")

@@ -26,7 +26,16 @@ from mnemoir.conversations.transfer.importing import SkippedSession
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.conversations import Message
 from mnemoir.core.scope import Scope as Owner
-from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, damaged, holding, lacking, opened
+from mnemoir.server.conversations.access import (
+    CONVERSATIONS,
+    ONE,
+    OwnerHere,
+    damaged,
+    holding,
+    lacking,
+    opened,
+    room_for,
+)
 from mnemoir.server.request import read_body
 from mnemoir.server.rest import Answer, Done, Routes, Site, SiteHere
 from mnemoir.server.routing import RouteAsSent
@@ -105,7 +114,7 @@ async def import_file(
 
     change = await _change(site, scope, is_kept=not dry_run)
 
-    def store(own: OwnConversations) -> ImportReport:
+    def store(own: OwnConversations, *, dry_run: bool) -> ImportReport:
         return import_sessions(
             own.manager,
             data,
@@ -119,7 +128,11 @@ async def import_file(
 
     # one after the other: of a file that is sent twice at once, the second import finds what the first has stored
     async with site.parts.conversations.deciding(scope, _IMPORTS), site.parts.conversations.of(scope) as own:
-        report = await asyncio.to_thread(store, own)
+        is_counted = site.parts.quotas.is_on(scope)
+        report = await asyncio.to_thread(store, own, dry_run=dry_run or is_counted)
+        if is_counted and not dry_run:
+            async with room_for(site, scope, report.messages):
+                report = await asyncio.to_thread(store, own, dry_run=False)
     verb = "Would import" if dry_run else "Imported"
     return Answer(
         {

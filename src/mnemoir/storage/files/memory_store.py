@@ -28,6 +28,7 @@ from mnemoir.core.memories import (
     Memory,
     Provenance,
     Restore,
+    added_by,
     lacks_second_vector,
     lacks_vector,
 )
@@ -43,9 +44,11 @@ from mnemoir.ports.memory_store import (
     Project,
     Receipt,
     RedeemedReceipt,
+    Room,
     StoreCounts,
     Unembedded,
     Visible,
+    any_room,
 )
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.storage.files.backlog import Backlog
@@ -69,7 +72,8 @@ RowsOf = Callable[[Contents, Sql, Scope, ListFilter], list[Row]]
 class FileMemoryStore:
     """One `memories.json` a project below `workspace_root`; `db` is the caller's, who closes it after this store.
 
-    `note_pending` is called when a text was stored without a vector, `note_second` when without a second one.
+    `note_pending` is called when a text was stored without a vector, `note_second` when without a second one. `room`
+    is asked before memories are added.
     """
 
     def __init__(
@@ -80,7 +84,9 @@ class FileMemoryStore:
         *,
         note_pending: Callable[[], None] = lambda: None,
         note_second: Callable[[], None] = lambda: None,
+        room: Room = any_room,
     ) -> None:
+        self._room = room
         self._note_pending = note_pending
         self._note_second = note_second
         self._root = workspace_root
@@ -114,7 +120,8 @@ class FileMemoryStore:
             scope=scope, plan=plan, provenance=provenance, receipt=receipt, queue=queue, restored=_restored(changes)
         )
         if changes:
-            applied = await self._change(wish)
+            async with self._room(scope, number=added_by(changes)):
+                applied = await self._change(wish)
             if lacks_vector(changes):
                 self._note_pending()
             if lacks_second_vector(changes):

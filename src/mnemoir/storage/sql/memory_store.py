@@ -14,6 +14,7 @@ from mnemoir.core.memories import (
     LoggedChange,
     Memory,
     Provenance,
+    added_by,
     lacks_vector,
 )
 from mnemoir.core.proposals import NO_STEP, QueueStep
@@ -29,8 +30,10 @@ from mnemoir.ports.memory_store import (
     Project,
     Receipt,
     RedeemedReceipt,
+    Room,
     StoreCounts,
     Visible,
+    any_room,
 )
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.storage.sql import lists
@@ -53,7 +56,8 @@ _MOST_ROWS = 2**62  # SQLite takes any 64-bit number; a caller's may be larger
 class SqlMemoryStore(SqlBacklog):
     """`db` is the caller's, who closes it after this store. `packs` are of its rows.
 
-    `note_pending` is called when a text was stored without a vector, `note_second` when without a second one.
+    `note_pending` is called when a text was stored without a vector, `note_second` when without a second one. `room`
+    is asked before memories are added.
     """
 
     def __init__(
@@ -64,6 +68,7 @@ class SqlMemoryStore(SqlBacklog):
         packs: IndexPacks | None = None,
         note_pending: Callable[[], None] = lambda: None,
         note_second: Callable[[], None] = lambda: None,
+        room: Room = any_room,
     ) -> None:
         super().__init__(db, MAIN)
         self.second = SqlSecondVectors(db)
@@ -73,6 +78,7 @@ class SqlMemoryStore(SqlBacklog):
         self._packs = packs
         self._note_pending = note_pending
         self._clock = clock
+        self._room = room
 
     async def commit(
         self,
@@ -100,7 +106,8 @@ class SqlMemoryStore(SqlBacklog):
             return applied, commit.wants_second
 
         is_wanted = bool(changes or receipt or queue != NO_STEP)
-        applied, wants_second = await self._db.write(scope, work) if is_wanted else ([], False)
+        async with self._room(scope, number=added_by(changes)):
+            applied, wants_second = await self._db.write(scope, work) if is_wanted else ([], False)
         if lacks_vector(changes):
             self._note_pending()
         if wants_second:

@@ -26,7 +26,7 @@ PROPOSAL_TABLES: Tables = {"proposals": ("text", "previous_text", "state")}
 PERSONAL_TABLES: Tables = {"pii_values": ("original",)}
 JOB_TABLES: Tables = {"jobs": ("payload", "result", "error")}
 CONVERSATION_TABLES: Tables = {"catalogue": (), "catalogued_conversations": (), "catalogued_days": ()}
-OTHER_TABLES = ("scopes", "file_projects", "project_settings", "holds", "migrations")
+OTHER_TABLES = ("scopes", "file_projects", "project_settings", "holds", "usage", "migrations")
 CELLS = frozenset(
     column
     for tables in (FACT_TABLES, PROPOSAL_TABLES, PERSONAL_TABLES, JOB_TABLES)

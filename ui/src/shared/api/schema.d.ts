@@ -1586,6 +1586,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is stored and used, and how much of it may be */
+        get: operations["usage_api_usage_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/discussions": {
         parameters: {
             query?: never;
@@ -2887,6 +2904,20 @@ export interface components {
             total: number;
             /** Next */
             next: string | null;
+        };
+        /**
+         * BucketState
+         * @description How many requests of a kind the key may still make, and the seconds until it may make all of them again.
+         */
+        BucketState: {
+            /** Bucket */
+            bucket: string;
+            /** Limit */
+            limit: number;
+            /** Remaining */
+            remaining: number;
+            /** Reset S */
+            reset_s: number;
         };
         /**
          * CachedTokens
@@ -5074,6 +5105,16 @@ export interface components {
             reason: string | null;
         };
         /**
+         * Period
+         * @description The UTC day and month that budgets of tokens are counted in.
+         */
+        Period: {
+            /** Day */
+            day: string;
+            /** Month */
+            month: string;
+        };
+        /**
          * Person
          * @description A user as they see themselves. `projects` and `configs` are null for all; `operator` is besides the role.
          */
@@ -6151,6 +6192,37 @@ export interface components {
             request_id: string;
         };
         /**
+         * UsageAnswer
+         * @description The use of this moment. `buckets` are empty unless rate limits are on and the request has a key.
+         */
+        UsageAnswer: {
+            period: components["schemas"]["Period"];
+            /** Results */
+            results: components["schemas"]["Use"][];
+            /** Buckets */
+            buckets: components["schemas"]["BucketState"][];
+        };
+        /**
+         * Use
+         * @description What a user, or with `user` null a tenant, has `used` of something. `limit` is null without a quota.
+         *
+         *     `resets_at` is null for what is stored, which only deleting makes less.
+         */
+        Use: {
+            /** Tenant */
+            tenant: string;
+            /** User */
+            user: string | null;
+            /** What */
+            what: string;
+            /** Used */
+            used: number;
+            /** Limit */
+            limit: number | null;
+            /** Resets At */
+            resets_at: string | null;
+        };
+        /**
          * UserOfProject
          * @description A user who has memories.
          */
@@ -6486,7 +6558,8 @@ export interface components {
          * ErrorAnswer
          * @description The error and what to do next. `detail` repeats `error`, or lists each invalid place of the request.
          *
-         *     `bucket` is the kind of requests of which there were too many.
+         *     `bucket` is the kind of requests of which there were too many. Of a quota that is used up there are `what` it is
+         *     about, how much is `used`, its `limit`, and when it `resets_at`, null where only deleting helps.
          */
         ErrorAnswer: {
             /** Detail */
@@ -6499,6 +6572,14 @@ export interface components {
             request_id: string;
             /** Bucket */
             bucket?: string;
+            /** What */
+            what?: string;
+            /** Used */
+            used?: number;
+            /** Limit */
+            limit?: number;
+            /** Resets At */
+            resets_at?: string | null;
         };
         /**
          * Misfit
@@ -6777,6 +6858,14 @@ export interface components {
             request_id: string;
             /** Bucket */
             bucket?: string;
+            /** What */
+            what?: string;
+            /** Used */
+            used?: number;
+            /** Limit */
+            limit?: number;
+            /** Resets At */
+            resets_at?: string | null;
         };
         /**
          * OpenAIErrorBody
@@ -11527,6 +11616,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TrialEvent"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    usage_api_usage_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageAnswer"];
                 };
             };
             /** @description An error, with its code */
