@@ -136,7 +136,7 @@ async def _serve(settings: "Settings", *, as_json: bool) -> None:
 
 
 def _has_keys(settings: "Settings") -> bool:
-    """Whether keys were made for the data directory; makes nothing there."""
+    """Whether keys were made for the data directory, or issuers say who calls; makes nothing there."""
     from mnemoir.app.api_keys import ApiKeys
 
     if settings.auth.has_issuers:

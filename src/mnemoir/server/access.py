@@ -1,7 +1,7 @@
 """Access control: the check of a request's key and rights, and the scope of data a request is about.
 
-Every route requires a key, or the cookie of a person who signed in, except those that must answer without one; keys
-are compared in constant time. Ollama's clients request `/` and `/api/version` to detect a server, most of them
+Every route requires a key, the token of an issuer, or the cookie of a person who signed in, except those that must
+answer without one; keys are compared in constant time. Ollama's clients request `/` and `/api/version` to detect a server, most of them
 without a key. The answers name Mnemoir and the version of the protocol it speaks.
 
 The guard stores the principal in the ASGI scope and as the act of the request. No other module of the server chooses
@@ -46,10 +46,10 @@ from mnemoir.server.rights import bucket_for, refusal_of, right_for
 from mnemoir.server.sessions import SessionCookies
 from mnemoir.wire.session import asks_to_store, session_name
 
-OPEN_PATHS = frozenset({"/health", "/api/health", "/docs", "/docs/try.js", "/openapi.json", "/", "/api/version"}) | {
-    "/auth/callback",
-    "/auth/callback.js",
-}
+OPEN_PATHS = frozenset(
+    {"/health", "/api/health", "/docs", "/docs/try.js", "/openapi.json", "/", "/api/version"}
+    | {"/auth/callback", "/auth/callback.js"}
+)
 _SIGNING_IN = re.compile(r"/api/auth(?:/(?!clients$).+)?")
 PROJECT_HEADERS = (b"x-mnemoir-project", b"x-etienne-project")  # the second is that of Etienne's page
 _SCHEMES = ("bearer ", "token ")

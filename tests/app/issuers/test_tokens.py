@@ -59,6 +59,17 @@ async def test_claims_name_tenant_user_roles_and_projects(tmp_path, issuer):
     assert "../hall" in unfit.message
 
 
+async def test_whoever_has_no_other_role_has_the_one_for_everybody(tmp_path, issuer):
+    async with taking(tmp_path, issuer, claims={"role": "groups"}, role_map={"*": "read", "boss": "admin"}) as view:
+        for groups, role in ((["boss"], "admin"), (["tea"], "read"), ([], "read"), (None, "read"), (["*"], "read")):
+            assert (await view.take(view.token(groups=groups))).roles == (role,)
+
+
+async def test_a_token_can_stand_for_all_users_of_a_tenant(tmp_path, issuer):
+    async with taking(tmp_path, issuer, claims={"user": None, "role": "role"}) as view:
+        assert (await view.take(view.token(role="admin"))).user is None
+
+
 @pytest.mark.parametrize("algorithm", ["RS256", "PS256", "ES256", "EdDSA"])
 async def test_every_usual_algorithm_counts(view, algorithm):
     view.issuer.rotate("own", algorithm)
@@ -111,6 +122,7 @@ WRONG = {
     "not before in 31 s": lambda view: view.token(nbf=view.now.timestamp() + 31),
     "longer than a day": lambda view: view.token(exp=view.now.timestamp() + DAY_S + 1),
     "a demand that is not known": lambda view: view.token(headers={"crit": ["exp"], "exp": 1}),
+    "a demand that is no text": lambda view: f"{part({'alg': 'RS256', 'crit': [chr(0xD800)]})}.{part({})}.AAAA",
     "longer than 8 KiB": lambda view: view.token(filler="x" * 8192),
     "no token": lambda view: "a.b.c",
     "no JSON object": lambda view: f"{part({'alg': 'RS256'})}.{part([1])}.AAAA",

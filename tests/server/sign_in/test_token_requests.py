@@ -1,6 +1,7 @@
 """Requests with the token of an identity provider, at a server that takes them."""
 
 import json
+from base64 import urlsafe_b64encode
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -51,6 +52,9 @@ async def test_the_bearer_has_the_rights_and_the_memories_that_the_token_names(t
 
 
 async def test_a_refusal_says_why_in_the_form_of_each_protocol_and_is_counted(taking, issuer):
+    head = urlsafe_b64encode(b'{"alg": "RS256", "crit": ["\\ud800"]}').decode().rstrip("=")
+    odd = await taking.ask("GET", "/api/memories", **bearing(f"{head}.e30.AAAA"))
+    assert error_of(odd) == (401, "invalid_token")
     expired = bearing(issuer.token(exp=1))
     answer = await taking.ask("POST", "/v1/chat/completions", hello(), **expired)
     assert (answer.status, answer.headers["www-authenticate"]) == (401, "Bearer")

@@ -93,10 +93,15 @@ async def document_in(path: Path) -> Document:
 
 
 def address_in(document: _Json, name: str, issuer: str) -> str:
-    """An address that an issuer names in what it says of itself. Raises IssuerUnavailable."""
+    """An address that an issuer names in what it says of itself. Raises IssuerUnavailable.
+
+    One that is not on this machine cannot lead there.
+    """
     url = document.get(name)
     if not isinstance(url, str):
         raise IssuerUnavailable(f"The issuer {issuer} names no {name}.")
+    if issuer.startswith("https:") and not url.startswith("https:"):
+        raise IssuerUnavailable(f"The {name} of {issuer} is not an address of https: {url[:_LONGEST_SAID]!r}.")
     try:
         return safe_url(url)
     except ValueError as exc:

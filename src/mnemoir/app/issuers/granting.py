@@ -39,7 +39,7 @@ class Granting:
             return Granted(
                 tenant=None if names.tenant is None else tenant_name(_text(claims, names.tenant)),
                 user=None if names.user is None else entity_name(_text(claims, names.user), names.user),
-                roles=None if names.role is None else self._roles(_texts(claims, names.role)),
+                roles=None if names.role is None else self._roles(self._named_roles(claims, names.role)),
                 projects=None if names.projects is None else _projects(claims, names.projects),
             )
         except InvalidRequest as exc:
@@ -48,6 +48,11 @@ class Granting:
     def roles(self, granted: Granted) -> tuple[Role, ...]:
         """The roles of a bearer, also where the settings read none. Raises Forbidden where there is none."""
         return self._roles([]) if granted.roles is None else granted.roles
+
+    def _named_roles(self, claims: Mapping[str, Any], name: str) -> list[str]:
+        """The values of the claim with roles; where everybody has one, it may be missing."""
+        is_missing = _value(claims, name) is None
+        return [] if is_missing and ANY_ROLE in self._role_map else _texts(claims, name)
 
     def _roles(self, named: Sequence[str]) -> tuple[Role, ...]:
         found = {self._role_map[name] for name in named if name in self._role_map and name != ANY_ROLE}

@@ -8,6 +8,7 @@ import asyncio
 import hmac
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -22,9 +23,9 @@ from mnemoir.app.issuers.documents import Document, Documents, address_in
 from mnemoir.app.issuers.granting import Granted, Granting
 from mnemoir.app.issuers.keys import IssuerKeys
 from mnemoir.core.clock import Clock, utc_now
-from mnemoir.core.errors import Forbidden, NotFound, Unauthorized
+from mnemoir.core.errors import Forbidden, InvalidRequest, NotFound, Unauthorized
 from mnemoir.core.scope import DEFAULT_TENANT, Role
-from mnemoir.core.users import Grant, new_token, token_hash
+from mnemoir.core.users import Grant, new_token, token_hash, user_name
 from mnemoir.settings.issuers import ALGORITHMS, SignInIssuer
 from mnemoir.storage.sql.sign_ins import SignIn, SqlSignIns
 from mnemoir.storage.sql.users import Identity
@@ -139,7 +140,9 @@ class SignIns:
         provider = self._provider(sign_in.provider)
         claims = await provider.claims(sign_in, sign_in.code)
         granted = provider.granting.granted(claims)
-        names = [claims[name] for name in _NAMES if isinstance(claims.get(name), str)]
+        names = _names_in(claims)
+        if not names:
+            raise provider.refused("no name that can be used", "")
         return Vouched(
             provider=provider.settings,
             identity=Identity(provider.settings.issuer, claims["sub"]),
@@ -201,7 +204,7 @@ class _Provider:
         has_several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
         if claims.get("azp", None if has_several else self.settings.client_id) != self.settings.client_id:
             raise self.refused("a token for another client", "")
-        if not hmac.compare_digest(str(claims.get("nonce", "")).encode(), sign_in.nonce.encode()):
+        if not hmac.compare_digest(str(claims.get("nonce", "")).encode("utf-8", "replace"), sign_in.nonce.encode()):
             raise self.refused("a token of another sign-in", "")
         return claims
 
@@ -239,6 +242,14 @@ class _Provider:
 
     async def _read_keys(self) -> Document:
         return await self._documents.get(address_in(await self._description(), "jwks_uri", self.settings.issuer))
+
+
+def _names_in(claims: Claims) -> Sequence[str]:
+    names = []
+    for claim in _NAMES:
+        with suppress(InvalidRequest):
+            names.append(user_name(claims.get(claim)))
+    return names
 
 
 _PLAIN = {

@@ -113,7 +113,7 @@ async def _user(request: Request, site: Site, vouched: Vouched, invitation: str 
             "admin for an invitation, and open it in this browser.",
             code="not_invited",
         )
-    if (granted := vouched.granted_to(user.grant)) != user.grant:
+    if user.disabled_at is None and (granted := vouched.granted_to(user.grant)) != user.grant:
         return await asyncio.to_thread(
             users.change, user, role=granted.role, is_operator=granted.is_operator, projects=granted.projects
         )
@@ -139,9 +139,9 @@ async def _named(site: Site, vouched: Vouched) -> User:
             if grant.memory_user is None:
                 await check_memories(site, grant.tenant, name)
             return await asyncio.to_thread(site.parts.users.create, grant, name, vouched.identity)
-        except (Conflict, InvalidRequest) as exc:
+        except Conflict as exc:
             taken = taken or exc
-    assert taken is not None  # there is a name: the subject
+    assert taken is not None  # there is at least one name
     raise taken
 
 
