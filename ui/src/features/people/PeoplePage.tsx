@@ -1,7 +1,7 @@
 import { Tabs } from '@mantine/core';
 import type { ComponentType } from 'react';
 import type { IconType } from 'react-icons';
-import { TbBuilding, TbHistory, TbKey, TbUsers } from 'react-icons/tb';
+import { TbBuilding, TbChartBar, TbHistory, TbKey, TbUsers } from 'react-icons/tb';
 import { PageFrame } from '@/shared/components/PageFrame';
 import { LoadingState } from '@/shared/components/states';
 import { useAbout } from '@/shared/data/about';
@@ -11,6 +11,7 @@ import { AuditTab } from './audit/AuditTab';
 import { KeysTab } from './keys/KeysTab';
 import classes from './PeoplePage.module.css';
 import { TenantsTab } from './tenants/TenantsTab';
+import { UsageTab } from './usage/UsageTab';
 import { UsersTab } from './users/UsersTab';
 
 interface Part {
@@ -27,6 +28,7 @@ const [USERS, ...OTHERS]: [Part, ...Part[]] = [
   { id: 'users', name: 'Users', Icon: TbUsers, Tab: UsersTab },
   { id: 'keys', name: 'Keys', Icon: TbKey, Tab: KeysTab },
   { id: 'tenants', name: 'Tenants', Icon: TbBuilding, Tab: TenantsTab, isForKeyed: true, isForOperators: true },
+  { id: 'usage', name: 'Limits and use', Icon: TbChartBar, Tab: UsageTab, isForKeyed: true },
   { id: 'audit', name: 'Audit log', Icon: TbHistory, Tab: AuditTab, isForKeyed: true },
 ];
 
