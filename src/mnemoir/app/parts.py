@@ -21,6 +21,7 @@ from mnemoir.app.conversation_parts import open_conversations, recording_options
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
 from mnemoir.app.embedding_connection import EmbeddingConnection, OpenEmbedding
+from mnemoir.app.encryption import Encryption
 from mnemoir.app.endpoints import Endpoints
 from mnemoir.app.health import Checkup
 from mnemoir.app.kinds import Forgetting, conversation_kind, discussion_kind, job_kind, run_kind
@@ -93,6 +94,8 @@ class Parts:
     settings: Settings
     api_keys: ApiKeys
     audit: Audit
+    encryption: Encryption
+    packs: PackFiles
     database: SqliteEngine
     store: MemoryStore
     jobs: JobQueue
@@ -142,6 +145,7 @@ class Parts:
                 filling.start()
         self.pruning.start()
         self.audit.start()
+        self.encryption.start(self.database, self.packs)
 
     async def aclose(self) -> None:
         """Close all parts, last opened first."""
@@ -180,10 +184,12 @@ async def open_parts(settings: Settings) -> Parts:
         open_embedding = await asyncio.to_thread(OpenEmbedding, settings, session, careful)
         embedding_connection = EmbeddingConnection(settings, open_embedding, careful)
         settings, embedding = open_embedding.settings, own(open_embedding.model)
-        database = own(open_database(settings.storage.data_dir / DATABASE_FILE))
+        encryption = own(Encryption(settings))
+        database = own(open_database(settings.storage.data_dir / DATABASE_FILE, encryption.open_sql))
+        await encryption.refuse_lost_store(database)
         api_keys = own(ApiKeys(settings))
         audit = own(Audit(settings, api_keys))
-        packs = PackFiles(settings.storage.data_dir / PACKS_FOLDER)
+        packs = PackFiles(settings.storage.data_dir / PACKS_FOLDER, encryption.cells)
         pending = asyncio.Event()  # set when a memory without a vector was stored or found
         second_pending = asyncio.Event()  # the same for second vectors
         store, project_settings = _storage(settings, database, packs, pending.set, second_pending.set)
@@ -230,7 +236,7 @@ async def open_parts(settings: Settings) -> Parts:
         handlers = {remembering.KIND: remembering.rememberer(timed), ERASE: _eraser(database)}
         background = own(Background(jobs, handlers))
         second = None if second_model is None else own(_second(store, second_model, background, second_pending))
-        runs = own(open_runs(settings))
+        runs = own(open_runs(settings, encryption.open_sql))
         turns = Turns(background, conversations)
         memory = _chat_memory(settings, timed, turns, project_settings, facts)
         kept = open_discussions(embedding, own)
@@ -254,6 +260,8 @@ async def open_parts(settings: Settings) -> Parts:
             settings=settings,
             api_keys=api_keys,
             audit=audit,
+            encryption=encryption,
+            packs=packs,
             database=database,
             store=store,
             jobs=jobs,

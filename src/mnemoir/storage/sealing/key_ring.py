@@ -93,7 +93,7 @@ class KeyRing:
     def rewrap(self) -> int:
         """Wrap every key by the provider's key of now; how many were wrapped by another."""
         with self._lock:
-            others = self.store().wrapped_by_others(self._kek())
+            others = self.store().wrapped_by_others(self.kek())
             for key in others:
                 self.store().rewrap(self._wrapped(key, self._unwrapped(key)))
             return len(others)
@@ -164,7 +164,7 @@ class KeyRing:
         return self._wrapped(key, os.urandom(_KEY_BYTES))
 
     def _wrapped(self, key: DataKey, plain: bytes) -> DataKey:
-        kek = self._kek()
+        kek = self.kek()
         try:
             wrapped = self.provider.wrap(plain, key.context)
         except Exception as exc:  # a provider of another package may raise anything
@@ -184,7 +184,8 @@ class KeyRing:
         except Exception as exc:  # the same
             raise _provider_away(exc) from exc
 
-    def _kek(self) -> str:
+    def kek(self) -> str:
+        """The name of the provider's key of now."""
         try:
             return self.provider.kek
         except Exception as exc:  # the same
@@ -192,7 +193,7 @@ class KeyRing:
 
     def _refuse_strange_provider(self, store: SqlDataKeys) -> None:
         """Make no key beside others that this provider cannot unwrap: it is most likely not the right one."""
-        others = [key for key in store.wrapped_by_others(self._kek()) if key.wrapped is not None]
+        others = [key for key in store.wrapped_by_others(self.kek()) if key.wrapped is not None]
         if others:
             self._unwrapped(others[-1])
 
