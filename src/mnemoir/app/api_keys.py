@@ -170,6 +170,16 @@ class ApiKeys:
             pepper = self._pepper_made()
         return SqlAuditLog(self._opened()), _chain_key(pepper)
 
+    def note_act(self, action: str, target: str, tenant: str, result: str, of: int | None = None) -> int | None:
+        """Write down an act of the command line that changes no key, or the result `of` one; the entry's number.
+
+        None where there is no audit log.
+        """
+        if not self.has_file:
+            return None
+        log, key = self.audit_log()
+        return log.put([replace(self._entry(action, tenant, target, result), of=of)], key)[0]
+
     def switch(self, *, on: bool) -> None:
         """Need keys, or none although there are some, where only this machine is let in."""
         note = self._note("keys.enable" if on else "keys.disable", DEFAULT_TENANT, "")
@@ -199,19 +209,22 @@ class ApiKeys:
 
     def _note(self, action: str, tenant: str, target: str) -> Note:
         """What writes down a change of keys, by whoever acts now."""
-        act = acting.get()
         with self._lock:
             key = _chain_key(self._pepper_made())
-        entry = AuditEntry(
+        entry = self._entry(action, tenant, target, "done")
+        return lambda sql: append(sql, entry, key)
+
+    def _entry(self, action: str, tenant: str, target: str, result: str) -> AuditEntry:
+        act = acting.get()
+        return AuditEntry(
             at=to_text(self._clock()),
             tenant=tenant,
             actor=act.principal.key or "command line",
             action=action,
             target=target,
-            result="done",
+            result=result,
             request_id=act.request_id,
         )
-        return lambda sql: append(sql, entry, key)
 
     def _later(self, at: datetime | None) -> datetime | None:
         if at is not None and at <= self._clock():

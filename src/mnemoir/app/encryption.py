@@ -17,6 +17,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.key_provider import KeyProvider
 from mnemoir.settings import Settings
+from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sealing.key_ring import KeyRing
 from mnemoir.storage.sealing.providers import command_keys, file_keys, installed_keys, variable_keys
@@ -27,8 +28,10 @@ from mnemoir.storage.sealing.resealing import (
     reseal_rows,
     scoped_steps,
     scopes_after,
+    share_of,
 )
 from mnemoir.storage.sql.engine import Engine, FileEngine, Sql, Value
+from mnemoir.storage.sqlite.database import open_database, read_beside
 from mnemoir.storage.sqlite.opening import open_key_store, open_run_file
 from mnemoir.storage.sqlite.sealed_sql import sealing
 from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql
@@ -98,13 +101,35 @@ class Encryption:
             await database.empty_log()
         return done, failed
 
+    def share(self, path: Path) -> tuple[int, int, int]:
+        """The number of users, of those whose cells are all encrypted, and of those whose are all plain.
+
+        Blocks; safe while a server writes.
+        """
+        return read_beside(path, share_of) if path.exists() else (0, 0, 0)
+
+    async def apply(self, path: Path, packs: Path) -> tuple[int, int]:
+        """`bring_up_to_date` where no server runs. Raises StorageUnavailable, also when one holds the directory."""
+        database = open_database(path, self.open_sql)
+        try:
+            await self.refuse_lost_store(database)
+            return (
+                (0, 0) if self.cells is None else await self.bring_up_to_date(database, PackFiles(packs, self.cells))
+            )
+        finally:
+            await database.aclose()
+
+    def close(self) -> None:
+        """Close the key store. Blocks."""
+        if self.ring is not None:
+            self.ring.close()
+
     async def aclose(self) -> None:
         """Stop, between two batches, and close the key store."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-        if self.ring is not None:
-            await asyncio.to_thread(self.ring.close)
+        await asyncio.to_thread(self.close)
 
     async def _keep_up(self, ring: KeyRing, database: Engine, packs: IndexPacks) -> None:
         while True:

@@ -15,6 +15,7 @@ from mnemoir.cli.conversations import commands as conversations
 from mnemoir.cli.discussions import commands as discussions
 from mnemoir.cli.doctor import doctor
 from mnemoir.cli.embedding import commands as embedding
+from mnemoir.cli.encryption import commands as encryption
 from mnemoir.cli.groups import group
 from mnemoir.cli.keys import commands as keys
 from mnemoir.cli.mcp import mcp
@@ -37,6 +38,7 @@ model.add_typer(embedding, name="embedding")
 app.add_typer(model, name="model")
 app.add_typer(keys, name="keys")
 app.add_typer(audit, name="audit")
+app.add_typer(encryption, name="encryption")
 app.add_typer(backup, name="backup")
 app.add_typer(runs, name="runs")
 app.add_typer(conversations, name="conversations")

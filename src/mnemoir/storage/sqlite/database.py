@@ -10,6 +10,7 @@ import threading
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from contextvars import copy_context
 from pathlib import Path
 from typing import TypeVar
@@ -99,6 +100,18 @@ def open_database(path: Path, open_sql: OpenSql = SqliteSql) -> "SqliteEngine":
         except BaseException:
             lock.release()
             raise
+
+
+def read_beside(path: Path, work: Callable[[Sql], T]) -> T:
+    """The result of `work` over one snapshot, also while another process has the database. Blocks.
+
+    Raises StorageUnavailable, also for a database that a newer program wrote.
+    """
+    with storage_errors(path), closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        connection.set_busy_timeout(BUSY_MS)
+        refuse_other_schemas(path, connection, known_steps())
+        with transaction(connection, reads=True):
+            return work(SqliteSql(connection))
 
 
 class SqliteEngine:
