@@ -231,6 +231,16 @@ class ApiKeys:
             pepper = self._pepper_made()
         return hmac.digest(pepper, purpose.encode(), "sha256")
 
+    def note_act(self, action: str, target: str, tenant: str, result: str, of: int | None = None) -> int | None:
+        """Write down an act of the command line that changes no key, or the result `of` one; the entry's number.
+
+        None where there is no audit log.
+        """
+        if not self.has_file:
+            return None
+        log, key = self.audit_log()
+        return log.put([replace(self._entry(action, tenant, target, "", result), of=of)], key)[0]
+
     def switch(self, *, on: bool) -> None:
         """Need keys, or none although there are some, where only this machine is let in."""
         note = self.note("keys.enable" if on else "keys.disable", DEFAULT_TENANT, "")
@@ -287,7 +297,7 @@ class ApiKeys:
         entry = self._entry(action, tenant, target, user)
         return lambda sql: append(sql, entry, key)
 
-    def _entry(self, action: str, tenant: str, target: str, user: str) -> AuditEntry:
+    def _entry(self, action: str, tenant: str, target: str, user: str, result: str = "done") -> AuditEntry:
         act = acting.get()
         return AuditEntry(
             at=to_text(self._clock()),
@@ -296,7 +306,7 @@ class ApiKeys:
             action=action,
             target=target,
             user=user,
-            result="done",
+            result=result,
             request_id=act.request_id,
         )
 

@@ -20,6 +20,7 @@ from mnemoir.app.conversation_parts import open_conversations, recording_options
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
 from mnemoir.app.embedding_connection import EmbeddingConnection, OpenEmbedding
+from mnemoir.app.encryption import Encryption
 from mnemoir.app.endpoints import Endpoints
 from mnemoir.app.health import Checkup
 from mnemoir.app.issuers.documents import Documents
@@ -123,6 +124,8 @@ class Parts:
     tokens: Tokens
     sign_ins: SignIns
     quotas: Quotas
+    encryption: Encryption
+    packs: PackFiles
     database: SqliteEngine
     store: MemoryStore
     jobs: JobQueue
@@ -176,6 +179,7 @@ class Parts:
         self.pruning.start()
         self.audit.start()
         self.tokens.start()
+        self.encryption.start(self.database, self.packs)
 
     async def aclose(self) -> None:
         """Close all parts, last opened first."""
@@ -217,12 +221,14 @@ async def open_parts(settings: Settings) -> Parts:
         embedding_connection = EmbeddingConnection(settings, open_embedding, careful)
         settings = open_embedding.settings
         embedding = discreet_embedding(settings, rules, own(open_embedding.model))
-        database = own(open_database(settings.storage.data_dir / DATABASE_FILE))
+        encryption = own(Encryption(settings))
+        database = own(open_database(settings.storage.data_dir / DATABASE_FILE, encryption.open_sql))
+        await encryption.refuse_lost_store(database)
         api_keys = own(ApiKeys(settings))
         audit = own(Audit(settings, api_keys))
         documents = Documents(careful)
         tokens = own(Tokens(settings.auth.jwt, documents, api_keys, audit))
-        packs = PackFiles(settings.storage.data_dir / PACKS_FOLDER)
+        packs = PackFiles(settings.storage.data_dir / PACKS_FOLDER, encryption.cells)
         pending = asyncio.Event()  # set when a memory without a vector was stored or found
         second_pending = asyncio.Event()  # the same for second vectors
         spent = own(Spent(SqlUsage(database)))
@@ -279,7 +285,7 @@ async def open_parts(settings: Settings) -> Parts:
         handlers = {remembering.KIND: remembering.rememberer(timed), ERASE: _eraser(database)}
         background = own(Background(jobs, handlers))
         second = None if second_model is None else own(_second(store, second_model, background, second_pending))
-        runs = own(open_runs(settings))
+        runs = own(open_runs(settings, encryption.open_sql))
         turns = Turns(background, conversations)
         memory = chat_memory(settings, timed, turns, project_settings, facts, personal_data)
         kept = open_discussions(embedding, own)
@@ -346,6 +352,8 @@ async def open_parts(settings: Settings) -> Parts:
             tokens=tokens,
             sign_ins=own(SignIns(settings.auth.oidc, documents, api_keys)),
             quotas=quotas,
+            encryption=encryption,
+            packs=packs,
             database=database,
             store=store,
             jobs=jobs,

@@ -31,6 +31,7 @@ from mnemoir.storage.discussions.timestamps import FileTimestamps
 from mnemoir.storage.locks.rows import RowLeases
 from mnemoir.storage.sql.run_store import NoRuns, SqlRunStore
 from mnemoir.storage.sqlite.opening import open_lock_file, open_run_file
+from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql
 from mnemoir.wire.forwarding import Forwarding
 from mnemoir.workflows.compiled import Compiler
 from mnemoir.workflows.config.workflow import default_workflow
@@ -49,12 +50,12 @@ DEFAULT_USER = "user"
 Own = Callable[[Any], Any]  # registers a part for closing at the end and returns it
 
 
-def open_runs(settings: Settings) -> RunStore:
+def open_runs(settings: Settings, open_sql: OpenSql = SqliteSql) -> RunStore:
     """The store of run traces, or one that records none."""
     chosen = settings.runs
     if not chosen.enabled:
         return NoRuns()
-    file = open_run_file(settings.storage.data_dir / RUNS_FILE)
+    file = open_run_file(settings.storage.data_dir / RUNS_FILE, open_sql)
     return SqlRunStore(file, most_runs=chosen.most, keep_days=chosen.keep_days)
 
 

@@ -15,6 +15,7 @@ from mnemoir.cli.conversations import commands as conversations
 from mnemoir.cli.discussions import commands as discussions
 from mnemoir.cli.doctor import doctor
 from mnemoir.cli.embedding import commands as embedding
+from mnemoir.cli.encryption import commands as encryption
 from mnemoir.cli.groups import group
 from mnemoir.cli.hold import commands as hold
 from mnemoir.cli.keys import commands as keys
@@ -45,6 +46,7 @@ app.add_typer(keys, name="keys")
 app.add_typer(users, name="users")
 app.add_typer(audit, name="audit")
 app.add_typer(pii, name="pii")
+app.add_typer(encryption, name="encryption")
 app.add_typer(backup, name="backup")
 app.add_typer(subject, name="subject")
 app.add_typer(hold, name="hold")

@@ -14,7 +14,8 @@ MnemoirError
 │   └── RateLimited       the key, or the address, has made too many requests
 ├── Cancelled             the client cancelled the request by another one
 ├── StorageUnavailable    the store cannot be read or written now
-│   └── StorageBusyError  another writer held the lock through all retries
+│   ├── StorageBusyError  another writer held the lock through all retries
+│   └── KeyUnavailable    the key of encrypted data is missing, wrong or destroyed
 ├── SettingsError         a setting or a configuration file is wrong
 ├── WorkflowStopped       a workflow reached a limit: depth, nodes, calls, time
 ├── ModuleFailed          a Python module of a workflow crashed its process or exceeded a limit
@@ -149,6 +150,12 @@ class StorageBusyError(StorageUnavailable):
     """Another writer held the lock of the file through all retries."""
 
     code = "storage_busy"
+
+
+class KeyUnavailable(StorageUnavailable):
+    """Encrypted data cannot be read: their key is missing, wrong, destroyed, or its provider is away."""
+
+    code = "key_unavailable"
 
 
 class SettingsError(MnemoirError):

@@ -39,13 +39,6 @@ class Scope:
         """The scope of the whole user, without agent, app, conversation and node."""
         return replace(self, agent=None, app=None, conversation=None, node=None)
 
-    def hash(self, digest: bytes) -> bytes:
-        """The value stored in place of the digest of a user's text, by which the text is found within the scope.
-
-        It is the digest itself, as long as scopes have no keys.
-        """
-        return digest
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:

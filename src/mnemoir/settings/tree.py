@@ -38,6 +38,8 @@ _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
 LlmProvider = Literal["auto", "openai-responses", "openai-chat", "ollama", "offline"]
 MultilingualUse = Literal["auto", "always", "off"]
 EmbeddingProvider = Literal["builtin", "openai", "ollama", "sentence-transformers"]
+EncryptionMode = Literal["off", "fields"]
+PlainPlace = Literal["conversations", "discussions", "etienne", "pii"]
 StorageBackend = Literal["sqlite", "file"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["console", "json"]
@@ -276,6 +278,22 @@ class Retention(Section):
     backups_days: int | None = Field(default=None, ge=1, le=36_500)
 
 
+class Encryption(Section):
+    """Encryption of what is stored. `provider` keeps the key that wraps all others, `store` the wrapped ones.
+
+    A provider that is not built in is listed under the entry point `mnemoir.key_providers`. Without a `store`, it is
+    `secrets/data-keys.db` in the data directory.
+    """
+
+    mode: Annotated[EncryptionMode, BeforeValidator(_lower_or_off)] = "off"
+    provider: Annotated[str, Field(min_length=1)] = "file"
+    key_file: AbsolutePath | None = None
+    key_variable: Annotated[str, Field(min_length=1)] = "ENCRYPTION_KEY"
+    key_command: Names = ()
+    store: AbsolutePath | None = None
+    allow_plain: Annotated[tuple[PlainPlace, ...], BeforeValidator(listed)] = ()
+
+
 class Storage(Section):
     """Storage of memories: back end and directories."""
 
@@ -428,6 +446,7 @@ class Settings(Section):
     audit: Audit = Audit()
     pii: Pii = Pii()
     retention: Retention = Retention()
+    encryption: Encryption = Encryption()
     storage: Storage = Field(default_factory=Storage)
     memory: Memory = Memory()
     llm: Llm = Llm()

@@ -1,6 +1,7 @@
 """Packs of indexes as files: a folder for each user with one numpy archive of arrays.
 
-The archive has a checksum for each array, so a damaged one is detected and deleted.
+The archive has a checksum for each array, so a damaged one is detected and deleted. With cells it is encrypted as a
+whole, by the key of its user.
 """
 
 import hashlib
@@ -8,16 +9,20 @@ import shutil
 import threading
 from collections import Counter
 from contextlib import ExitStack, suppress
+from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import orjson
 import structlog
 
 from mnemoir.core.atomic_file import replacing, sync_folder
+from mnemoir.core.errors import KeyUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.ports.index_packs import Arrays, IndexPacks
 from mnemoir.storage.files.workspace import file_errors
+from mnemoir.storage.sealing.cells import Cells
 
 _log = structlog.get_logger(__name__)
 
@@ -29,8 +34,9 @@ class _Dropped(Exception):
 class PackFiles:
     """Packs below a folder, which only this process uses; the first write creates it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, cells: Cells | None = None) -> None:
         self._folder = folder
+        self._cells = cells
         self._lock = threading.Lock()
         self._drops: Counter[Path] = Counter()
 
@@ -38,9 +44,9 @@ class PackFiles:
         """The stored arrays; None without any. An unreadable file is deleted."""
         path = self._path(scope, model)
         try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
+            with path.open("rb") as file, np.load(self._opened(path, file), allow_pickle=False) as kept:
                 return dict(kept)
-        except FileNotFoundError:
+        except (FileNotFoundError, KeyUnavailable):  # it is made anew of rows, whose keys are asked for
             return None
         except Exception as exc:  # noqa: BLE001  # a damaged archive may raise anything
             _log.warning("index is made anew", file=str(path), error=type(exc).__name__)
@@ -59,7 +65,7 @@ class PackFiles:
             for folder in (self._folder.parent, self._folder, path.parent):
                 folder.mkdir(mode=0o700, exist_ok=True)
             with ExitStack() as until_renamed, replacing(path) as file:
-                np.savez(file, allow_pickle=False, **arrays)
+                self._save(scope, path, file, arrays)
                 until_renamed.enter_context(self._lock)
                 if self.mark(scope) != mark:
                     raise _Dropped
@@ -68,7 +74,7 @@ class PackFiles:
                     other.unlink()
         except _Dropped:
             _log.debug("index not kept, rows were removed")
-        except OSError as exc:
+        except (OSError, KeyUnavailable) as exc:
             _log.warning("index not kept", file=str(path), error=str(exc))
 
     def drop(self, scope: Scope) -> None:
@@ -80,11 +86,33 @@ class PackFiles:
                 shutil.rmtree(folder)
                 sync_folder(folder.parent)
 
+    def _opened(self, path: Path, file: BinaryIO) -> BinaryIO:
+        if self._cells is None:
+            return file
+        opened = self._cells.open(_place(path), file.read())
+        assert isinstance(opened, bytes)  # as bytes were given
+        return BytesIO(opened)
+
+    def _save(self, scope: Scope, path: Path, file: BinaryIO, arrays: Arrays) -> None:
+        if self._cells is None or not self._cells.seals:
+            np.savez(file, allow_pickle=False, **arrays)
+            return
+        packed = BytesIO()
+        np.savez(packed, allow_pickle=False, **arrays)
+        key = self._cells.keys.current((scope.tenant, scope.project, scope.user))
+        sealed = self._cells.seal(key, _place(path), packed.getvalue())
+        assert isinstance(sealed, bytes)  # as bytes were given
+        file.write(sealed)
+
     def _path(self, scope: Scope, model: str) -> Path:
         return self._folder_of(scope) / f"{_digest(model)}.npz"
 
     def _folder_of(self, scope: Scope) -> Path:
         return self._folder / _digest(scope.tenant, scope.project, scope.user)
+
+
+def _place(path: Path) -> bytes:
+    return f"pack\0{path.parent.name}\0{path.name}".encode()
 
 
 def _digest(*names: str) -> str:

@@ -1,47 +1,33 @@
-"""With a codec nothing that a user said, and nothing made of it, is stored as it is; all reads as ever."""
+"""With encryption nothing that a user said, and nothing made of it, is stored as it is; all reads as ever."""
 
-from base64 import b64decode, b64encode
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 
+import apsw
 import pytest
 
+from mnemoir.core.errors import KeyUnavailable
 from mnemoir.core.memories import Provenance, SourceTurn
+from mnemoir.core.scope import Scope
+from mnemoir.core.text import content_hash
 from mnemoir.ports.memory_store import Receipt
+from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore
 from mnemoir.storage.sqlite import open_database
-from tests.contracts.words import ALL, MIRA, fact, remove, rewrite
+from mnemoir.storage.sqlite.database import SqliteEngine
+from mnemoir.storage.sqlite.sealed_sql import sealing
+from tests.contracts.words import ALL, ASKED, MIRA, fact, remove, rewrite, texts
+from tests.storage.sealing_kit import a_key, cells_in
 
+OMAR = Scope(project="demo", user="omar")
 WORDS = ("Zanzibarquince", "Tandemzinnober", "Quillwortlantern", "Kestrelmarzipan", "Bramblesextant", "Cobaltparsnip")
 VECTOR, TERMS, CODES, TOKENS = (bytes(range(start, start + 24)) for start in (1, 50, 100, 150))
 
 
-class OnceOnly:
-    """Stores equal cells differently, each with the number of its scope."""
-
-    mark = "\x01sealed:"
-
-    def __init__(self) -> None:
-        self._numbers = count()
-
-    def seal(self, scope_id: int | None, cell: str | bytes) -> str | bytes:
-        raw = cell.encode() if isinstance(cell, str) else cell
-        mixed = b64encode(bytes(byte ^ 0x55 for byte in raw)).decode()
-        stored = f"{self.mark}{scope_id}:{next(self._numbers)}:{mixed}"
-        return stored if isinstance(cell, str) else stored.encode()
-
-    def open(self, stored: str | bytes) -> str | bytes:
-        text = stored if isinstance(stored, str) else stored.decode("latin-1")
-        if not text.startswith(self.mark):
-            return stored
-        raw = bytes(byte ^ 0x55 for byte in b64decode(text.rpartition(":")[2]))
-        return raw.decode() if isinstance(stored, str) else raw
-
-
-async def everything(path: Path, codec: OnceOnly | None, *, writes: bool = True) -> dict[str, object]:
+async def everything(path: Path, cells: Cells | None, *, writes: bool = True) -> dict[str, object]:
     """What is read of a user after all kinds of changes; without `writes`, of what was written before."""
-    database = open_database(path, codec)
+    database = opened(path, cells)
     store, jobs = SqlMemoryStore(database), SqlJobQueue(database)
     try:
         if writes:
@@ -77,6 +63,17 @@ async def _write(store: SqlMemoryStore, jobs: SqlJobQueue) -> None:
     await jobs.put("evt_1", "remember", {"turn": WORDS[5]}, queue="q")
 
 
+def opened(path: Path, cells: Cells | None) -> SqliteEngine:
+    return open_database(path) if cells is None else open_database(path, sealing(cells))
+
+
+@pytest.fixture
+def cells(tmp_path) -> Iterator[Cells]:
+    made = cells_in(tmp_path / "keys")
+    yield made
+    made.keys.close()
+
+
 @pytest.fixture
 def paths(tmp_path: Path) -> list[Path]:
     return [tmp_path / name / "mnemoir.db" for name in ("plain", "sealed")]
@@ -87,24 +84,100 @@ def found_in(path: Path) -> set[bytes]:
     return {words for words in (*(word.encode() for word in WORDS), VECTOR, TERMS, CODES, TOKENS) if words in stored}
 
 
-async def test_all_reads_as_without_a_codec_and_no_cell_is_stored_as_it_is(paths):
+async def test_all_reads_as_without_encryption_and_no_cell_is_stored_as_it_is(paths, cells):
     plain, sealed = paths
-    assert await everything(sealed, OnceOnly()) == await everything(plain, None)
+    assert await everything(sealed, cells) == await everything(plain, None)
     assert len(found_in(plain)) == len(WORDS) + 4
     assert found_in(sealed) == set()
 
 
-async def test_what_was_stored_without_a_codec_is_read_with_one_and_forgotten(paths):
+async def test_what_was_stored_plain_is_read_with_encryption_and_forgotten(paths, cells):
     plain, sealed = paths
-    for path, codec in ((plain, None), (sealed, OnceOnly())):
-        await everything(path, codec)
-    assert await everything(plain, OnceOnly(), writes=False) == await everything(sealed, OnceOnly(), writes=False)
-    assert (await everything_left(sealed), found_in(plain) - {WORDS[5].encode()}) == ([], set())
+    for path, used in ((plain, None), (sealed, cells)):
+        await everything(path, used)
+    assert await everything(plain, cells, writes=False) == await everything(sealed, cells, writes=False)
+    assert (await everything_left(sealed, cells), found_in(plain) - {WORDS[5].encode()}) == ([], set())
 
 
-async def everything_left(path: Path) -> list[str]:
-    database = open_database(path, OnceOnly())
+async def everything_left(path: Path, cells: Cells) -> list[str]:
+    database = opened(path, cells)
     try:
         return [one.text for one in await SqlMemoryStore(database).page(MIRA, ALL, limit=9)]
     finally:
         await database.aclose()
+
+
+async def test_texts_are_known_again_and_no_bare_digest_is_stored(paths, cells):
+    database = opened(paths[1], cells)
+    store = SqlMemoryStore(database)
+    await store.commit(MIRA, [fact("Likes tea")], ASKED)
+    assert await store.commit(MIRA, [fact("likes tea.")], ASKED) == []
+    (told,) = (await store.same_text(MIRA, [content_hash("LIKES TEA")])).values()
+    await store.commit(MIRA, [rewrite(told, "Likes coffee")], ASKED)
+    assert await texts(store, MIRA, ALL) == ["Likes coffee"]
+    stored = await database.read(None, lambda sql: sql.rows("SELECT content_hash FROM memories"))
+    bare = {content_hash("Likes tea"), content_hash("Likes coffee")}
+    assert (len(stored), bare & {hashed for (hashed,) in stored}) == (2, set())
+    await database.aclose()
+
+
+@pytest.mark.parametrize(
+    "swap",
+    [
+        "UPDATE memories SET text = (SELECT text FROM memories AS o WHERE o.seq <> memories.seq)",
+        "UPDATE memories SET text = (SELECT old_text FROM history WHERE old_text IS NOT NULL)",
+        "UPDATE memories SET metadata = text",
+        "UPDATE memories SET text = (SELECT new_text FROM history LIMIT 1)",
+    ],
+)
+async def test_a_cell_that_was_moved_is_refused(paths, cells, swap):
+    path = paths[1]
+    database = opened(path, cells)
+    store = SqlMemoryStore(database)
+    (first,) = await store.commit(MIRA, [fact("Likes tea", metadata={"a": 1})], ASKED)
+    await store.commit(MIRA, [rewrite(first.memory, "Likes rum")], ASKED)
+    await database.aclose()
+    connection = apsw.Connection(str(path))
+    connection.execute(swap)
+    connection.close()
+    database = opened(path, cells)
+    with pytest.raises(KeyUnavailable, match="does not open"):
+        await SqlMemoryStore(database).page(MIRA, ALL, limit=9)
+    await database.aclose()
+
+
+async def test_a_cell_of_another_user_is_refused(paths, cells):
+    path = paths[1]
+    database = opened(path, cells)
+    await SqlMemoryStore(database).commit(MIRA, [fact("Likes tea")], ASKED)
+    await SqlMemoryStore(database).commit(OMAR, [fact("Likes rum", scope=OMAR)], ASKED)
+    await database.aclose()
+    connection = apsw.Connection(str(path))
+    connection.execute(
+        "UPDATE memories SET text = (SELECT text FROM memories AS o WHERE o.scope_id <> memories.scope_id)"
+    )
+    connection.close()
+    database = opened(path, cells)
+    with pytest.raises(KeyUnavailable, match="does not open"):
+        await SqlMemoryStore(database).page(MIRA, ALL, limit=9)
+    await database.aclose()
+
+
+async def test_a_wrong_key_is_told_and_damages_nothing(paths, cells, tmp_path):
+    path = paths[1]
+    before = await everything(path, cells)
+    cells.keys.close()
+    for wrong, cause in ((a_key(2), "does not have"), ("c2hvcnQ=", "32 bytes")):
+        database = opened(path, cells_in(tmp_path / "keys", wrong))
+        store = SqlMemoryStore(database)
+        for work in (
+            store.page(MIRA, ALL, limit=9),
+            store.commit(MIRA, [fact("Likes gin")], ASKED),
+            store.commit(OMAR, [fact("Likes gin", scope=OMAR)], ASKED),
+        ):
+            with pytest.raises(KeyUnavailable, match=cause):
+                await work
+        await database.aclose()
+    again = cells_in(tmp_path / "keys")
+    assert await everything(path, again, writes=False) | {"said there": None} == before
+    again.keys.close()

@@ -14,11 +14,12 @@ from mnemoir.ports.memory_store import StaleChange
 from mnemoir.ports.proposals import KEPT_DAYS, MOST_PROPOSALS
 from mnemoir.storage.sql import SqlMemoryStore, SqlProposals
 from mnemoir.storage.sqlite import open_database
+from mnemoir.storage.sqlite.sealed_sql import sealing
 from tests.contracts.test_forgotten_sessions import files_with
 from tests.contracts.words import ASKED, DEMO, MIRA, NOW, SetClock, fact, keep, texts
 from tests.failing_calls import failing_calls
+from tests.storage.sealing_kit import cells_in
 from tests.storage.sqlite.faulty_disk import faulty_disk
-from tests.storage.sqlite.test_cells import OnceOnly
 
 SECRET = "Zanzibarquince"
 NOAH = Scope(project="demo", user="noah")
@@ -125,8 +126,8 @@ async def test_turns_stay_as_long_as_something_came_from_them(store, queue, tmp_
     assert files_with(tmp_path, SECRET) == []
 
 
-async def test_with_a_codec_no_word_of_a_proposal_is_stored_as_it_is(path, clock):
-    database = open_database(path, OnceOnly())
+async def test_with_encryption_no_word_of_a_proposal_is_stored_as_it_is(path, clock, tmp_path):
+    database = open_database(path, sealing(cells_in(tmp_path / "keys")))
     store, queue = SqlMemoryStore(database, clock), SqlProposals(database, clock)
     given = proposal(f"Owns a {SECRET}", previous_text=SECRET)
     await propose(store, given)

@@ -33,7 +33,14 @@ def migrated() -> apsw.Connection:
 
 # queries that read a table or an index from end to end by their nature
 WHOLE_TABLE = {"integrity.misplaced", "memories.any_memory", "search.backlog", "search.terms_backlog"}
-WHOLE_TABLE |= {"memories.counts_of_all", "memories.added", "jobs.tally_jobs", "people.names"}
+WHOLE_TABLE |= {
+    "memories.counts_of_all",
+    "memories.added",
+    "jobs.tally_jobs",
+    "people.names",
+    "sealing.any_keyed",
+    "sealing.share",
+}
 TABLES = {"memories", "m", "entries", "e", "codes", "c", "history", "h", "scopes", "s"}
 
 OF_ALL_SCOPES = WHOLE_TABLE | {
@@ -48,6 +55,7 @@ OF_ALL_SCOPES = WHOLE_TABLE | {
     "search.next_terms",
     "search.with_terms_by",
     "changes.drop_receipts",
+    "changes.next_source",
     "change_log.owner_of_change",
     "change_log.owner_of_event",
     "proposals.owner_of_proposal",

@@ -112,7 +112,7 @@ class Undoing:
             return False
         if memory.valid_to is not None:  # a past state is one from the first on
             return row.event == "ADD" and await self._store.last_change(scope, row.memory_id) == change.id
-        return memory.text == row.new_text if row.left is None else scope.hash(state_hash(memory)) == row.left
+        return memory.text == row.new_text if row.left is None else state_hash(memory) == row.left
 
     async def _conflict(self, scope: Scope, change: LoggedChange, memory_id: MemoryId) -> Conflict:
         later = await self._store.last_change(scope, memory_id)

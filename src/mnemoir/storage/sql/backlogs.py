@@ -119,6 +119,6 @@ def _unembedded(sql: Sql, seq: int) -> Unembedded:
         scope=Scope(tenant=tenant, project=project, user=user, agent=agent, app=app, conversation=conversation),
         memory_id=MemoryId(memory_id),
         text=text,
-        context=context_of(said_at, before[::-1]),
+        context=context_of(said_at, [(said, at) for said, at, _ in before[::-1]]),
         is_fact=kind == "fact",
     )

@@ -34,6 +34,7 @@ from mnemoir.storage.sql.rows import (
     removed_of,
     state_as_json,
     turns_as_json,
+    words_of,
 )
 from mnemoir.storage.sql.second_vectors import want_second_vectors
 
@@ -64,10 +65,10 @@ def add_history(
             "change_id": provenance.change or new_change_id(),
             "undo_of": provenance.undo_of,
         }
-        sql.many(
-            _QUERIES["add_history"],
-            [{**common, **_history_event(effect, scope), **origins.get(effect.memory.id, {})} for effect in effects],
-        )
+        events = [{**_history_event(effect), **origins.get(effect.memory.id, {})} for effect in effects]
+        first = int(sql.value(_QUERIES["next_event"]))
+        numbered = enumerate(events, first)
+        sql.many(_QUERIES["add_history"], [{**common, "number": number, **event} for number, event in numbered])
 
 
 def history_of_memory(sql: Sql, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
@@ -84,11 +85,13 @@ def _source_id(sql: Sql, provenance: Provenance) -> int | None:
     if not provenance.turns:
         return None
     turns = turns_as_json(provenance.turns)
-    (source_id,) = sql.row(_QUERIES["add_source"], turns=turns, session=provenance.session)
-    return int(source_id)
+    source_id = int(sql.value(_QUERIES["next_source"]))
+    last = provenance.turns[-1].message_uid or None
+    sql.run(_QUERIES["add_source"], id=source_id, turns=turns, session=provenance.session, last_message=last)
+    return source_id
 
 
-def _history_event(effect: Effect, scope: Scope) -> dict[str, Value]:
+def _history_event(effect: Effect) -> dict[str, Value]:
     memory, is_removed = effect.memory, effect.event == "DELETE"
     before = effect.before if effect.event != "ADD" else None
     return {
@@ -101,7 +104,7 @@ def _history_event(effect: Effect, scope: Scope) -> dict[str, Value]:
         "old_text": memory.text if is_removed else effect.applied.previous_text,
         "new_text": None if is_removed else memory.text,
         "state": None if before is None else state_as_json(before),
-        "left_hash": None if is_removed else scope.hash(state_hash(memory)),
+        "left_hash": None if is_removed else state_hash(memory),
     }
 
 
@@ -120,9 +123,7 @@ class _Rows:
 
     def same_text(self, content_hash: bytes) -> Iterable[Memory]:
         """Current facts of the scope."""
-        rows = self._sql.rows(
-            _QUERIES["same_text"], content_hash=self._scope.hash(content_hash), **narrowing(self._scope)
-        )
+        rows = self._sql.rows(_QUERIES["same_text"], content_hash=content_hash, **narrowing(self._scope))
         return [self._memory(row) for row in sorted(rows)]  # their numbers come first
 
     def removed(self, memory_id: MemoryId) -> Memory | None:
@@ -132,7 +133,7 @@ class _Rows:
     def in_past(self, memory: Memory) -> Memory | None:
         """The state up to the next one of its successor; None when the successor had this text then."""
         of_it = {"successor": memory.replaced_by, "begin": seconds_of(memory.created_at)}
-        hashed = self._scope.hash(content_hash(memory.text))
+        hashed = content_hash(memory.text)
         if self._sql.row(_QUERIES["told_in_past"], content_hash=hashed, **of_it) is not None:
             return None
         following = self._sql.value(_QUERIES["next_in_past"], until=seconds_of(memory.valid_to), **of_it)
@@ -239,7 +240,7 @@ class Commit:
             self._run("reopen_memory", **reopened, change=self._next_change())
         else:
             self._rows.seqs[memory.id] = seq = self._new_seq()
-            self._run("add_memory", **memory_values(memory, self._scope), seq=seq, change=self._next_change())
+            self._run("add_memory", **memory_values(memory), seq=seq, change=self._next_change())
         self._put_entry(effect)
         if memory.valid_to is not None and effect.before is None:
             begin: dict[str, Value] = {"now": seconds_of(memory.created_at), "now_text": memory.created_at}
@@ -252,12 +253,12 @@ class Commit:
         if memory.text == before.text:
             self._run("renew_memory", seq=seq, change=self._next_change(), **renewed)
         else:
-            hashed = self._scope.hash(content_hash(memory.text))
+            hashed = content_hash(memory.text)
             changed_at = self._now_text if undone is not None else memory.updated_at or self._now_text
             since = seconds_of(changed_at) if undone is None else self._since(memory.id, hashed)
             copy_seq, change = self._new_seq(), self._next_change()
-            copy: dict[str, Value] = {"copy_id": new_memory_id(), "copy_seq": copy_seq, "change": change}
-            self._run("keep_closed_copy", seq=seq, now_text=changed_at, until=since, **copy)
+            copy: dict[str, Value] = {"copy_id": new_memory_id(), "of_seq": seq, "change": change, **words_of(before)}
+            self._run("keep_closed_copy", seq=copy_seq, now_text=changed_at, until=since, **copy)
             copy_entry(self._sql, seq, copy_seq)
             text: dict[str, Value] = {"text": memory.text, "content_hash": hashed, "since": since}
             origin = memory.given_origin

@@ -78,6 +78,9 @@ class Sql(Protocol):
     def many(self, query: str, values: Sequence[Mapping[str, Value]], /) -> list[Any]:
         """Run a query once for each mapping; the rows of all runs, in order."""
 
+    def key_of(self, scope: Scope) -> int | None:
+        """The id of the key that a new scope gets for its digests; None for bare ones."""
+
 
 class Engine(Protocol):
     """A database that this program reads and writes from its event loop. Raises StorageUnavailable."""
@@ -137,5 +140,5 @@ def entered(sql: Sql, scope: Scope) -> Sql:
     """The transaction within a scope, which is assigned a number if it has none."""
     if sql.scope_id is not None:
         return sql
-    sql.run(_SCOPES["enter_scope"], **owner_values(scope))
+    sql.run(_SCOPES["enter_scope"], **owner_values(scope), hashed_by=sql.key_of(scope))
     return of_scope(sql, scope)

@@ -54,11 +54,11 @@ def derived_from(sql: Sql, session: str, named: Sequence[str] = ()) -> Derived:
 
     A memory that was merged with one of the session, and got exactly its text, came from the session too.
     """
-    touched = dict.fromkeys(memory_id for memory_id, _ in sql.rows(_QUERIES["said"], session=session))
+    touched = dict.fromkeys(memory_id for memory_id, _, _ in sql.rows(_QUERIES["said"], session=session))
     touched.update(dict.fromkeys(memory_id for _, memory_id in _copied_from(sql, session)))
     said_there_alone = {memory_id: _is_said_alone(sql, memory_id, session) for memory_id in touched}
     states = sql.rows(_QUERIES["earlier_states"])
-    once_named = [(each, gone) for each, gone, state in states if _names(_member(state, "metadata"), session)]
+    once_named = [(each, gone) for each, gone, state, _ in states if _names(_member(state, "metadata"), session)]
     for memory_id, is_gone in (*((each, True) for each in named), *once_named):
         said_there_alone.setdefault(memory_id, bool(is_gone))
     return Derived(
@@ -69,7 +69,7 @@ def derived_from(sql: Sql, session: str, named: Sequence[str] = ()) -> Derived:
 
 def named_after(sql: Sql, session: str) -> list[str]:
     """Ids of the memories in the database whose metadata name the session."""
-    return [each for each, metadata in sql.rows(_QUERIES["metadata"]) if _names(_object(metadata), session)]
+    return [each for each, metadata, _ in sql.rows(_QUERIES["metadata"]) if _names(_object(metadata), session)]
 
 
 def drop_words(sql: Sql, session: str, derived: Derived) -> None:
@@ -107,7 +107,7 @@ def erase_traces(sql: Sql, scope: Scope) -> None:
 
 def _copied_from(sql: Sql, session: str) -> list[tuple[int, str]]:
     """(event, memory id) of the merges, restorings and undos by which a memory got a text of the session."""
-    said = {text for _, text in sql.rows(_QUERIES["said"], session=session)} - {None}
+    said = {text for _, text, _ in sql.rows(_QUERIES["said"], session=session)} - {None}
     events = sql.rows(_QUERIES["copied"]) if said else []
     return [(number, memory_id) for number, memory_id, old, new in events if new != old and new in said]
 
@@ -119,7 +119,7 @@ def _is_said_alone(sql: Sql, memory_id: str, session: str) -> bool:
     """
     given = sql.rows(_QUERIES["texts_given"], id=memory_id)
     return not any(
-        text == given[0][0] and reason not in _GIVE_NO_TEXT and where != session for text, reason, where in given
+        text == given[0][0] and reason not in _GIVE_NO_TEXT and where != session for text, reason, where, _ in given
     )
 
 
@@ -156,7 +156,8 @@ def make_nobodys(sql: Sql, scope: Scope, now: datetime) -> int:
     changes, removals, next_seq, _ = sql.row(_QUERIES["counters"])
     sql.run(_QUERIES["make_nobodys"], name=uuid.uuid4().hex)
     removals += count or 1  # there may have been closed ones
-    sql.run(_QUERIES["begin_scope"], **owner_values(scope), changes=changes, removals=removals, next_seq=next_seq)
+    counters = {"changes": changes, "removals": removals, "next_seq": next_seq}
+    sql.run(_QUERIES["begin_scope"], **owner_values(scope), **counters, hashed_by=sql.key_of(scope))
     sql.run(_QUERIES["move_values_of_messages"], **owner_values(scope))
     put_job(sql, _job_of(sql.scope_id), ERASE, {}, now=now)
     return count

@@ -164,9 +164,7 @@ class SqlMemoryStore(SqlBacklog):
 
         def look(sql: Sql) -> dict[bytes, Memory]:
             within = narrowing(scope)
-            rows = {
-                wanted: sql.row(_QUERIES["same_text"], **within, content_hash=scope.hash(wanted)) for wanted in hashes
-            }
+            rows = {wanted: sql.row(_QUERIES["same_text"], **within, content_hash=wanted) for wanted in hashes}
             return {wanted: memory_of(row, scope.user) for wanted, row in rows.items() if row is not None}
 
         return await self._db.read(scope, look)

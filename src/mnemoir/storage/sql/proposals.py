@@ -41,7 +41,7 @@ def take_approved(sql: Sql, scope: Scope, proposals: Sequence[Proposal]) -> Mapp
     """
     origins: dict[MemoryId, Mapping[str, Value]] = {}
     for proposal in proposals:
-        known = scope.hash(content_hash(proposal.memory.text))
+        known = content_hash(proposal.memory.text)
         taken = sql.row(_QUERIES["take_proposal"], id=proposal.id, known_hash=known)
         if taken is None:
             raise StaleChange(f"Proposal {proposal.id} was settled or edited since it was read.")
@@ -102,8 +102,8 @@ class SqlProposals:
     async def rewrite(self, scope: Scope, proposal: Proposal, text: str) -> bool:
         """Give a proposal another text, by hand; False when it is not there as it was."""
         hashes = {
-            "content_hash": scope.hash(content_hash(text)),
-            "known_hash": scope.hash(content_hash(proposal.memory.text)),
+            "content_hash": content_hash(text),
+            "known_hash": content_hash(proposal.memory.text),
         }
         values: dict[str, Value] = {"id": proposal.id, "text": text, "reason": _BY_HAND, **hashes}
         return bool(await self._db.write(scope, lambda sql: sql.run(_QUERIES["rewrite_proposal"], **values)))
@@ -187,7 +187,7 @@ def _values(proposal: Proposal, scope: Scope) -> dict[str, Value]:
         "successor": proposal.successor,
         "model": proposal.model,
         "session": proposal.session,
-        "content_hash": scope.hash(content_hash(memory.text)),
+        "content_hash": content_hash(memory.text),
         "text": memory.text,
         "previous_text": proposal.previous_text,
         "state": state_as_json(memory),

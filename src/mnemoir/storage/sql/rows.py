@@ -17,6 +17,7 @@ from mnemoir.storage.sql.engine import Damaged, Sql, Value, queries
 
 _QUERIES = queries("changes")
 Entries = Sequence[tuple[int, IndexEntry]]  # by `seq`
+_ENTRY = ("terms", "terms_by", "model", "vector", "token_ids", "second_model", "second_vector")
 _NOT_OF_STATE = frozenset(("id", "text", "user"))
 
 
@@ -50,7 +51,7 @@ def memory_of(row: Any, user: str) -> Memory:
     )
 
 
-def memory_values(memory: Memory, scope: Scope) -> dict[str, Any]:
+def memory_values(memory: Memory) -> dict[str, Any]:
     """Every column of a memory except `scope_id` and `change`."""
     created = seconds_of(memory.created_at)
     return {
@@ -66,12 +67,19 @@ def memory_values(memory: Memory, scope: Scope) -> dict[str, Any]:
         "expires_at": expires_at(memory),
         "valid_from": created,
         "valid_until": seconds_of(memory.valid_to),
-        "content_hash": scope.hash(content_hash(memory.text)),
+        "content_hash": content_hash(memory.text),
         "created_at": memory.created_at,
         "updated_at": memory.updated_at,
         "expires_on": memory.expires_on,
         "valid_to": memory.valid_to,
         "replaced_by": memory.replaced_by,
+        **words_of(memory),
+    }
+
+
+def words_of(memory: Memory) -> dict[str, Value]:
+    """The columns with what somebody said."""
+    return {
         "text": memory.text,
         "metadata": None if memory.metadata is None else as_json(memory.metadata),
         "extra": as_json(memory.extra) if memory.extra else None,
@@ -190,8 +198,12 @@ def replace_vectors(sql: Sql, entries: Entries) -> Entries:
 
 def copy_entry(sql: Sql, seq: int, copy_seq: int) -> None:
     """Give a closed copy of a memory its words, vectors and token codes."""
-    for query in ("copy_entry", "copy_codes"):
-        sql.run(_QUERIES[query], seq=seq, copy_seq=copy_seq)
+    entry = sql.row(_QUERIES["entry"], seq=seq)
+    if entry is not None:
+        sql.run(_QUERIES["put_copy"], seq=copy_seq, **dict(zip(_ENTRY, entry, strict=True)))
+    codes = sql.value(_QUERIES["codes"], seq=seq)
+    if codes is not None:
+        sql.run(_QUERIES["put_codes"], seq=copy_seq, codes=codes)
 
 
 def replace_terms(sql: Sql, entries: Entries) -> Entries:

@@ -103,11 +103,11 @@ class SqlRunStore:
         """Runs, newest first; none before an id that is deleted, as older runs are deleted too."""
         projects = None if only.projects is None else as_json(only.projects)
         asked = {**asdict(only), "projects": projects, "before": before}
-        words = asked.pop("words")
+        words, error = asked.pop("words"), asked.pop("error")
         values = {name: None if value is None else _bindable(value) for name, value in asked.items()}
 
         def look(sql: Sql) -> list[RunSummary]:
-            numbers = None if words is None else orjson.dumps(_asking(sql, words)).decode()
+            numbers = _numbers(sql, words, error)
             return [*map(summary_in, sql.rows(_QUERIES["latest_runs"], **values, numbers=numbers, limit=limit))]
 
         found = await self._read(look)
@@ -309,13 +309,19 @@ class NoRuns:
 
 
 def _end_lost(sql: Sql, under_way: Sequence[str]) -> None:
-    sql.run(_QUERIES["end_lost_runs"], error=_LOST, under_way=orjson.dumps(list(under_way)).decode())
+    sql.run(_QUERIES["end_lost_runs"], lost=_LOST, under_way=orjson.dumps(list(under_way)).decode())
 
 
-def _asking(sql: Sql, words: str) -> list[int]:
-    """The numbers of the runs whose question has all of these words."""
-    is_in = holds(words)
-    return [number for number, question in sql.each(_QUERIES["questions"]) if is_in(question)]
+def _numbers(sql: Sql, words: str | None, error: str | None) -> str | None:
+    """The runs whose question has all of these words and whose error has this text, as a JSON list; None for any."""
+    found: list[set[int]] = []
+    if words is not None:
+        is_in = holds(words)
+        found.append({number for number, question, _ in sql.each(_QUERIES["questions"]) if is_in(question)})
+    if error is not None:
+        wanted = error.lower()
+        found.append({number for number, text, _ in sql.each(_QUERIES["errors"]) if wanted in text.lower()})
+    return orjson.dumps(sorted(set.intersection(*found))).decode() if found else None
 
 
 def _belongs(run: RunTrace, asked: Scope) -> bool:

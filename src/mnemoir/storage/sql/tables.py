@@ -1,57 +1,59 @@
-"""The tables of `mnemoir.db` by kind of memory, the encoding of their cells, and the check of their rows.
+"""The tables of `mnemoir.db` and `runs.db` by kind of memory, their encrypted cells, and the check of their rows.
 
-Each table of the schema is listed here once, or in `OTHER_TABLES`, which hold no texts of users.
+Each table of `mnemoir.db` is listed here once, or in `OTHER_TABLES`, which hold no texts of users.
 
-The column names in `tables` select the cells; a query binds and returns a value under the name of its column. Without
-a codec cells are stored unchanged.
+A query binds and returns a cell under the name of its column. A query that writes one binds the key of its row, too;
+one that reads some returns or binds it.
 """
 
 from collections.abc import Mapping
-from typing import Protocol
 
-from mnemoir.storage.sql.engine import Sql, Value, queries
+from mnemoir.core.scope import NOWHERE
+from mnemoir.storage.sql.engine import Sql, queries
 
 Tables = Mapping[str, tuple[str, ...]]
+Owner = tuple[str, str, str]  # tenant, project, user: whose key encrypts
+
+SERVER: Owner = (NOWHERE, "", "")  # the owner of what belongs to no user
 
 FACT_TABLES: Tables = {
     "memories": ("text", "metadata", "extra"),
     "entries": ("terms", "vector", "token_ids", "second_vector"),
     "codes": ("codes",),
-    "history": ("old_text", "new_text", "state"),
+    "history": ("old_text", "new_text", "state", "left_hash"),
     "sources": ("turns",),
-    "receipts": ("applied", "proposed"),
+    "receipts": ("applied", "proposed", "request_hash"),
     "file_index": ("terms", "vector", "token_ids", "token_codes", "second_vector"),
 }
 PROPOSAL_TABLES: Tables = {"proposals": ("text", "previous_text", "state")}
 PERSONAL_TABLES: Tables = {"pii_values": ("original",)}
 JOB_TABLES: Tables = {"jobs": ("payload", "result", "error")}
+RUN_TABLES: Tables = {"runs": ("question", "error", "trace")}
 CONVERSATION_TABLES: Tables = {"catalogue": (), "catalogued_conversations": (), "catalogued_days": ()}
 OTHER_TABLES = ("scopes", "file_projects", "project_settings", "holds", "usage", "migrations")
-CELLS = frozenset(
-    column
-    for tables in (FACT_TABLES, PROPOSAL_TABLES, PERSONAL_TABLES, JOB_TABLES)
-    for columns in tables.values()
-    for column in columns
-)
+
+# What is encrypted, by table; not the index of project files, which are plain themselves,
+# nor the values of placeholders, which a server with encryption keeps only where its settings allow it.
+SEALED_TABLES: Tables = {
+    table: columns
+    for tables in (FACT_TABLES, PROPOSAL_TABLES, JOB_TABLES, RUN_TABLES)
+    for table, columns in tables.items()
+    if table != "file_index"
+}
+ROW_KEYS = {
+    "memories": "seq",
+    "entries": "seq",
+    "codes": "seq",
+    "history": "number",
+    "sources": "id",
+    "receipts": "key",
+    "proposals": "id",
+    "jobs": "id",
+    "runs": "id",
+}
+UNSCOPED_TABLES = (*JOB_TABLES, *RUN_TABLES)  # their rows name no scope
+DIGESTS = ("content_hash", "known_hash")  # values that are digests of texts, by which these are found
 _QUERIES = queries("integrity")
-
-
-class Codec(Protocol):
-    """Encodes cells for storage and decodes them, text to text and bytes to bytes."""
-
-    def seal(self, scope_id: int | None, cell: str | bytes) -> str | bytes:
-        """The stored form of a cell of a scope."""
-
-    def open(self, stored: str | bytes) -> str | bytes:
-        """The decoded cell. A cell that was stored without a codec is returned unchanged."""
-
-
-def sealed(codec: Codec, scope_id: int | None, values: Mapping[str, Value]) -> dict[str, Value]:
-    """The values of a query as they are stored."""
-    return {
-        name: codec.seal(scope_id, value) if name in CELLS and isinstance(value, str | bytes) else value
-        for name, value in values.items()
-    }
 
 
 def misplaced(sql: Sql, limit: int) -> list[str]:

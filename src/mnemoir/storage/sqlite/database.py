@@ -10,6 +10,7 @@ import threading
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from contextvars import copy_context
 from pathlib import Path
 from typing import TypeVar
@@ -19,7 +20,6 @@ import apsw
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.storage.sql.engine import Engine, Sql, of_scope, queries, subjects
-from mnemoir.storage.sql.tables import Codec
 from mnemoir.storage.sqlite.data_file import (
     SyncedLog,
     create,
@@ -32,7 +32,7 @@ from mnemoir.storage.sqlite.data_file import (
     refuse_other_schemas,
 )
 from mnemoir.storage.sqlite.process_lock import ProcessLock
-from mnemoir.storage.sqlite.transactions import SqliteSql, Writer, damaged, opens_cells, storage_errors, transaction
+from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql, Writer, damaged, storage_errors, transaction
 
 T = TypeVar("T")
 _READER_THREADS = 4
@@ -49,9 +49,9 @@ BUSY_MS = 5000  # a connection waits only while the log is being recovered or re
 class Readers:
     """Reader threads with one connection each, created on first use."""
 
-    def __init__(self, path: Path, threads: int, codec: Codec | None = None) -> None:
+    def __init__(self, path: Path, threads: int, open_sql: OpenSql = SqliteSql) -> None:
         self._path = path
-        self._codec = codec
+        self._open_sql = open_sql
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="sqlite-reader")
         self._own = threading.local()
         self._connections: list[apsw.Connection] = []
@@ -74,21 +74,20 @@ class Readers:
         with storage_errors(self._path):
             connection = self._connection()
             with transaction(connection, reads=True):
-                return work(SqliteSql(connection, codec=self._codec))
+                return work(self._open_sql(connection))
 
     def _connection(self) -> apsw.Connection:
         if not hasattr(self._own, "connection"):
             connection = apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READONLY)
             connection.set_busy_timeout(BUSY_MS)
-            opens_cells(connection, self._codec)
             self._connections.append(connection)
             self._own.connection = connection
         opened: apsw.Connection = self._own.connection
         return opened
 
 
-def open_database(path: Path, codec: Codec | None = None) -> "SqliteEngine":
-    """Open the database at `path`, created if missing, and migrate it. `codec` encodes and decodes its cells.
+def open_database(path: Path, open_sql: OpenSql = SqliteSql) -> "SqliteEngine":
+    """Open the database at `path`, created if missing, and migrate it. `open_sql` may encrypt its cells.
 
     Raises StorageUnavailable, naming the file and the cause, when another process has it, when it is damaged, when a
     newer program wrote it, and when the disk fails. Blocks for as long as a migration takes.
@@ -97,24 +96,36 @@ def open_database(path: Path, codec: Codec | None = None) -> "SqliteEngine":
         prepare_folder(path.parent)
         lock = ProcessLock(path.parent)
         try:
-            return SqliteEngine(path, _opened(path), lock, codec)
+            return SqliteEngine(path, _opened(path), lock, open_sql)
         except BaseException:
             lock.release()
             raise
+
+
+def read_beside(path: Path, work: Callable[[Sql], T]) -> T:
+    """The result of `work` over one snapshot, also while another process has the database. Blocks.
+
+    Raises StorageUnavailable, also for a database that a newer program wrote.
+    """
+    with storage_errors(path), closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        connection.set_busy_timeout(BUSY_MS)
+        refuse_other_schemas(path, connection, known_steps())
+        with transaction(connection, reads=True):
+            return work(SqliteSql(connection))
 
 
 class SqliteEngine:
     """The engine that `open_database` returns; `aclose` closes it."""
 
     def __init__(
-        self, path: Path, connection: apsw.Connection, lock: ProcessLock, codec: Codec | None = None
+        self, path: Path, connection: apsw.Connection, lock: ProcessLock, open_sql: OpenSql = SqliteSql
     ) -> None:
         self.path = path
         self.incarnation = uuid.uuid4().hex  # the process lock keeps every other process out
         self._connection = connection
         self._lock: ProcessLock | None = lock
-        self._writer = Writer(connection, path, codec)
-        self._readers = Readers(path, _READER_THREADS, codec)
+        self._writer = Writer(connection, path, open_sql)
+        self._readers = Readers(path, _READER_THREADS, open_sql)
 
     async def write(self, scope: Scope | None, work: Callable[[Sql], T]) -> T:
         """The result of `work`, once all its writes are durable.

@@ -22,7 +22,7 @@ from mnemoir.storage.sql.engine import queries
 from mnemoir.storage.sqlite.data_file import beside, create, known_steps, make_private, migrate, refuse_other_schemas
 from mnemoir.storage.sqlite.database import BUSY_MS
 from mnemoir.storage.sqlite.shared_file import IN_MEMORY, Identity, SharedFile, identity_of, set_aside
-from mnemoir.storage.sqlite.transactions import transaction
+from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql, transaction
 
 _log = structlog.get_logger(__name__)
 _PRAGMAS: Mapping[str, str | int] = {
@@ -37,12 +37,12 @@ _NEW_VECTOR_FILE = os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 _QUERIES = queries("vectors/vectors")
 
 
-def open_run_file(path: Path) -> SharedFile:
-    """Open the file and migrate it to this program's schema.
+def open_run_file(path: Path, open_sql: OpenSql = SqliteSql) -> SharedFile:
+    """Open the file and migrate it to this program's schema. `open_sql` may encrypt its cells.
 
     Raises StorageUnavailable when the disk fails, and for the database of another program or of a newer Mnemoir.
     """
-    return SharedFile(path, partial(_connection, "runs", _PRAGMAS), mend=_begin_runs_anew)
+    return SharedFile(path, partial(_connection, "runs", _PRAGMAS), mend=_begin_runs_anew, open_sql=open_sql)
 
 
 def open_access_file(path: Path) -> SharedFile:
@@ -62,6 +62,11 @@ def open_access_file(path: Path) -> SharedFile:
         return connection
 
     return SharedFile(path, connect)
+
+
+def open_key_store(path: Path) -> SharedFile:
+    """Open the file of wrapped data keys, created if missing. Raises StorageUnavailable, also for a damaged file."""
+    return SharedFile(path, partial(_connection, "keys", _KEY_PRAGMAS))
 
 
 def _connection(kind: str, pragmas: Mapping[str, str | int], path: Path) -> apsw.Connection:

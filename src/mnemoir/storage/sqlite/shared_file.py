@@ -29,7 +29,15 @@ from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.errors import StorageBusyError, StorageUnavailable
 from mnemoir.storage.sql.engine import Damaged, FileEngine, Sql
 from mnemoir.storage.sqlite.data_file import beside, prepare_folder
-from mnemoir.storage.sqlite.transactions import FOREIGN, SqliteSql, damaged, storage_errors, transaction, unavailable
+from mnemoir.storage.sqlite.transactions import (
+    FOREIGN,
+    OpenSql,
+    SqliteSql,
+    damaged,
+    storage_errors,
+    transaction,
+    unavailable,
+)
 
 Identity = tuple[int, int]  # device and inode
 _MARK = ".corrupt-"
@@ -131,11 +139,13 @@ class SharedFile:
         mends_on_opening: bool = False,
         waits_s: Sequence[float] = (),
         most_idle: int = 1,
+        open_sql: OpenSql = SqliteSql,
     ) -> None:
         """Opens the file at once."""
         self.path = path
         self._file = None if path == IN_MEMORY else Path(os.path.abspath(path))  # before any chdir
         self._connect = connect
+        self._open_sql = open_sql
         self._mend = mend
         self._waits_s = waits_s
         self._most_idle = most_idle
@@ -152,12 +162,12 @@ class SharedFile:
 
     def read(self, work: Callable[[Sql], T]) -> T:
         """The result of `work` over one snapshot."""
-        return self._run(partial(_within, work, reads=True))
+        return self._run(partial(self._within, work, reads=True))
 
     def write(self, work: Callable[[Sql], T]) -> T:
         """The result of `work` in one transaction, which is rolled back when it raises."""
         try:
-            return self._run(partial(_within, work, reads=False))
+            return self._run(partial(self._within, work, reads=False))
         finally:
             self.writes += 1
 
@@ -273,10 +283,9 @@ class SharedFile:
                 return
         opened.connection.close()
 
-
-def _within(work: Callable[[Sql], T], connection: apsw.Connection, *, reads: bool) -> T:
-    with transaction(connection, reads=reads):
-        return work(SqliteSql(connection))
+    def _within(self, work: Callable[[Sql], T], connection: apsw.Connection, *, reads: bool) -> T:
+        with transaction(connection, reads=reads):
+            return work(self._open_sql(connection))
 
 
 _EVERY: weakref.WeakSet[SharedFile] = weakref.WeakSet()

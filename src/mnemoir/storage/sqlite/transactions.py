@@ -18,8 +18,8 @@ from typing import Any
 import apsw
 
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.scope import Scope
 from mnemoir.storage.sql.engine import Damaged, Sql, Value
-from mnemoir.storage.sql.tables import CELLS, Codec, sealed
 
 FOREIGN = (apsw.Error, UnicodeDecodeError, Damaged)  # the second for a text whose bytes were damaged
 _ADVICE = "Run `mnemoir doctor` to see what is wrong, or restore the file from a backup."
@@ -80,71 +80,57 @@ class transaction:  # a class, named like a function: a generator costs a micros
 
 
 class SqliteSql:
-    """The open transaction of `connection`. `codec` encodes bound cells; `opens_cells` decodes those of rows."""
+    """The open transaction of `connection`."""
 
-    __slots__ = ("_codec", "_connection", "scope_id")
+    __slots__ = ("_connection", "scope_id")
 
-    def __init__(self, connection: apsw.Connection, scope_id: int | None = None, codec: Codec | None = None) -> None:
+    def __init__(self, connection: apsw.Connection, scope_id: int | None = None) -> None:
         self._connection = connection
-        self._codec = codec
         self.scope_id = scope_id
 
     def within(self, scope_id: int | None) -> "SqliteSql":
         """The same transaction, for another scope."""
-        return SqliteSql(self._connection, scope_id, self._codec)
+        return SqliteSql(self._connection, scope_id)
 
     def rows(self, query: str, /, **values: Value) -> list[Any]:
         """Every row."""
-        return self._connection.execute(query, self._bound(values)).fetchall()
+        return self._done(query, values).fetchall()
 
     def each(self, query: str, /, **values: Value) -> Iterator[Any]:
         """The rows one by one."""
-        return self._connection.execute(query, self._bound(values))
+        return self._done(query, values)
 
     def row(self, query: str, /, **values: Value) -> Any:
         """The first row."""
-        return self._connection.execute(query, self._bound(values)).fetchone()
+        return self._done(query, values).fetchone()
 
     def value(self, query: str, /, **values: Value) -> Any:
         """The first column of the first row."""
-        row = self._connection.execute(query, self._bound(values)).fetchone()
+        row = self._done(query, values).fetchone()
         return None if row is None else row[0]
 
     def run(self, query: str, /, **values: Value) -> int:
         """Run a writing query; the number of changed rows."""
-        self._connection.execute(query, self._bound(values))
+        self._done(query, values)
         return self._connection.changes()
 
     def many(self, query: str, values: Sequence[Mapping[str, Value]], /) -> list[Any]:
         """Run the query once for each mapping; the rows of all runs, in order."""
         if ":scope_id" in query:
             values = [{"scope_id": self.scope_id, **each} for each in values]
-        if self._codec is not None:
-            values = [sealed(self._codec, self.scope_id, each) for each in values]
         return self._connection.executemany(query, values).fetchall()
 
-    def _bound(self, values: dict[str, Value]) -> dict[str, Value]:
-        """The values to bind, with the scope added. The dict belongs to this call alone."""
+    def key_of(self, scope: Scope) -> int | None:
+        """None: digests are bare."""
+        return None
+
+    def _done(self, query: str, values: dict[str, Value]) -> apsw.Cursor:
+        """The cursor of the query, with the scope bound. The dict belongs to this call alone."""
         values["scope_id"] = self.scope_id
-        return values if self._codec is None else sealed(self._codec, self.scope_id, values)
+        return self._connection.execute(query, values)
 
 
-def opens_cells(connection: apsw.Connection, codec: Codec | None) -> None:
-    """Make the connection decode the cells of every row with the codec."""
-    if codec is None:
-        return
-    open_cell = codec.open
-
-    def opened(cursor: apsw.Cursor, row: tuple[Any, ...]) -> tuple[Any, ...]:
-        names = (name for name, *_ in cursor.description)
-        return tuple(
-            open_cell(cell) if name in CELLS and isinstance(cell, str | bytes) else cell
-            for name, cell in zip(names, row, strict=True)
-        )
-
-    connection.row_trace = opened
-
-
+OpenSql = Callable[[apsw.Connection], Sql]  # over an open transaction
 _: type[Sql] = SqliteSql  # checked, never run
 
 
@@ -163,10 +149,9 @@ class _Outcome:
 class Writer:
     """Owns the writing connection from its start to the end of `stop`."""
 
-    def __init__(self, connection: apsw.Connection, path: Path, codec: Codec | None = None) -> None:
+    def __init__(self, connection: apsw.Connection, path: Path, open_sql: OpenSql = SqliteSql) -> None:
         self._connection = connection
-        self._sql = SqliteSql(connection, codec=codec)
-        opens_cells(connection, codec)
+        self._sql = open_sql(connection)
         self._path = path
         self._queue: SimpleQueue[_Waiting | None] = SimpleQueue()
         self._entry = threading.Lock()

@@ -22,11 +22,11 @@ SELECT h.number, coalesce(h.change_id, printf('chg_%032x', h.number)), h.undo_of
  WHERE h.scope_id = :scope_id AND h.number = :number AND h.change_id IS NULL;
 
 -- name: events_from_message
--- The events of commits whose turns end with a message, newest first; by indexes sources_by_message and
+-- The events of commits whose turns end with a message, newest first; by indexes sources_by_last_message and
 -- history_by_source.
 {event}
  WHERE h.scope_id = :scope_id
-   AND h.source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND message_uid = :message_uid)
+   AND h.source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND last_message = :message_uid)
  ORDER BY h.number DESC;
 
 -- name: undos

@@ -63,23 +63,26 @@ INSERT INTO memories
     (scope_id, seq, id, kind, change, agent, app, conversation, role, speaker, said_at, effective_at, expires_at,
      valid_from, valid_until, content_hash, created_at, updated_at, expires_on, valid_to, replaced_by, text, metadata,
      extra, origin)
-SELECT scope_id, :copy_seq, :copy_id, kind, :change, agent, app, conversation, role, speaker, said_at, effective_at,
+SELECT scope_id, :seq, :copy_id, kind, :change, agent, app, conversation, role, speaker, said_at, effective_at,
        expires_at,
        valid_from, max(coalesce(valid_from, :until), :until), content_hash, created_at, updated_at, expires_on,
-       :now_text, id, text, metadata, extra, origin
-  FROM memories WHERE scope_id = :scope_id AND seq = :seq;
+       :now_text, id, :text, :metadata, :extra, origin
+  FROM memories WHERE scope_id = :scope_id AND seq = :of_seq;
 
--- name: copy_entry
+-- name: entry
+-- The words and vectors of a memory; at most one row, by the primary key.
+SELECT terms, terms_by, model, vector, token_ids, second_model, second_vector
+  FROM entries WHERE scope_id = :scope_id AND seq = :seq;
+
+-- name: put_copy
 -- Give a closed copy the words and vectors of the memory that it was.
 INSERT OR REPLACE INTO entries
     (scope_id, seq, terms, terms_by, model, vector, token_ids, second_model, second_vector)
-SELECT scope_id, :copy_seq, terms, terms_by, model, vector, token_ids, second_model, second_vector
-  FROM entries WHERE scope_id = :scope_id AND seq = :seq;
+VALUES (:scope_id, :seq, :terms, :terms_by, :model, :vector, :token_ids, :second_model, :second_vector);
 
--- name: copy_codes
--- Give a closed copy the token codes of the memory that it was.
-INSERT INTO codes (scope_id, seq, codes)
-SELECT scope_id, :copy_seq, codes FROM codes WHERE scope_id = :scope_id AND seq = :seq;
+-- name: codes
+-- The token codes of a memory; at most one row, by the primary key.
+SELECT codes FROM codes WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: rewrite_memory
 -- Give a memory another text and its origin, valid from a time.
@@ -144,18 +147,27 @@ UPDATE memories SET valid_to = :now_text, valid_until = :now, change = :change
 -- Delete the token codes of a memory.
 DELETE FROM codes WHERE scope_id = :scope_id AND seq = :seq;
 
+-- name: next_source
+-- The number of the next turns; one row, by the primary key.
+SELECT coalesce(max(id), 0) + 1 FROM sources;
+
 -- name: add_source
--- Keep the turns of one commit; gives their number.
-INSERT INTO sources (scope_id, turns, session) VALUES (:scope_id, :turns, :session) RETURNING id;
+-- Keep the turns of one commit, and which message they end with.
+INSERT INTO sources (id, scope_id, turns, session, last_message)
+VALUES (:id, :scope_id, :turns, :session, :last_message);
+
+-- name: next_event
+-- The number of the next event, which none ever had; one row.
+SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'history'), 0) + 1;
 
 -- name: add_history
 -- One event of a memory.
 INSERT INTO history
-    (scope_id, memory_id, agent, app, conversation, event, at, reason, model, source_id, change_id, undo_of, left_hash,
+    (number, scope_id, memory_id, agent, app, conversation, event, at, reason, model, source_id, change_id, undo_of, left_hash,
      old_text, new_text, state)
 VALUES
-    (:scope_id, :memory_id, :agent, :app, :conversation, :event, :at, :reason, :model, :source_id, :change_id, :undo_of,
-     :left_hash, :old_text, :new_text, :state);
+    (:number, :scope_id, :memory_id, :agent, :app, :conversation, :event, :at, :reason, :model, :source_id, :change_id,
+     :undo_of, :left_hash, :old_text, :new_text, :state);
 
 -- name: current_of_scope
 -- How many current memories a scope has, decayed ones too; by index memories_by_age.

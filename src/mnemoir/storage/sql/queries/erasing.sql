@@ -8,8 +8,8 @@ UPDATE scopes SET tenant = '', project = '', user = :name WHERE id = :scope_id;
 
 -- name: begin_scope
 -- Enter a scope without rows whose revision goes on from the one before.
-INSERT INTO scopes (tenant, project, user, changes, removals, next_seq)
-VALUES (:tenant, :project, :user, :changes, :removals, :next_seq);
+INSERT INTO scopes (tenant, project, user, changes, removals, next_seq, hashed_by, sealed_by)
+VALUES (:tenant, :project, :user, :changes, :removals, :next_seq, :hashed_by, :hashed_by);
 
 -- name: scope_of_nobody
 -- A scope that was taken from its user; at most one row, by the unique key.

@@ -1,7 +1,7 @@
 -- name: said
 -- Every event that came from what was said in a session, with the text it gave; by indexes sources_by_session and
 -- history_by_source.
-SELECT memory_id, new_text FROM history
+SELECT memory_id, new_text, number FROM history
  WHERE scope_id = :scope_id
    AND source_id IN (SELECT id FROM sources WHERE scope_id = :scope_id AND session = :session);
 
@@ -13,7 +13,7 @@ SELECT number, memory_id, old_text, new_text FROM history
 -- name: texts_given
 -- Every text that a memory got, the last one first, with why it got it and where that was said; by index
 -- history_of_memory.
-SELECT event.new_text, event.reason, source.session
+SELECT event.new_text, event.reason, source.session, event.number
   FROM history AS event LEFT JOIN sources AS source
     ON source.scope_id = event.scope_id AND source.id = event.source_id
  WHERE event.scope_id = :scope_id AND event.memory_id = :id AND event.new_text IS NOT NULL
@@ -21,11 +21,11 @@ SELECT event.new_text, event.reason, source.session
 
 -- name: metadata
 -- The metadata of all memories of a scope that have any, unsorted.
-SELECT id, metadata FROM memories WHERE scope_id = :scope_id AND metadata IS NOT NULL;
+SELECT id, metadata, seq FROM memories WHERE scope_id = :scope_id AND metadata IS NOT NULL;
 
 -- name: earlier_states
 -- What the memories of a scope were besides their texts before they were changed or removed, removals first.
-SELECT memory_id, event = 'DELETE', state FROM history
+SELECT memory_id, event = 'DELETE', state, number FROM history
  WHERE scope_id = :scope_id AND state IS NOT NULL ORDER BY event;
 
 -- name: drop_history_of

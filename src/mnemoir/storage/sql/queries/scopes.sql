@@ -4,4 +4,9 @@ SELECT id FROM scopes WHERE tenant = :tenant AND project = :project AND user = :
 
 -- name: enter_scope
 -- Insert a user's scope unless it exists.
-INSERT INTO scopes (tenant, project, user) VALUES (:tenant, :project, :user) ON CONFLICT DO NOTHING;
+INSERT INTO scopes (tenant, project, user, hashed_by, sealed_by)
+VALUES (:tenant, :project, :user, :hashed_by, :hashed_by) ON CONFLICT DO NOTHING;
+
+-- name: owner_of_scope
+-- Whose scope it is, and the key of its digests; at most one row, by the primary key.
+SELECT tenant, project, user, hashed_by FROM scopes WHERE id = :scope_id;

@@ -110,7 +110,7 @@ SELECT s.tenant, s.project, s.user, m.agent, m.app, m.conversation, m.id, m.text
 
 -- name: said_before
 -- The messages of a conversation before a row, newest first; by index messages_of_conversation.
-SELECT text, said_at FROM memories
+SELECT text, said_at, seq FROM memories
  WHERE scope_id = :scope_id AND conversation IS :conversation AND kind = 'message' AND valid_to IS NULL
    AND agent IS :agent AND app IS :app AND seq < :seq
  ORDER BY seq DESC LIMIT :limit;

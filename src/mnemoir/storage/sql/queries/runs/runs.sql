@@ -11,7 +11,7 @@ VALUES
 
 -- name: end_lost_runs
 -- Note that runs whose end was never written down are over, but for those in the JSON list of ids; by looking at all.
-UPDATE runs SET status = 'failed', error = :error
+UPDATE runs SET status = 'failed', error = :lost
  WHERE status = 'running' AND id NOT IN (SELECT value FROM json_each(:under_way));
 
 -- name: drop_old_runs
@@ -52,7 +52,6 @@ SELECT id, started_at, status, question, user, project, user_id, conversation, m
    AND (:workflow IS NULL OR workflow = :workflow COLLATE NOCASE)
    AND (:conversation IS NULL OR conversation = :conversation)
    AND (:user IS NULL OR user = :user OR user_id = :user)
-   AND (:error IS NULL OR instr(lower(error), lower(:error)) > 0)
    AND (:since IS NULL OR started_at >= :since)
    AND (:tenant IS NULL OR tenant = :tenant)
    AND (:projects IS NULL OR project IN (SELECT value FROM json_each(:projects)))
@@ -61,7 +60,11 @@ SELECT id, started_at, status, question, user, project, user_id, conversation, m
 
 -- name: questions
 -- The number and question of each run that has one, in no order; by looking at all.
-SELECT number, question FROM runs WHERE question <> '';
+SELECT number, question, id FROM runs WHERE question <> '';
+
+-- name: errors
+-- The number and error of each run that has one, in no order; by looking at all.
+SELECT number, error, id FROM runs WHERE error IS NOT NULL;
 
 -- name: add_tokens
 -- Add the tokens of a run to those of its user's day.

@@ -1,0 +1,237 @@
+"""Encryption of what is stored: the keys of a data directory, the check before a start, and the upkeep of cells.
+
+With `encryption.mode: fields` cells are encrypted as they are written. What was stored before, or by a key that a
+newer one followed, is written again behind the requests; so is everything in plain once the mode is off again. As
+long as no key was ever made and the mode is off, none of this is there.
+"""
+
+import asyncio
+from functools import partial
+from pathlib import Path
+
+import structlog
+
+from mnemoir.app.workflows import RUNS_FILE
+from mnemoir.core.errors import KeyUnavailable, MnemoirError, SettingsError, StorageUnavailable
+from mnemoir.core.scope import Scope
+from mnemoir.ports.index_packs import IndexPacks
+from mnemoir.ports.key_provider import KeyProvider
+from mnemoir.settings import Settings
+from mnemoir.storage.pack_files import PackFiles
+from mnemoir.storage.sealing.cells import Cells
+from mnemoir.storage.sealing.key_ring import KeyRing
+from mnemoir.storage.sealing.providers import command_keys, file_keys, installed_keys, variable_keys
+from mnemoir.storage.sealing.resealing import (
+    ScopeKeys,
+    finish_scope,
+    is_anything_keyed,
+    reseal_rows,
+    scoped_steps,
+    scopes_after,
+    share_of,
+)
+from mnemoir.storage.sql.engine import Engine, FileEngine, Sql, Value
+from mnemoir.storage.sqlite.database import open_database, read_beside
+from mnemoir.storage.sqlite.opening import open_key_store, open_run_file
+from mnemoir.storage.sqlite.sealed_sql import sealing
+from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql
+
+STORE_FILE = "secrets/data-keys.db"
+_LOOK_S = 2.0  # how soon a change of the key store by the command line is acted on
+_AGAIN_S = 3600.0  # after a key was not available
+_log = structlog.get_logger(__name__)
+
+
+class Encryption:
+    """The keys of a data directory; `cells` is None where nothing is or was encrypted."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Raises SettingsError for a provider that cannot be used, and for places that would stay plain untold."""
+        chosen = settings.encryption
+        self.is_on = chosen.mode == "fields"
+        self.path = chosen.store or settings.storage.data_dir / STORE_FILE
+        self.ring: KeyRing | None = None
+        self.cells: Cells | None = None
+        self._settings = settings
+        self._task: asyncio.Task[None] | None = None
+        if self.is_on:
+            _refuse_plain_places(settings)
+        self._had_store = self.path.exists()
+        if self.is_on or self._had_store:
+            self.ring = KeyRing(self.path, provider_of(settings), open_key_store)
+            self.cells = Cells(self.ring, seals=self.is_on)
+        if self.is_on:
+            _refuse_unusable(self.ring)
+
+    @property
+    def open_sql(self) -> OpenSql:
+        """How transactions of `mnemoir.db` and `runs.db` are opened."""
+        return SqliteSql if self.cells is None else sealing(self.cells)
+
+    async def refuse_lost_store(self, database: Engine) -> None:
+        """Raise StorageUnavailable when the database has encrypted cells and the key store is gone."""
+        if not self._had_store and await database.read(None, is_anything_keyed):
+            raise StorageUnavailable(
+                f"{self.path} is gone, and without it nothing that was encrypted can be read. Put the key store of "
+                "these data back, or set encryption.store to where it is."
+            )
+
+    def start(self, database: Engine, packs: IndexPacks) -> None:
+        """Bring what is stored up to date, now and after each change of the key store."""
+        if self.ring is not None:
+            self._task = asyncio.create_task(self._keep_up(self.ring, database, packs), name="encryption")
+
+    async def bring_up_to_date(self, database: Engine, packs: IndexPacks) -> tuple[int, int]:
+        """Encrypt or decrypt what is not as it should be; the numbers of users done, and of those that failed."""
+        assert self.cells is not None
+        done = failed = last = 0
+        while found := await database.read(None, partial(scopes_after, scope_id=last)):
+            for scope in found:
+                last = scope.id
+                try:
+                    done += await self._scope_done(database, packs, scope)
+                except KeyUnavailable as exc:
+                    failed += 1
+                    _log.warning("cells of a user not written anew", scope=scope.id, cause=exc.message)
+        moved = await self._table_done(database, "jobs")
+        runs = self._settings.storage.data_dir / RUNS_FILE
+        if runs.exists():
+            await asyncio.to_thread(self._runs_done, runs)
+        if done or moved:
+            await database.empty_log()
+        return done, failed
+
+    def share(self, path: Path) -> tuple[int, int, int]:
+        """The number of users, of those whose cells are all encrypted, and of those whose are all plain.
+
+        Blocks; safe while a server writes.
+        """
+        return read_beside(path, share_of) if path.exists() else (0, 0, 0)
+
+    async def apply(self, path: Path, packs: Path) -> tuple[int, int]:
+        """`bring_up_to_date` where no server runs. Raises StorageUnavailable, also when one holds the directory."""
+        database = open_database(path, self.open_sql)
+        try:
+            await self.refuse_lost_store(database)
+            return (
+                (0, 0) if self.cells is None else await self.bring_up_to_date(database, PackFiles(packs, self.cells))
+            )
+        finally:
+            await database.aclose()
+
+    def close(self) -> None:
+        """Close the key store. Blocks."""
+        if self.ring is not None:
+            self.ring.close()
+
+    async def aclose(self) -> None:
+        """Stop, between two batches, and close the key store."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        await asyncio.to_thread(self.close)
+
+    async def _keep_up(self, ring: KeyRing, database: Engine, packs: IndexPacks) -> None:
+        while True:
+            state, waited_s = ring.state, 0.0
+            try:
+                _, failed = await self.bring_up_to_date(database, packs)
+            except MnemoirError as exc:
+                failed = 1
+                _log.warning("stored cells not written anew", cause=exc.message)
+            while ring.state == state and not (failed and waited_s >= _AGAIN_S):
+                await asyncio.sleep(_LOOK_S)
+                waited_s += _LOOK_S
+
+    async def _scope_done(self, database: Engine, packs: IndexPacks, scope: ScopeKeys) -> bool:
+        """Bring a scope up to date; False when it was."""
+        assert self.ring is not None
+        key = await asyncio.to_thread(self.ring.current, scope.owner) if self.is_on else None
+        if scope.fits(key):
+            return False
+        for table, before in scoped_steps():
+            await self._table_done(database, table, before, scope=scope.id, key=key)
+        await database.write(None, lambda sql: finish_scope(sql.within(scope.id), key))
+        tenant, project, user = scope.owner
+        await asyncio.to_thread(packs.drop, Scope(tenant=tenant, project=project, user=user))
+        return True
+
+    async def _table_done(
+        self, database: Engine, table: str, last: Value = "", *, scope: int | None = None, key: int | None = None
+    ) -> bool:
+        cells, moved, after = self.cells, False, last
+        assert cells is not None
+
+        def work(sql: Sql) -> Value:
+            return reseal_rows(sql.within(scope), cells, table, after, key)
+
+        while (reached := await database.write(None, work)) is not None:
+            after, moved = reached, True
+        return moved
+
+    def _runs_done(self, path: Path) -> None:
+        cells = self.cells
+        assert cells is not None
+        file: FileEngine = open_run_file(path, self.open_sql)
+        try:
+            after: Value = ""
+            is_moved = False
+            while (after := file.write(partial(reseal_rows, cells=cells, table="runs", after=after))) is not None:
+                is_moved = True
+            if is_moved:
+                file.empty_log()
+        finally:
+            file.close()
+
+
+def provider_of(settings: Settings) -> KeyProvider:
+    """The provider of wrapping keys. Raises SettingsError."""
+    chosen = settings.encryption
+    if chosen.provider == "file":
+        if chosen.key_file is None:
+            raise SettingsError(
+                "encryption.provider is file, and encryption.key_file is not set. Make a key with "
+                "`openssl rand -base64 32` in a file of mode 0600, best on another disk, and set its path."
+            )
+        return file_keys(chosen.key_file)
+    if chosen.provider == "env":
+        return variable_keys(chosen.key_variable)
+    if chosen.provider != "command":
+        return installed_keys(chosen.provider)
+    if not chosen.key_command:
+        raise SettingsError("encryption.provider is command, and encryption.key_command is empty. Set the command.")
+    return command_keys(chosen.key_command)
+
+
+def plain_places(settings: Settings) -> dict[str, str]:
+    """What these settings store in plain, by the name it has in `encryption.allow_plain`."""
+    places = {"conversations": "messages, their vectors, summaries, node memories and attachments of chats"}
+    if settings.storage.backend == "file":
+        places["etienne"] = f"project files below {settings.storage.workspace_root}, and their index"
+    if settings.workflows.config_dir is not None:
+        places["discussions"] = "discussion files of the config tree"
+    if settings.pii.reversible:
+        places["pii"] = "the personal data that placeholders stand for"
+    return places
+
+
+def _refuse_plain_places(settings: Settings) -> None:
+    untold = {
+        name: what for name, what in plain_places(settings).items() if name not in settings.encryption.allow_plain
+    }
+    if untold:
+        raise SettingsError(
+            "encryption.mode is fields, and this would stay plain: "
+            + "; ".join(f"{name} ({what})" for name, what in untold.items())
+            + f". Set encryption.allow_plain to [{', '.join(plain_places(settings))}] to allow that, and keep the "
+            "data directory on an encrypted disk."
+        )
+
+
+def _refuse_unusable(ring: KeyRing | None) -> None:
+    """Raise SettingsError when the provider gives no key."""
+    assert ring is not None
+    try:
+        ring.kek()
+    except KeyUnavailable as exc:
+        raise SettingsError(f"encryption.mode is fields, and there is no key. {exc.message}") from exc

@@ -1,0 +1,159 @@
+"""`mnemoir encryption …`: look at what is encrypted, and change or destroy keys, also beside a running server."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mnemoir.cli.groups import group
+from mnemoir.cli.output import Config, DataDir, Json, counted, note, print_json, print_row
+from mnemoir.core.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from mnemoir.app.encryption import Encryption
+    from mnemoir.storage.sealing.key_ring import KeyRing
+
+commands = group("Look at the encryption of what is stored, and change or destroy its keys.")
+
+User = Annotated[str | None, typer.Option("--user", "-u", help="Whose key.")]
+Project = Annotated[str, typer.Option("--project", "-p", help="Project of the user.")]
+Tenant = Annotated[str, typer.Option(help="Tenant of the project.")]
+
+
+@commands.command()
+def status(config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
+    """Print how many users' data are encrypted, by which keys, and what stays plain."""
+    from mnemoir.app.encryption import plain_places
+    from mnemoir.app.parts import DATABASE_FILE
+    from mnemoir.settings import load_settings
+
+    settings = load_settings(config, {"storage.data_dir": data_dir})
+    with _opened(config, data_dir) as encryption:
+        users, encrypted, plain = encryption.share(settings.storage.data_dir / DATABASE_FILE)
+        keks = encryption.ring.store().keks() if encryption.ring is not None and encryption.path.exists() else {}
+    places = plain_places(settings) if encryption.is_on else {}
+    destroyed = keks.pop("", 0)
+    if as_json:
+        print_json(
+            {
+                "mode": settings.encryption.mode,
+                "store": str(encryption.path),
+                "users": users,
+                "encrypted": encrypted,
+                "plain": plain,
+                "keys": keks,
+                "destroyed_keys": destroyed,
+                "plain_places": places,
+            }
+        )
+        return
+    print_row("mode", settings.encryption.mode)
+    print_row("users", f"{encrypted} of {users} encrypted")
+    for kek, count in keks.items():
+        print_row("keys", f"{counted(count, 'key')} wrapped by {kek}")
+    if destroyed:
+        print_row("keys", f"{destroyed} destroyed")
+    for name, what in places.items():
+        print_row("plain", f"{name}: {what}")
+
+
+@commands.command()
+def apply(config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
+    """Encrypt, or write in plain, what is not stored as the settings say. A running server does that by itself."""
+    from mnemoir.app.parts import DATABASE_FILE, PACKS_FOLDER
+    from mnemoir.settings import load_settings
+
+    folder = load_settings(config, {"storage.data_dir": data_dir}).storage.data_dir
+    with _opened(config, data_dir) as encryption:
+        done, failed = asyncio.run(encryption.apply(folder / DATABASE_FILE, folder / PACKS_FOLDER))
+    if as_json:
+        print_json({"users": done, "failed": failed})
+    else:
+        note(f"{counted(done, 'user')} brought up to date.")
+    if failed:
+        note(f"{counted(failed, 'user')} not: their keys are missing, wrong or destroyed. See the log above.")
+        raise typer.Exit(1)
+
+
+@commands.command()
+def rotate(
+    user: User = None,
+    project: Project = "default",
+    tenant: Tenant = "default",
+    for_all: Annotated[bool, typer.Option("--all", help="The keys of all users, and the server's own.")] = False,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Give a user, or all, a new key; what is stored is then written anew, by `apply` or a running server."""
+    if for_all == (user is not None):
+        raise InvalidRequest("Say whose key: --user NAME, or --all.")
+    with _keys(config, data_dir, "encryption.rotate", user or "all", tenant) as ring:
+        owners = ring.store().owners() if user is None else [(tenant, project, user)]
+        for owner in owners:
+            ring.rotate(owner)
+    if as_json:
+        print_json({"rotated": len(owners)})
+    else:
+        note(f"{counted(len(owners), 'key')} made.")
+
+
+@commands.command()
+def rewrap(config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
+    """Wrap all keys by the first key of the provider; the former one must still stand behind it."""
+    with _keys(config, data_dir, "encryption.rewrap", "all", "default") as ring:
+        count = ring.rewrap()
+        kek = ring.kek()
+    if as_json:
+        print_json({"rewrapped": count, "wrapped_by": kek})
+    else:
+        note(f"{counted(count, 'key')} wrapped anew, by {kek}. No other key is needed now.")
+
+
+@commands.command("erase-key")
+def erase_key(
+    user: Annotated[str, typer.Option("--user", "-u", help="Whose keys.")],
+    project: Project = "default",
+    tenant: Tenant = "default",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Destroy all keys of a user for good: what was encrypted cannot be read any more, in no backup either."""
+    if not yes:
+        typer.confirm(f"Make all that is encrypted of {user} in {project} unreadable for good?", abort=True, err=True)
+    with _keys(config, data_dir, "encryption.erase-key", user, tenant) as ring:
+        count = ring.destroy((tenant, project, user))
+    if as_json:
+        print_json({"destroyed": count})
+    else:
+        note(f"{counted(count, 'key')} destroyed. Backups of the key store made before still hold them.")
+
+
+@contextmanager
+def _opened(config: Any, data_dir: Any) -> "Iterator[Encryption]":
+    from mnemoir.app.encryption import Encryption
+    from mnemoir.settings import load_settings
+
+    encryption = Encryption(load_settings(config, {"storage.data_dir": data_dir}))
+    try:
+        yield encryption
+    finally:
+        encryption.close()
+
+
+@contextmanager
+def _keys(config: Any, data_dir: Any, action: str, target: str, tenant: str) -> "Iterator[KeyRing]":
+    """The keys, for an act that the audit log has, where there is one. Raises InvalidRequest without any key."""
+    from mnemoir.cli.keys import opened_keys
+
+    with _opened(config, data_dir) as encryption:
+        if encryption.ring is None or not encryption.path.exists():
+            raise InvalidRequest(f"Nothing is encrypted: there is no key store at {encryption.path}.")
+        with opened_keys(config, data_dir) as keys:
+            begun = keys.note_act(action, target, tenant, "begun")
+            yield encryption.ring
+            keys.note_act(action, target, tenant, "done", of=begun)

@@ -1,0 +1,122 @@
+"""Bringing stored cells to the keys of now: encrypted by the newest key of their user, or plain with encryption off.
+
+Rows are read and written again, a few hundred in each transaction, only those that are not as they should be. So it
+may be killed anywhere and goes on at the next start, while others read and write. At the end of a scope its digests
+are made anew, in one transaction, and the scope notes its key.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from mnemoir.core.text import content_hash
+from mnemoir.storage.sealing.cells import MARK, Cells, prefix_bytes_of, prefix_of
+from mnemoir.storage.sql.engine import Sql, Value, queries
+from mnemoir.storage.sql.tables import ROW_KEYS, SEALED_TABLES, UNSCOPED_TABLES, Owner
+
+ROWS_AT_ONCE = 500
+_TRACES_AT_ONCE = 8  # a trace may have some megabytes
+_QUERIES = queries("sealing")
+_SCOPED = [table for table in SEALED_TABLES if table not in UNSCOPED_TABLES]
+# A trigger empties the second vector of an entry whose terms are written, so that it is written after them.
+_IN_TWO = {"entries": (("terms", "vector", "token_ids"), ("second_model", "second_vector"))}
+_OF_OWNER = {"runs": ("tenant", "project", "user_id")}  # columns that tell whose key an unscoped row has
+_BYTES = ("terms", "vector", "token_ids", "second_vector", "codes", "left_hash")
+_FIRST: dict[str, Value] = {"memories": -1, "entries": -1, "codes": -1, "history": -1, "sources": -1}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeKeys:
+    """A scope, and the keys that its digests and all of its cells are known to have; None and 0 are those of none."""
+
+    id: int
+    owner: Owner
+    hashed_by: int | None
+    sealed_by: int | None
+
+    def fits(self, key: int | None) -> bool:
+        """True when nothing is to be done for its cells to be encrypted by a key, None for plain."""
+        return self.hashed_by == key and self.sealed_by == (key or 0)
+
+
+def scopes_after(sql: Sql, scope_id: int) -> list[ScopeKeys]:
+    """Some scopes with a greater number, in its order."""
+    rows = sql.rows(_QUERIES["scopes_after"], after=scope_id, limit=ROWS_AT_ONCE)
+    return [
+        ScopeKeys(id=id, owner=(tenant, project, user), hashed_by=hashed_by, sealed_by=sealed_by)
+        for id, tenant, project, user, hashed_by, sealed_by in rows
+    ]
+
+
+def scoped_steps() -> Iterator[tuple[str, Value]]:
+    """The tables of a scope, each with the key before its first row."""
+    return ((table, _FIRST.get(table, "")) for table in _SCOPED)
+
+
+def reseal_rows(sql: Sql, cells: Cells, table: str, after: Value, key: int | None = None) -> Value:
+    """Write some rows of a table behind one anew, if they are not as they should be; the last of them, None for none.
+
+    `key` is the one that cells of a scope should have. Rows of unscoped tables are only checked for whether they are
+    encrypted at all: they are kept for days.
+    """
+    select, updates = _statements(table, cells.seals, is_scoped=table not in UNSCOPED_TABLES)
+    names = _columns(table)
+    marks: dict[str, Value] = {"mark": MARK, "mark_bytes": MARK.encode()}
+    if key is not None:
+        marks = {"mark": prefix_of(key), "mark_bytes": prefix_bytes_of(key)}
+    rows = sql.rows(select, after=after, limit=_TRACES_AT_ONCE if table == "runs" else ROWS_AT_ONCE, **marks)
+    for row in rows:
+        values = dict(zip(names, row, strict=True))
+        for update in updates:
+            sql.run(update, **values)
+    return rows[-1][0] if rows else None
+
+
+def finish_scope(sql: Sql, key: int | None) -> None:
+    """Make the digests of a scope anew with a key, None for bare ones, and note it. `sql` is within the scope."""
+    sql.run(_QUERIES["set_hash_key"], key=key)
+    within = sql.within(sql.scope_id)
+    for texts, put, row_key in (
+        ("texts_of_memories", "hash_memory", ROW_KEYS["memories"]),
+        ("texts_of_proposals", "hash_proposal", ROW_KEYS["proposals"]),
+    ):
+        found = within.rows(_QUERIES[texts])
+        within.many(_QUERIES[put], [{row_key: row, "content_hash": content_hash(text)} for row, text in found])
+    sql.run(_QUERIES["set_seal_key"], key=key or 0)
+
+
+def is_anything_keyed(sql: Sql) -> bool:
+    """True when the database holds digests or cells of a key."""
+    return sql.value(_QUERIES["any_keyed"]) is not None
+
+
+def share_of(sql: Sql) -> tuple[int, int, int]:
+    """The number of users, of those whose cells are all encrypted, and of those whose cells are known to be plain."""
+    users, encrypted, plain = sql.row(_QUERIES["share"])
+    return users, encrypted, plain
+
+
+def _columns(table: str) -> Sequence[str]:
+    extra = ("second_model",) if table == "entries" else _OF_OWNER.get(table, ())
+    return (ROW_KEYS[table], *extra, *SEALED_TABLES[table])
+
+
+@cache
+def _statements(table: str, seals: bool, *, is_scoped: bool) -> tuple[str, Sequence[str]]:
+    """The query of rows that are not as they should be, and those that write one."""
+    key = ROW_KEYS[table]
+    within = "scope_id = :scope_id AND " if is_scoped else ""
+    sign = "<>" if seals else "="
+    marks = [(column, "mark_bytes" if column in _BYTES else "mark") for column in SEALED_TABLES[table]]
+    differs = " OR ".join(f"substr({column}, 1, length(:{mark})) {sign} :{mark}" for column, mark in marks)
+    select = (
+        f"SELECT {', '.join(_columns(table))} FROM {table} "  # noqa: S608  # names of ours
+        f"WHERE {within}{key} > :after AND ({differs}) ORDER BY {key} LIMIT :limit"
+    )
+    groups = _IN_TWO.get(table, (SEALED_TABLES[table],))
+    updates = [
+        f"UPDATE {table} SET {', '.join(f'{column} = :{column}' for column in group)} "  # noqa: S608  # the same
+        f"WHERE {within}{key} = :{key}"
+        for group in groups
+    ]
+    return select, updates

@@ -1,0 +1,37 @@
+-- name: scopes_after
+-- Scopes of users in order of their number, with the keys of their digests and of all their cells; by the primary key.
+SELECT id, tenant, project, user, hashed_by, sealed_by FROM scopes
+ WHERE id > :after AND tenant <> '' ORDER BY id LIMIT :limit;
+
+-- name: set_hash_key
+-- Note the key of a scope's digests.
+UPDATE scopes SET hashed_by = :key WHERE id = :scope_id;
+
+-- name: set_seal_key
+-- Note the key that all cells of a scope are encrypted with; 0 when all are plain.
+UPDATE scopes SET sealed_by = :key WHERE id = :scope_id;
+
+-- name: texts_of_memories
+-- The texts of all memories of a scope, unsorted; by the primary key.
+SELECT seq, text FROM memories WHERE scope_id = :scope_id;
+
+-- name: texts_of_proposals
+-- The texts of all proposals of a scope, unsorted; by the primary key.
+SELECT id, text FROM proposals WHERE scope_id = :scope_id;
+
+-- name: hash_memory
+-- Replace the digest of a memory's text.
+UPDATE memories SET content_hash = :content_hash WHERE scope_id = :scope_id AND seq = :seq;
+
+-- name: hash_proposal
+-- Replace the digest of a proposal's text.
+UPDATE proposals SET content_hash = :content_hash WHERE scope_id = :scope_id AND id = :id;
+
+-- name: any_keyed
+-- At most one row, when anything was encrypted by user.
+SELECT 1 FROM scopes WHERE hashed_by IS NOT NULL OR sealed_by > 0 LIMIT 1;
+
+-- name: share
+-- How many users have memories or proposals, of how many all is encrypted, and of how many all is known to be plain.
+SELECT count(*), count(*) FILTER (WHERE sealed_by > 0 AND hashed_by = sealed_by),
+       count(*) FILTER (WHERE sealed_by = 0) FROM scopes WHERE tenant <> '';

@@ -1,0 +1,189 @@
+"""`Sql` over a transaction whose cells are encrypted: it encrypts bound cells, and decrypts those of rows.
+
+Which columns of a query are cells, and where the keys of their rows stand, is worked out once for each query: for a
+row that is read from what SQLite tells of its columns, for one that is written from the name of the table.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+import apsw
+
+from mnemoir.core.scope import Scope
+from mnemoir.storage.sealing.cells import Cells
+from mnemoir.storage.sql.engine import Sql, Value, queries
+from mnemoir.storage.sql.tables import DIGESTS, ROW_KEYS, SEALED_TABLES, SERVER, UNSCOPED_TABLES
+from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql
+
+_COMMENT = re.compile(r"--.*")
+_WRITTEN = re.compile(r"\s*(?:(?:INSERT|REPLACE)(?: OR \w+)? INTO|UPDATE(?: OR \w+)?) (\w+)")
+_OWNER_COLUMNS = ("tenant", "project", "user_id")
+Values = Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class _CellColumn:
+    """Where a cell stands in a row; `key` and `scope` are None where they are not in the row."""
+
+    index: int
+    table: str
+    column: str
+    key: int | None
+    scope: int | None
+
+
+def sealing(cells: Cells) -> OpenSql:
+    """Opens `Sql` that encrypts and decrypts."""
+    return partial(SealedSql, cells=cells, shapes={})
+
+
+class SealedSql(SqliteSql):
+    """The open transaction of `connection`. `shapes` are the cells of each query that returned rows before.
+
+    Raises KeyUnavailable for a cell that cannot be encrypted or decrypted.
+    """
+
+    __slots__ = ("_cells", "_digest_key", "_key_id", "_shapes")
+
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        scope_id: int | None = None,
+        *,
+        cells: Cells,
+        shapes: dict[str, Sequence[_CellColumn]],
+    ) -> None:
+        super().__init__(connection, scope_id)
+        self._cells = cells
+        self._shapes = shapes
+        self._key_id: int | None = None
+        self._digest_key: int | None = -1
+
+    def within(self, scope_id: int | None) -> "SealedSql":
+        """The same transaction, for another scope."""
+        return SealedSql(self._connection, scope_id, cells=self._cells, shapes=self._shapes)
+
+    def rows(self, query: str, /, **values: Value) -> list[Any]:
+        """Every row."""
+        return list(self.each(query, **values))
+
+    def each(self, query: str, /, **values: Value) -> Iterator[Any]:
+        """The rows one by one."""
+        cursor = self._done(query, values)
+        shape = self._shape(query, cursor)
+        return map(partial(self._opened, shape, values), cursor) if shape else cursor
+
+    def row(self, query: str, /, **values: Value) -> Any:
+        """The first row."""
+        return next(self.each(query, **values), None)
+
+    def value(self, query: str, /, **values: Value) -> Any:
+        """The first column of the first row."""
+        row = self.row(query, **values)
+        return None if row is None else row[0]
+
+    def many(self, query: str, values: Sequence[Values], /) -> list[Any]:
+        """Run the query once for each mapping; the rows of all runs, in order."""
+        return [row for each in values for row in self.each(query, **each)]
+
+    def key_of(self, scope: Scope) -> int | None:
+        """The key of the scope's user, if cells are encrypted now."""
+        return self._cells.keys.current((scope.tenant, scope.project, scope.user)) if self._cells.seals else None
+
+    def _done(self, query: str, values: dict[str, Value]) -> apsw.Cursor:
+        values["scope_id"] = self.scope_id
+        bound = dict(values)
+        for name in DIGESTS:
+            if isinstance(digest := values.get(name), bytes):
+                bound[name] = self._cells.hash(self._hashed_by(), digest)
+        table = _written_table(query) if self._cells.seals else None
+        if table is not None:
+            for column in SEALED_TABLES[table]:
+                if isinstance(cell := values.get(column), str | bytes):
+                    place = _place(table, column, self.scope_id, values[ROW_KEYS[table]])
+                    bound[column] = self._cells.seal(self._sealed_by(table, values), place, cell)
+        return self._connection.execute(query, bound)
+
+    def _shape(self, query: str, cursor: apsw.Cursor) -> Sequence[_CellColumn]:
+        shape = self._shapes.get(query)
+        if shape is None:
+            try:
+                columns = [(table, origin) for *_, table, origin in cursor.description_full]
+            except apsw.ExecutionCompleteError:
+                return ()  # no rows
+            shape = self._shapes[query] = _cells_in(columns)
+        return shape
+
+    def _opened(self, shape: Sequence[_CellColumn], values: Values, row: Any) -> tuple[Any, ...]:
+        opened = list(row)
+        for cell in shape:
+            stored = row[cell.index]
+            if isinstance(stored, str | bytes):
+                key = values[ROW_KEYS[cell.table]] if cell.key is None else row[cell.key]
+                scope_id = self.scope_id if cell.scope is None else row[cell.scope]
+                opened[cell.index] = self._cells.open(_place(cell.table, cell.column, scope_id, key), stored)
+        return tuple(opened)
+
+    def _sealed_by(self, table: str, values: Values) -> int:
+        """The key of new cells: that of the scope, of the user whom an unscoped row names, or of the server."""
+        if table not in UNSCOPED_TABLES:
+            if self._key_id is None:
+                tenant, project, user, _ = self._scope_row()
+                self._key_id = self._cells.keys.current((tenant, project, user))
+            return self._key_id
+        named = [str(values[name]) for name in _OWNER_COLUMNS if name in values]
+        return self._cells.keys.current(
+            (named[0], named[1], named[2]) if len(named) == len(_OWNER_COLUMNS) else SERVER
+        )
+
+    def _hashed_by(self) -> int | None:
+        if self._digest_key == -1:
+            self._digest_key = None if self.scope_id is None else self._scope_row()[3]
+        return self._digest_key
+
+    def _scope_row(self) -> Any:
+        return self._connection.execute(_SCOPES["owner_of_scope"], {"scope_id": self.scope_id}).fetchone()
+
+
+_SCOPES = queries("scopes")
+_: Callable[..., Sql] = SealedSql  # checked, never run
+
+
+@cache
+def _written_table(query: str) -> str | None:
+    """The table that a query writes to; None when it has no cells that are encrypted."""
+    found = _WRITTEN.match(_COMMENT.sub("", query))
+    return found[1] if found is not None and found[1] in SEALED_TABLES else None
+
+
+def _cells_in(columns: Sequence[tuple[str | None, str | None]]) -> Sequence[_CellColumn]:
+    """The cells among the columns of a row, each given as (table, name there)."""
+    names = [name for _, name in columns]
+    return [
+        _CellColumn(
+            index=index,
+            table=table,
+            column=name,
+            key=_index_of(columns, names, table, ROW_KEYS[table]),
+            scope=_index_of(columns, names, table, "scope_id"),
+        )
+        for index, (table, name) in enumerate(columns)
+        if table is not None and name is not None and name in SEALED_TABLES.get(table, ())
+    ]
+
+
+def _index_of(
+    columns: Sequence[tuple[str | None, str | None]], names: Sequence[str | None], table: str, name: str
+) -> int | None:
+    """Where a column of the table stands; else one of that name of a table that is joined by it."""
+    if (table, name) in columns:
+        return columns.index((table, name))
+    return names.index(name) if name in names else None
+
+
+def _place(table: str, column: str, scope_id: object, key: object) -> bytes:
+    scope = 0 if table in UNSCOPED_TABLES else scope_id
+    return f"{table}\0{column}\0{scope}\0{key}".encode()
