@@ -1,8 +1,8 @@
 """Access control: the check of a request's key and rights, and the scope of data a request is about.
 
 Every route requires a key, the token of an issuer, or the cookie of a person who signed in, except those that must
-answer without one; keys are compared in constant time. Ollama's clients request `/` and `/api/version` to detect a server, most of them
-without a key. The answers name Mnemoir and the version of the protocol it speaks.
+answer without one; keys are compared in constant time. Ollama's clients request `/` and `/api/version` to detect a
+server, most of them without a key. The answers name Mnemoir and the version of the protocol it speaks.
 
 The guard stores the principal in the ASGI scope and as the act of the request. No other module of the server chooses
 a tenant or builds the data scope of a request from its principal and the names in it. A name that lies outside what
