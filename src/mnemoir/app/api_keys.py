@@ -11,7 +11,7 @@ import math
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -23,6 +23,7 @@ from mnemoir.core.audit import AuditEntry
 from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.errors import InvalidRequest, NotFound, StorageUnavailable
 from mnemoir.core.scope import DEFAULT_TENANT, ROLES, Principal, Role, acting, entity_name, project_name
+from mnemoir.core.usage import Limits, checked_limits
 from mnemoir.settings import Settings
 from mnemoir.storage.sql.api_keys import Note, SqlApiKeys, Tenant
 from mnemoir.storage.sql.audit_log import SqlAuditLog, append
@@ -63,6 +64,7 @@ class ApiKeys:
         self._has_keys = self._is_open = False
         self._count = 0
         self._known: OrderedDict[str, _Known] = OrderedDict()
+        self._limits: dict[str, Limits] = {}
         self._notes = ThreadPoolExecutor(1, thread_name_prefix="key-use")
         self._refresh()
 
@@ -109,6 +111,7 @@ class ApiKeys:
         label: str = "",
         expires_at: datetime | None = None,
         env: Env = "live",
+        limits: Mapping[str, object] | None = None,
         by: str,
     ) -> tuple[ApiKey, str]:
         """Make a key; the stored key, and its text, which is kept nowhere. Raises InvalidRequest naming the field."""
@@ -124,7 +127,7 @@ class ApiKeys:
             created_by=by,
             expires_at=self._later(expires_at),
         )
-        return self._stored(key, env)
+        return self._stored(key, env, limits=checked_limits(limits or {}))
 
     def rotate(self, key_id: str, *, overlap: timedelta, by: str) -> tuple[ApiKey, str]:
         """Make a new key with the rights of another, which ends after `overlap`. Raises NotFound, InvalidRequest."""
@@ -161,14 +164,37 @@ class ApiKeys:
         keys = self._store()
         return [] if keys is None else keys.tenants()
 
+    def limits_of(self, tenant: str) -> Limits:
+        """The quotas that a tenant has of its own."""
+        with self._lock:
+            self._refresh()
+            found = self._limits.get(tenant)
+            if found is None:
+                found = {} if self._file is None else SqlApiKeys(self._file).limits("tenant", tenant)
+                if len(self._limits) >= _MOST_KNOWN:
+                    self._limits.clear()
+                self._limits[tenant] = found
+            return found
+
+    def limits_of_key(self, key_id: str) -> Limits:
+        """The quotas that a key has of its own."""
+        keys = self._store()
+        return {} if keys is None else keys.limits("key", key_id)
+
     def tenant_names(self) -> Sequence[str]:
         """The names of all tenants."""
         return [tenant.name for tenant in self.tenants()]
 
-    def put_tenant(self, name: str, *, suspended: bool) -> None:
-        """Add a tenant, or suspend one: its keys are then refused. Raises InvalidRequest."""
+    def put_tenant(self, name: str, *, suspended: bool, limits: Mapping[str, object] | None = None) -> None:
+        """Add a tenant, or suspend one: its keys are then refused. Raises InvalidRequest.
+
+        `limits` are its own quotas from now on, none for {}; None leaves them as they are.
+        """
+        own = None if limits is None else checked_limits(limits)
         note = self._note("tenants.suspend" if suspended else "tenants.put", name, name)
-        SqlApiKeys(self._opened()).put_tenant(tenant_name(name), self._clock(), suspended=suspended, note=note)
+        SqlApiKeys(self._opened()).put_tenant(
+            tenant_name(name), self._clock(), suspended=suspended, limits=own, note=note
+        )
 
     @property
     def has_file(self) -> bool:
@@ -200,14 +226,22 @@ class ApiKeys:
                 self._file.close()
 
     def _stored(
-        self, key: ApiKey, env: Env, *, replaces: str | None = None, overlap_until: datetime | None = None
+        self,
+        key: ApiKey,
+        env: Env,
+        *,
+        limits: Limits | None = None,
+        replaces: str | None = None,
+        overlap_until: datetime | None = None,
     ) -> tuple[ApiKey, str]:
         with self._lock:
             pepper = self._pepper_made()
         parts, text = new_text(env)
         made = replace(key, id=parts.id, hash=hash_of(parts.secret, pepper))
         note = self._note("keys.create" if replaces is None else "keys.rotate", made.tenant, made.id)
-        SqlApiKeys(self._opened()).put(made, replaces=replaces, overlap_until=overlap_until, note=note)
+        SqlApiKeys(self._opened()).put(
+            made, limits=limits or {}, replaces=replaces, overlap_until=overlap_until, note=note
+        )
         return made, text
 
     def _note(self, action: str, tenant: str, target: str) -> Note:
@@ -261,6 +295,7 @@ class ApiKeys:
         if self._file is None and state[0] is not None:
             self._file = open_access_file(self._path)
         self._known.clear()
+        self._limits.clear()
         if self._file is not None:
             self._has_keys, self._is_open, self._count = SqlApiKeys(self._file).state()
         self._state = _stat(self._watched[0]), _stat(self._watched[1])
@@ -269,9 +304,10 @@ class ApiKeys:
     def _looked_up(self, key_id: str) -> "_Known":
         found = self._known.get(key_id)
         if found is None:
-            found = self._known[key_id] = _Known(
-                None if self._file is None else SqlApiKeys(self._file).usable(key_id)
-            )
+            stored = None if self._file is None else SqlApiKeys(self._file)
+            key = None if stored is None else stored.usable(key_id)
+            limits = {} if stored is None or key is None else stored.limits("key", key_id)
+            found = self._known[key_id] = _Known(key, limits)
             if len(self._known) > _MOST_KNOWN:
                 self._known.popitem(last=False)
         return found
@@ -310,10 +346,10 @@ class _Known:
 
     __slots__ = ("hash", "key", "note_use_at", "principal")
 
-    def __init__(self, key: ApiKey | None) -> None:
+    def __init__(self, key: ApiKey | None, limits: Limits) -> None:
         self.key = key
         self.hash = _UNKNOWN_HASH if key is None else key.hash
-        self.principal = None if key is None else key.principal
+        self.principal = None if key is None else replace(key.principal, limits=limits)
         used_at = None if key is None else key.last_used_at
         self.note_use_at = _LONG_AGO if used_at is None else used_at + _NOTED_EVERY
 

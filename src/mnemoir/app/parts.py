@@ -194,7 +194,7 @@ async def open_parts(settings: Settings) -> Parts:
         second_pending = asyncio.Event()  # the same for second vectors
         spent = own(Spent(SqlUsage(database)))
         await spent.load()
-        quotas = Quotas(settings, spent)
+        quotas = Quotas(settings, spent, api_keys.limits_of)
         store, project_settings = _storage(
             settings, database, packs, pending.set, second_pending.set, partial(quotas.adding, what="memories")
         )

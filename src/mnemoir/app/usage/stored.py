@@ -1,8 +1,8 @@
 """What each user has stored: memories, messages, and bytes of files.
 
 It is counted where it is stored, so the figures cannot drift. A figure is kept for some seconds, and what is added
-meanwhile is added to it, so that a quota holds from one request to the next; before anything is refused, it is counted
-anew. Counting within the transactions that store would add a write to each of them, in several files.
+meanwhile is added to it, so that a quota holds from one request to the next; before anything is refused, it is
+counted anew. Counting within the transactions that store would add a write to each of them, in several files.
 """
 
 import asyncio
