@@ -65,7 +65,7 @@ class RotateBody(Body):
 
 
 class TenantBody(Body):
-    """A tenant to add, suspend or let go on. `limits` are its own quotas by name; without it they stay as they are."""
+    """A tenant to add, suspend or let go on. `limits` are its own quotas by name; left out, they stay."""
 
     name: str
     suspended: bool = False

@@ -1055,6 +1055,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is stored and used, and how much of it may be */
+        get: operations["usage_api_usage_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/discussions": {
         parameters: {
             query?: never;
@@ -2287,6 +2304,20 @@ export interface components {
             total: number;
             /** Next */
             next: string | null;
+        };
+        /**
+         * BucketState
+         * @description How many requests of a kind the key may still make, and the seconds until it may make all of them again.
+         */
+        BucketState: {
+            /** Bucket */
+            bucket: string;
+            /** Limit */
+            limit: number;
+            /** Remaining */
+            remaining: number;
+            /** Reset S */
+            reset_s: number;
         };
         /**
          * CachedTokens
@@ -4219,6 +4250,16 @@ export interface components {
             models: string[];
         };
         /**
+         * Period
+         * @description The UTC day and month that budgets of tokens are counted in.
+         */
+        Period: {
+            /** Day */
+            day: string;
+            /** Month */
+            month: string;
+        };
+        /**
          * Problem
          * @description A problem in a file; `file` is relative to the Configs folder, `path` is like `$.nodes[2].endpointName`.
          *
@@ -5031,7 +5072,7 @@ export interface components {
         };
         /**
          * TenantRecord
-         * @description A tenant and the number of its keys, ended ones too.
+         * @description A tenant, the number of its keys, ended ones too, and the quotas that it has of its own.
          */
         TenantRecord: {
             /** Name */
@@ -5042,6 +5083,10 @@ export interface components {
             created_at: string;
             /** Keys */
             keys: number;
+            /** Limits */
+            limits: {
+                [key: string]: number;
+            };
         };
         /**
          * TextPartAnswer
@@ -5176,6 +5221,37 @@ export interface components {
             code: string;
             /** Request Id */
             request_id: string;
+        };
+        /**
+         * UsageAnswer
+         * @description The use of this moment. `buckets` are empty unless rate limits are on and the request has a key.
+         */
+        UsageAnswer: {
+            period: components["schemas"]["Period"];
+            /** Results */
+            results: components["schemas"]["Use"][];
+            /** Buckets */
+            buckets: components["schemas"]["BucketState"][];
+        };
+        /**
+         * Use
+         * @description What a user, or with `user` null a tenant, has `used` of something. `limit` is null without a quota.
+         *
+         *     `resets_at` is null for what is stored, which only deleting makes less.
+         */
+        Use: {
+            /** Tenant */
+            tenant: string;
+            /** User */
+            user: string | null;
+            /** What */
+            what: string;
+            /** Used */
+            used: number;
+            /** Limit */
+            limit: number | null;
+            /** Resets At */
+            resets_at: string | null;
         };
         /**
          * UserOfProject
@@ -5455,7 +5531,8 @@ export interface components {
          * ErrorAnswer
          * @description The error and what to do next. `detail` repeats `error`, or lists each invalid place of the request.
          *
-         *     `bucket` is the kind of requests of which there were too many.
+         *     `bucket` is the kind of requests of which there were too many. Of a quota that is used up there are `what` it is
+         *     about, how much is `used`, its `limit`, and when it `resets_at`, null where only deleting helps.
          */
         ErrorAnswer: {
             /** Detail */
@@ -5468,6 +5545,14 @@ export interface components {
             request_id: string;
             /** Bucket */
             bucket?: string;
+            /** What */
+            what?: string;
+            /** Used */
+            used?: number;
+            /** Limit */
+            limit?: number;
+            /** Resets At */
+            resets_at?: string | null;
         };
         /**
          * Misfit
@@ -5746,6 +5831,14 @@ export interface components {
             request_id: string;
             /** Bucket */
             bucket?: string;
+            /** What */
+            what?: string;
+            /** Used */
+            used?: number;
+            /** Limit */
+            limit?: number;
+            /** Resets At */
+            resets_at?: string | null;
         };
         /**
          * OpenAIErrorBody
@@ -6152,6 +6245,8 @@ export interface components {
         /**
          * KeyBody
          * @description A key to make. Without `tenant` it is for the caller's, without `projects` for all, without `user` for all.
+         *
+         *     `limits` are quotas by name, in place of those that users have.
          */
         KeyBody: {
             /**
@@ -6174,6 +6269,10 @@ export interface components {
              * @enum {string}
              */
             env?: "live" | "test";
+            /** Limits */
+            limits?: {
+                [key: string]: number;
+            } | null;
         };
         /**
          * MergeBody
@@ -6606,13 +6705,17 @@ export interface components {
         };
         /**
          * TenantBody
-         * @description A tenant to add, suspend or let go on.
+         * @description A tenant to add, suspend or let go on. `limits` are its own quotas by name; left out, they stay.
          */
         TenantBody: {
             /** Name */
             name: string;
             /** Suspended */
             suspended?: boolean;
+            /** Limits */
+            limits?: {
+                [key: string]: number;
+            } | null;
         };
         /**
          * TextBody
@@ -9210,6 +9313,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TrialEvent"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    usage_api_usage_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageAnswer"];
                 };
             };
             /** @description An error, with its code */
