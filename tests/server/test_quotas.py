@@ -130,3 +130,25 @@ async def test_more_chats_at_once_than_the_quota_have_to_wait(listen, llm, http)
     llm.default = Answer(text="yes")
     async with http.post(server.url + CHAT, json=chat) as third:
         assert third.status == 200
+
+
+async def test_a_tenant_and_a_key_have_quotas_of_their_own(open_server):
+    server = await open_server(
+        {"quotas.user.memories": 1}, api_keys=["admin-of-all-and-operator"], admin_api_key="admin-of-all-and-operator"
+    )
+    boss = {"x_api_key": "admin-of-all-and-operator"}
+    body = {"role": "write", "user": "mira", "limits": {"memories": 2}}
+    made = orjson.loads((await server.ask("POST", "/api/keys", body, **boss)).body)
+    mira = {"x_api_key": made["key"]}
+    told = [(await server.ask("POST", MEMORIES, fact(f"fact {n}"), **mira)).status for n in range(3)]
+    assert told == [200, 200, 403]
+    rotated = orjson.loads((await server.ask("POST", f"/api/keys/{made['id']}/rotate", {}, **boss)).body)
+    assert refusal(await server.ask("POST", MEMORIES, fact("more"), x_api_key=rotated["key"]))[3:5] == (2, 2)
+    listed = await server.ask("PUT", "/api/tenants", {"name": "default", "limits": {"memories": 2}}, **boss)
+    assert orjson.loads(listed.body)["results"][0]["limits"] == {"memories": 2}
+    refused = await server.ask("POST", MEMORIES, fact("one", "noa"), **boss)
+    assert (refusal(refused)[3:5], "Tenant default" in refused.body.decode()) == ((2, 2), True)
+    await server.ask("PUT", "/api/tenants", {"name": "default", "limits": {}}, **boss)
+    await server.post(MEMORIES, fact("one", "noa"), **boss)
+    wrong = await server.ask("PUT", "/api/tenants", {"name": "default", "limits": {"wishes": 3}}, **boss)
+    assert error_of(wrong) == (422, "validation_error")

@@ -11,7 +11,7 @@ import math
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -24,6 +24,7 @@ from mnemoir.core.audit import ERASURE, AuditEntry, subject_of
 from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.errors import InvalidRequest, NotFound, StorageUnavailable
 from mnemoir.core.scope import DEFAULT_TENANT, ROLES, Principal, Role, acting, entity_name, project_name
+from mnemoir.core.usage import Limits, checked_limits
 from mnemoir.settings import Settings
 from mnemoir.storage.sql.api_keys import Note, SqlApiKeys, Tenant
 from mnemoir.storage.sql.audit_log import SqlAuditLog, append, erase_names
@@ -66,6 +67,7 @@ class ApiKeys:
         self._count = self._version = 0
         self._suspended: frozenset[str] | None = None  # None: not looked up since the file changed
         self._known: OrderedDict[str, _Known] = OrderedDict()
+        self._limits: dict[str, Limits] = {}
         self._notes = ThreadPoolExecutor(1, thread_name_prefix="key-use")
         self._refresh()
 
@@ -130,6 +132,7 @@ class ApiKeys:
         label: str = "",
         expires_at: datetime | None = None,
         env: Env = "live",
+        limits: Mapping[str, object] | None = None,
         by: str,
     ) -> tuple[ApiKey, str]:
         """Make a key; the stored key, and its text, which is kept nowhere. Raises InvalidRequest naming the field."""
@@ -146,7 +149,7 @@ class ApiKeys:
             created_by=by,
             expires_at=self._later(expires_at),
         )
-        return self._stored(key, env)
+        return self._stored(key, env, limits=checked_limits(limits or {}))
 
     def rotate(self, key_id: str, *, overlap: timedelta, by: str) -> tuple[ApiKey, str]:
         """Make a new key with the rights of another, which ends after `overlap`. Raises NotFound, InvalidRequest."""
@@ -203,14 +206,34 @@ class ApiKeys:
                 self._suspended = frozenset() if self._file is None else SqlApiKeys(self._file).suspended()
             return tenant in self._suspended
 
+    def limits_of(self, tenant: str) -> Limits:
+        """The quotas that a tenant has of its own."""
+        if self._file is None:  # each chat asks
+            return {}
+        with self._lock:
+            self._refresh()
+            found = self._limits.get(tenant)
+            if found is None:
+                found = SqlApiKeys(self._file).limits("tenant", tenant)
+                if len(self._limits) >= _MOST_KNOWN:
+                    self._limits.clear()
+                self._limits[tenant] = found
+            return found
+
     def tenant_names(self) -> Sequence[str]:
         """The names of all tenants."""
         return [tenant.name for tenant in self.tenants()]
 
-    def put_tenant(self, name: str, *, suspended: bool) -> None:
-        """Add a tenant, or suspend one: its keys are then refused. Raises InvalidRequest."""
+    def put_tenant(self, name: str, *, suspended: bool, limits: Mapping[str, object] | None = None) -> None:
+        """Add a tenant, or suspend one: its keys are then refused. Raises InvalidRequest.
+
+        `limits` are its own quotas from now on, none for {}; None leaves them as they are.
+        """
+        own = None if limits is None else checked_limits(limits)
         note = self.note("tenants.suspend" if suspended else "tenants.put", name, name)
-        SqlApiKeys(self.opened()).put_tenant(tenant_name(name), self._clock(), suspended=suspended, note=note)
+        SqlApiKeys(self.opened()).put_tenant(
+            tenant_name(name), self._clock(), suspended=suspended, limits=own, note=note
+        )
 
     @property
     def has_file(self) -> bool:
@@ -258,7 +281,13 @@ class ApiKeys:
                 self._file.close()
 
     def _stored(
-        self, key: ApiKey, env: Env, *, replaces: str | None = None, overlap_until: datetime | None = None
+        self,
+        key: ApiKey,
+        env: Env,
+        *,
+        limits: Limits | None = None,
+        replaces: str | None = None,
+        overlap_until: datetime | None = None,
     ) -> tuple[ApiKey, str]:
         with self._lock:
             pepper = self._pepper_made()
@@ -266,7 +295,9 @@ class ApiKeys:
         made = replace(key, id=parts.id, hash=hash_of(parts.secret, pepper))
         action = "keys.create" if replaces is None else "keys.rotate"
         note = self.note(action, made.tenant, made.id, made.user or "")
-        SqlApiKeys(self.opened()).put(made, replaces=replaces, overlap_until=overlap_until, note=note)
+        SqlApiKeys(self.opened()).put(
+            made, limits=limits or {}, replaces=replaces, overlap_until=overlap_until, note=note
+        )
         return made, text
 
     def erase_user(self, tenant: str, user: str) -> tuple[int, int]:
@@ -348,6 +379,7 @@ class ApiKeys:
         self._known.clear()
         self._suspended = None
         self._version += 1
+        self._limits.clear()
         if self._file is not None:
             self._has_keys, self._is_open, self._count = SqlApiKeys(self._file).state()
         self._state = _stat(self._watched[0]), _stat(self._watched[1])
@@ -356,9 +388,10 @@ class ApiKeys:
     def _looked_up(self, key_id: str) -> "_Known":
         found = self._known.get(key_id)
         if found is None:
-            found = self._known[key_id] = _Known(
-                None if self._file is None else SqlApiKeys(self._file).usable(key_id)
-            )
+            stored = None if self._file is None else SqlApiKeys(self._file)
+            key = None if stored is None else stored.usable(key_id)
+            limits = {} if stored is None or key is None else stored.limits("key", key_id)
+            found = self._known[key_id] = _Known(key, limits)
             if len(self._known) > _MOST_KNOWN:
                 self._known.popitem(last=False)
         return found
@@ -397,10 +430,10 @@ class _Known:
 
     __slots__ = ("hash", "key", "note_use_at", "principal")
 
-    def __init__(self, key: ApiKey | None) -> None:
+    def __init__(self, key: ApiKey | None, limits: Limits) -> None:
         self.key = key
         self.hash = _UNKNOWN_HASH if key is None else key.hash
-        self.principal = None if key is None else key.principal
+        self.principal = None if key is None else replace(key.principal, limits=limits)
         used_at = None if key is None else key.last_used_at
         self.note_use_at = _LONG_AGO if used_at is None else used_at + _NOTED_EVERY
 

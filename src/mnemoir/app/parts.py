@@ -233,7 +233,7 @@ async def open_parts(settings: Settings) -> Parts:
         second_pending = asyncio.Event()  # the same for second vectors
         spent = own(Spent(SqlUsage(database)))
         await spent.load()
-        quotas = Quotas(settings, spent)
+        quotas = Quotas(settings, spent, api_keys.limits_of)
         store, project_settings = _storage(
             settings, database, packs, pending.set, second_pending.set, partial(quotas.adding, what="memories")
         )
@@ -324,6 +324,7 @@ async def open_parts(settings: Settings) -> Parts:
         recorder = own(
             Recorder(conversations, workflows, turns, runs, recording_options(settings), titles, personal_data)
         )
+        users = Users(api_keys)
         forgetting = Forgetting(conversations=conversations, kinds=kinds, holds=holds)
         subjects = Subjects(
             data_dir=settings.storage.data_dir,
@@ -334,6 +335,8 @@ async def open_parts(settings: Settings) -> Parts:
             runs=runs,
             open_kept_runs=partial(open_kept_runs, settings),
             api_keys=api_keys,
+            users=users,
+            spent=spent,
             audit=audit,
             background=background,
             recall=recall,
@@ -343,7 +346,7 @@ async def open_parts(settings: Settings) -> Parts:
         return Parts(
             settings=settings,
             api_keys=api_keys,
-            users=Users(api_keys),
+            users=users,
             sessions=Sessions(settings, api_keys),
             passkeys=Passkeys(api_keys),
             passwords=own(Passwords()),

@@ -21,6 +21,8 @@ from mnemoir.app.discussions import Discussions
 from mnemoir.app.kinds import Forgetting
 from mnemoir.app.people import Everybody
 from mnemoir.app.remembering import queue_of
+from mnemoir.app.sign_in.users import Users
+from mnemoir.app.usage.spent import Spent
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.transfer import export_all
 from mnemoir.conversations.users import OwnConversations
@@ -40,6 +42,7 @@ from mnemoir.storage.tombstones import Tombstones, add_tombstone
 
 _PAGE = 200
 _PIECE = 1 << 18
+_MOST_USERS = 100_000  # of a tenant, looked through for one
 _PATIENCE_S = 30.0  # for a memory that is being made
 Amounts = Mapping[str, int]
 
@@ -79,6 +82,8 @@ class Subjects:
         runs: RunStore,
         open_kept_runs: Callable[[], RunStore | None],
         api_keys: ApiKeys,
+        users: Users,
+        spent: Spent,
         audit: Audit,
         background: Background,
         recall: Recall,
@@ -93,6 +98,8 @@ class Subjects:
         self._runs = runs
         self._open_kept_runs = open_kept_runs
         self._api_keys = api_keys
+        self._users = users
+        self._spent = spent
         self._audit = audit
         self._background = background
         self._recall = recall
@@ -135,6 +142,8 @@ class Subjects:
             projects += [scope.project] if any(found.values()) else []
         if person.projects is None:
             await self._audit.write_gathered()  # it may name the person
+            counts["accounts"] = await asyncio.to_thread(self._remove_accounts, person)
+            counts["usage"] = await self._spent.make_nobodys(person.tenant, person.user)
             keys, entries = await asyncio.to_thread(self._api_keys.erase_user, person.tenant, person.user)
             counts.update({"keys": keys, "audit_entries": entries})
         await asyncio.to_thread(clear_staging, self._data_dir)
@@ -239,11 +248,28 @@ class Subjects:
             trace = await self._runs.get(run_id)
             yield [] if trace is None else [trace]
 
+    def _remove_accounts(self, person: Person) -> int:
+        """Remove the users whose memories were the person's; how many there were."""
+        found = [
+            user
+            for user in self._users.listed(person.tenant, limit=_MOST_USERS)
+            if user.grant.memory_user == person.user
+        ]
+        for user in found:
+            self._users.remove(user)
+        return len(found)
+
     def _put_access(self, archive: "_Archive", person: Person) -> None:
         if not self._api_keys.has_file:
             return
         keys = [{**asdict(key), "hash": None} for key in self._api_keys.of_user(person.tenant, person.user)]
         archive.put_lines("keys.jsonl", keys)
+        accounts = [
+            user
+            for user in self._users.listed(person.tenant, limit=_MOST_USERS)
+            if user.grant.memory_user == person.user
+        ]
+        archive.put_lines("accounts.jsonl", [asdict(user) for user in accounts])
         log, key = self._api_keys.audit_log()
         entries = log.about(person.tenant, person.user, key)
         digests = {"names": None, "subject": None, "chain": None}

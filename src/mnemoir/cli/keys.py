@@ -39,6 +39,10 @@ def create(
     tenant: Annotated[str, typer.Option(help="Whose data it is for.")] = "default",
     label: Annotated[str, typer.Option(help="What or whom it is for.")] = "",
     expires: Annotated[str | None, typer.Option(help="When it ends: 90d, 12h, or a time such as 2027-01-31.")] = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option("--limit", help="A quota of its own, such as tokens_day=50000; may be repeated."),
+    ] = None,
     test: Annotated[bool, typer.Option("--test", help="Mark it as a key for tests: mn_test_…")] = False,
     config: Config = None,
     data_dir: DataDir = None,
@@ -56,6 +60,7 @@ def create(
             label=label,
             expires_at=_end(expires),
             env="test" if test else "live",
+            limits=_limits(limit or []),
             by=_BY,
         )
     _print_new(made, text, as_json=as_json)
@@ -172,6 +177,18 @@ def _whose(key: "ApiKey") -> str:
     of_tenant = "" if key.tenant == "default" else f"tenant {key.tenant}, "
     calls = "" if key.configs is None else f", calls {', '.join(key.configs)}"
     return f"{of_tenant}{projects}, {'all users' if key.user is None else f'user {key.user}'}{calls}"
+
+
+def _limits(texts: list[str]) -> dict[str, int]:
+    limits = {}
+    for text in texts:
+        name, _, number = text.partition("=")
+        if not (number.isascii() and number.isdecimal()):
+            raise InvalidRequest(
+                f"--limit must be a quota and a number, such as tokens_day=50000; it is {text[:60]!r}."
+            )
+        limits[name] = int(number)
+    return limits
 
 
 def _end(text: str | None) -> datetime | None:

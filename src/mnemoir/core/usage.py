@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Literal, get_args
 
+from mnemoir.core.errors import InvalidRequest
+
 Stored = Literal["memories", "messages", "attachment_bytes", "disk_bytes"]
 Budget = Literal["tokens_day", "tokens_month"]
 Quota = Literal[Stored, Budget, "concurrent_chats"]
@@ -28,6 +30,20 @@ class Tokens:
     def total(self) -> int:
         """Both together."""
         return self.input + self.output
+
+
+def checked_limits(raw: Mapping[str, object]) -> Limits:
+    """`raw` as limits. Raises InvalidRequest for a name that is no quota, and for a limit that is no whole number."""
+    for name, limit in raw.items():
+        if name not in QUOTAS:
+            raise InvalidRequest(
+                f"{name[:40]!r} is no quota. There are {', '.join(QUOTAS)}.", code="validation_error", field="limits"
+            )
+        if not isinstance(limit, int) or isinstance(limit, bool) or not 0 <= limit < 2**53:
+            raise InvalidRequest(
+                f"The limit of {name} must be a whole number, 0 or more.", code="validation_error", field="limits"
+            )
+    return {what: limit for what in QUOTAS if isinstance(limit := raw.get(what), int)}
 
 
 def end_of(budget: Budget, today: date) -> datetime:

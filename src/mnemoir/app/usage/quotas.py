@@ -13,7 +13,7 @@ from typing import Literal, cast
 
 from mnemoir.app.usage.spent import Month, Spent
 from mnemoir.app.usage.stored import StoredAmounts
-from mnemoir.core.clock import Clock, to_text, utc_now
+from mnemoir.core.clock import to_text
 from mnemoir.core.errors import QuotaExceeded, RateLimited
 from mnemoir.core.scope import Scope, acting
 from mnemoir.core.usage import BUDGETS, QUOTAS, Budget, Limits, Quota, Stored, end_of
@@ -60,12 +60,10 @@ class Quotas:
         settings: Settings,
         spent: Spent,
         limits_of: Callable[[str], Limits] = lambda tenant: {},
-        clock: Clock = utc_now,
     ) -> None:
         self._of_users = _given(settings.quotas.user)
         self._of_tenants = _given(settings.quotas.tenant)
         self._limits_of = limits_of
-        self._clock = clock
         self._chats: Counter[tuple[str, str | None]] = Counter()
         self.spent = spent
         self._stored: StoredAmounts | None = None
@@ -158,7 +156,8 @@ class Quotas:
 
     async def standings(self, tenant: str, user: str | None) -> list[Standing]:
         """How it stands with all quotas of a user, or with None of a tenant."""
-        limits = self.limits(tenant, user)
+        is_own = user is None or acting.get().principal.user == user  # else the caller's key says nothing about them
+        limits = self.limits(tenant, user) if is_own else self._of_users
         found = []
         for what in QUOTAS:
             if what in ("tokens_day", "tokens_month"):

@@ -82,6 +82,21 @@ class Spent:
         """The same, as a model's server told it."""
         self.note(scope, Tokens(usage.input_tokens, usage.output_tokens))
 
+    async def make_nobodys(self, tenant: str, user: str) -> int:
+        """Count what a user has used as nobody's, so that nothing names them; how many rows did."""
+        if self._writing is not None:
+            await self._writing
+        await self._write()
+        if not user:
+            return 0
+        of_users = self._now().of_users
+        mine = of_users.pop((tenant, user), None)
+        if mine is not None:
+            nobodys = of_users.setdefault((tenant, ""), Month())
+            nobodys.today += mine.today
+            nobodys.month += mine.month
+        return await self._rows.make_nobodys(tenant, user)
+
     def of_user(self, tenant: str, user: str) -> Month:
         """What a user has used, in all projects."""
         return self._now().of_users.get((tenant, user)) or Month()

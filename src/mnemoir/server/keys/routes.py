@@ -45,7 +45,7 @@ Limit = Annotated[int, BeforeValidator(whole_number(100, _MOST_LISTED)), Query(d
 class KeyBody(Body):
     """A key to make. Without `tenant` it is for the caller's; without `projects`, `user` or `configs` for all.
 
-    `configs` are config users of the workflow tree.
+    `configs` are config users of the workflow tree. `limits` are quotas by name, in place of those that users have.
     """
 
     role: Role
@@ -56,6 +56,7 @@ class KeyBody(Body):
     label: str = ""
     expires_at: Instant | None = None
     env: Env = "live"
+    limits: dict[str, int] | None = None
 
 
 class RotateBody(Body):
@@ -65,10 +66,11 @@ class RotateBody(Body):
 
 
 class TenantBody(Body):
-    """A tenant to add, suspend or let go on."""
+    """A tenant to add, suspend or let go on. `limits` are its own quotas by name; left out, they stay."""
 
     name: str
     suspended: bool = False
+    limits: dict[str, int] | None = None
 
 
 class May(JsonObject):
@@ -131,12 +133,13 @@ class KeyPage(JsonObject):
 
 
 class TenantRecord(JsonObject):
-    """A tenant and the number of its keys, ended ones too."""
+    """A tenant, the number of its keys, ended ones too, and the quotas that it has of its own."""
 
     name: str
     suspended_at: str | None
     created_at: str
     keys: int
+    limits: dict[str, int]
 
 
 class TenantList(JsonObject):
@@ -193,6 +196,8 @@ async def create(
     caller = _managing(request, site)
     tenant = caller.tenant if body.tenant is None else body.tenant
     _check_grant(caller, role=body.role, tenant=tenant, projects=body.projects, user=body.user, configs=body.configs)
+    if body.limits and not caller.may("operator") and caller.user is not None:
+        raise Forbidden("Limits of keys are set by whoever manages all users of the tenant.")
     made, text = await asyncio.to_thread(
         site.parts.api_keys.create,
         role=body.role,
@@ -203,6 +208,7 @@ async def create(
         label=body.label,
         expires_at=body.expires_at,
         env=body.env,
+        limits=body.limits,
         by=caller.key,
     )
     return Answer[NewKey]({**key_json(made), "key": text}, 201, _NOT_KEPT)
@@ -235,11 +241,18 @@ async def tenants(request: Request, site: SiteHere) -> Answer[TenantList]:
     caller = principal_of(request.scope)
     found = await asyncio.to_thread(site.parts.api_keys.tenants)
     shown = [one for one in found if caller.may("operator") or one.name == caller.tenant]
+    own = await asyncio.to_thread(lambda: [site.parts.api_keys.limits_of(one.name) for one in shown])
     return Answer(
         {
             "results": [
-                {"name": one.name, "suspended_at": one.suspended_at, "created_at": one.created_at, "keys": one.keys}
-                for one in shown
+                {
+                    "name": one.name,
+                    "suspended_at": one.suspended_at,
+                    "created_at": one.created_at,
+                    "keys": one.keys,
+                    "limits": {str(what): limit for what, limit in limits.items()},
+                }
+                for one, limits in zip(shown, own, strict=True)
             ]
         },
         headers=_NOT_KEPT,
@@ -253,7 +266,7 @@ async def put_tenant(
     caller = _managing(request, site)
     if not caller.may("operator"):
         raise Forbidden("Tenants are managed by an operator, such as the admin key (ADMIN_API_KEY).")
-    await asyncio.to_thread(site.parts.api_keys.put_tenant, body.name, suspended=body.suspended)
+    await asyncio.to_thread(site.parts.api_keys.put_tenant, body.name, suspended=body.suspended, limits=body.limits)
     return await tenants(request, site)
 
 

@@ -3,14 +3,17 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from mnemoir.core.api_keys import ApiKey
 from mnemoir.core.clock import from_text, to_text
+from mnemoir.core.usage import Limits, checked_limits
 from mnemoir.storage.sql.engine import Damaged, FileEngine, Sql, queries
 from mnemoir.storage.sql.rows import as_json, from_json
 
 _QUERIES = queries("access/api_keys")
+_LIMITS = queries("access/limits")
+LimitedKind = Literal["tenant", "key"]
 Note = Callable[[Sql], object]
 _OFF = "keys_off"
 
@@ -73,7 +76,13 @@ class SqlApiKeys:
         return [_key_of(row) for row in rows]
 
     def put(
-        self, key: ApiKey, *, replaces: str | None = None, overlap_until: datetime | None = None, note: Note
+        self,
+        key: ApiKey,
+        *,
+        limits: Limits,
+        replaces: str | None = None,
+        overlap_until: datetime | None = None,
+        note: Note,
     ) -> None:
         """Store a new key, and its tenant if that is new; the key that it `replaces` ends at `overlap_until`."""
         values = {
@@ -94,6 +103,10 @@ class SqlApiKeys:
             note(sql)
             sql.run(_QUERIES["enter_tenant"], name=key.tenant, now=to_text(key.created_at))
             sql.run(_QUERIES["put_key"], **values)
+            if limits:
+                sql.run(_LIMITS["put_limits"], kind="key", name=key.id, limits=as_json({**limits}))
+            elif replaces is not None:
+                sql.run(_LIMITS["copy_limits"], name=key.id, of=replaces)
             if replaces is not None:
                 sql.run(
                     _QUERIES["end_key"], id=replaces, at=to_text(overlap_until or key.created_at), replaced_by=key.id
@@ -128,6 +141,11 @@ class SqlApiKeys:
 
         return self._file.write(work)
 
+    def limits(self, kind: LimitedKind, name: str) -> Limits:
+        """The limits that a tenant or a key has of its own."""
+        found = self._file.read(lambda sql: sql.value(_LIMITS["limits"], kind=kind, name=name))
+        return {} if found is None else checked_limits(from_json(found))
+
     def note_use(self, key_id: str, at: datetime) -> None:
         """Note when the key was used last."""
         self._file.write(lambda sql: sql.run(_QUERIES["note_use"], id=key_id, at=to_text(at)))
@@ -141,13 +159,19 @@ class SqlApiKeys:
         """The names of the tenants that are suspended."""
         return frozenset(name for (name,) in self._file.read(lambda sql: sql.rows(_QUERIES["suspended"])))
 
-    def put_tenant(self, name: str, at: datetime, *, suspended: bool, note: Note) -> None:
-        """Add the tenant if it is new, and suspend it or let it go on."""
+    def put_tenant(
+        self, name: str, at: datetime, *, suspended: bool, limits: Limits | None = None, note: Note
+    ) -> None:
+        """Add the tenant if it is new, suspend it or let it go on, and set its limits, unless None are given."""
 
         def work(sql: Sql) -> None:
             note(sql)
             sql.run(_QUERIES["enter_tenant"], name=name, now=to_text(at))
             sql.run(_QUERIES["suspend_tenant"], name=name, at=to_text(at) if suspended else None)
+            if limits:
+                sql.run(_LIMITS["put_limits"], kind="tenant", name=name, limits=as_json({**limits}))
+            elif limits is not None:
+                sql.run(_LIMITS["drop_limits"], kind="tenant", name=name)
 
         self._file.write(work)
 

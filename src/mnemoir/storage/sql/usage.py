@@ -45,6 +45,18 @@ class SqlUsage:
             for tenant, user, what, at, amount in rows
         ]
 
+    async def make_nobodys(self, tenant: str, user: str) -> int:
+        """Count what a user has used as nobody's, so that no row names them; how many rows did."""
+        of = {"tenant": tenant, "user": user}
+
+        def work(sql: Sql) -> int:
+            sql.run(_QUERIES["keep_usage_of_nobody"], **of)
+            return sql.run(_QUERIES["drop_usage_of"], **of)
+
+        count = await self._db.write(None, work)
+        await self._db.empty_log()
+        return count
+
     async def drop_before(self, day: date) -> None:
         """Delete what was used before that day."""
         await self._db.write(None, lambda sql: sql.run(_QUERIES["drop_usage_before"], before=day.isoformat()))

@@ -6045,7 +6045,7 @@ export interface components {
         };
         /**
          * TenantRecord
-         * @description A tenant and the number of its keys, ended ones too.
+         * @description A tenant, the number of its keys, ended ones too, and the quotas that it has of its own.
          */
         TenantRecord: {
             /** Name */
@@ -6056,6 +6056,10 @@ export interface components {
             created_at: string;
             /** Keys */
             keys: number;
+            /** Limits */
+            limits: {
+                [key: string]: number;
+            };
         };
         /**
          * TextPartAnswer
@@ -7365,7 +7369,7 @@ export interface components {
          * KeyBody
          * @description A key to make. Without `tenant` it is for the caller's; without `projects`, `user` or `configs` for all.
          *
-         *     `configs` are config users of the workflow tree.
+         *     `configs` are config users of the workflow tree. `limits` are quotas by name, in place of those that users have.
          */
         KeyBody: {
             /**
@@ -7390,6 +7394,10 @@ export interface components {
              * @enum {string}
              */
             env?: "live" | "test";
+            /** Limits */
+            limits?: {
+                [key: string]: number;
+            } | null;
         };
         /**
          * MergeBody
@@ -7874,13 +7882,17 @@ export interface components {
         };
         /**
          * TenantBody
-         * @description A tenant to add, suspend or let go on.
+         * @description A tenant to add, suspend or let go on. `limits` are its own quotas by name; left out, they stay.
          */
         TenantBody: {
             /** Name */
             name: string;
             /** Suspended */
             suspended?: boolean;
+            /** Limits */
+            limits?: {
+                [key: string]: number;
+            } | null;
         };
         /**
          * TextBody

@@ -1,0 +1,16 @@
+-- name: limits
+-- The limits of a tenant or a key; at most one row, by the primary key.
+SELECT limits FROM limits WHERE kind = :kind AND name = :name;
+
+-- name: put_limits
+-- Set the limits of a tenant or a key.
+REPLACE INTO limits (kind, name, limits) VALUES (:kind, :name, :limits);
+
+-- name: drop_limits
+-- Leave a tenant or a key without limits of its own.
+DELETE FROM limits WHERE kind = :kind AND name = :name;
+
+-- name: copy_limits
+-- Give a key the limits of another, if that has any.
+INSERT INTO limits (kind, name, limits)
+SELECT kind, :name, limits FROM limits WHERE kind = 'key' AND name = :of;
