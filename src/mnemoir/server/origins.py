@@ -24,8 +24,8 @@ from mnemoir.settings.addresses import is_loopback
 _TOKENS = re.compile(r"[A-Za-z0-9\-_, ]{1,2000}", re.ASCII)
 _METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 _SHOWN = (
-    b"X-Request-ID, X-Memory-Injected, X-Memory-Skipped, X-Mnemoir-Degraded, X-Mnemoir-Dropped, X-Overhead-Duration-Ms, "
-    b"X-Conversation-Id, "
+    b"X-Request-ID, X-Memory-Injected, X-Memory-Skipped, X-Mnemoir-Degraded, X-Mnemoir-Dropped, "
+    b"X-Overhead-Duration-Ms, X-Conversation-Id, "
     b"X-Workflow-Run-Id, X-Mnemoir-After, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset"
 )
 
