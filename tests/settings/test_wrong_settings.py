@@ -56,8 +56,8 @@ def test_an_unknown_key_is_named_with_the_nearest_and_all_allowed_ones():
     assert "mnemoir.yaml: server.prot is not a setting. Did you mean server.port?" in message
     assert "Allowed in server: host, port, root_path" in message
     assert (
-        "The sections are: server, limits, quotas, security, audit, storage, memory, llm, embedding, workflows, runs, "
-        "log." in complaint("colour: blue")
+        "The sections are: server, limits, quotas, security, audit, storage, memory, llm, embedding, workflows, "
+        "runs, log." in complaint("colour: blue")
     )
     assert "Allowed in llm.timeouts: connect_s" in complaint("llm: {timeouts: {conect_s: 1}}")
 
