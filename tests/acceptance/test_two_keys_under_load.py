@@ -114,7 +114,7 @@ def test_what_one_key_holds_keeps_another_waiting_no_longer_than_a_second(tmp_pa
                 took = sorted(seconds for _, seconds in told)
                 p99 = took[len(took) * 99 // 100]
                 print(
-                    f"{name}: {first_s:.1f} s while they come, then p99 {p99 * 1e3:.0f} ms, most {took[-1] * 1e3:.0f}, "
+                    f"{name}: {first_s:.1f} s at first, then p99 {p99 * 1e3:.0f} ms, most {took[-1] * 1e3:.0f}, "
                     f"{grown / 2**20:.0f} MiB more, {descriptors} descriptors"
                 )
                 assert {status for status, _ in told} == {200}, name
