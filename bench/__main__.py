@@ -3,7 +3,19 @@
 import sys
 from importlib import import_module
 
-NAMES = ("recall", "memories", "facts", "jobs", "conversations", "discussions", "chat", "workflows", "start", "ui")
+NAMES = (
+    "recall",
+    "memories",
+    "facts",
+    "jobs",
+    "conversations",
+    "discussions",
+    "chat",
+    "workflows",
+    "encryption",
+    "start",
+    "ui",
+)
 
 
 def main() -> int:
