@@ -11,6 +11,7 @@ NAMES = (
     "conversations",
     "discussions",
     "chat",
+    "access",
     "workflows",
     "encryption",
     "start",

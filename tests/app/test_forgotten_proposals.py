@@ -96,7 +96,7 @@ async def test_what_waited_ninety_days_ends_without_any_setting(chats, tmp_path)
         proposed_at=to_text(utc_now() - timedelta(days=89, hours=23)),
     )
     await chats.parts.proposals.add(Scope(project=chats.project, user="user"), [young])
-    assert await chats.parts.pruning.expire() == 0
+    assert (await chats.parts.pruning.expire())["proposals"] == 0
     chats.parts.proposals._clock = lambda: utc_now() + timedelta(days=1)
-    assert await chats.parts.pruning.expire() == 1
+    assert (await chats.parts.pruning.expire())["proposals"] == 1
     assert holds(tmp_path, [SECRET]) == {}

@@ -43,7 +43,7 @@ class Notes:
         await self.db.empty_log()
         return {"notes": gone}
 
-    async def prune(self, days: int) -> int:
+    async def prune(self, days: int, dry_run: bool) -> int:
         return await self._changed("DELETE FROM notes WHERE days > :days", days=days)
 
     async def counts(self) -> Mapping[str, int]:

@@ -225,12 +225,12 @@ async def test_what_ends_by_itself_does_so_without_a_setting_but_not_by_a_clock_
     async def forget(scope: Scope) -> dict[str, int]:
         return {}
 
-    async def expire() -> int:
-        return 1
+    async def expire(dry_run: bool) -> dict[str, int]:
+        return {"proposals": 1}
 
     kind = MemoryKind(name="proposal", forget=forget, expire=expire)
     pruning = Pruning([kind], conversations.root, None, clock, clock.elapsed_s)
     clock.set_s = 100 * DAY_S
-    assert await pruning.expire() == 0
+    assert await pruning.expire() == {}
     clock.set_s, clock.passed_s = 0.0, 100 * DAY_S
-    assert await pruning.expire() == 1
+    assert await pruning.expire() == {"proposals": 1}

@@ -44,7 +44,7 @@ def test_a_question_and_its_answer_are_one_write_each_and_nothing_is_read_back(o
     assert (trips, [one.text for one in stored.new]) == (["write"], ["Hello"])
     gathering = Gathering()
     gathering.take([Text(text="Hi")])
-    assert store_answer(own, stored.turn, gathering, "run_1")  # its id
+    assert store_answer(own, stored.turn, gathering.so_far(), "run_1", "stop")  # its id
     assert trips == ["write", "write"]
 
 

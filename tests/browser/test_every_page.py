@@ -22,7 +22,7 @@ PAGES = {
     "/runs": "Runs",
     "/workflows": "Workflows",
     "/connect": "Connect",
-    "/keys": "Keys",
+    "/keys": "People and keys",
     "/status": "Status",
 }
 # one of each thing that a page shows when its address names it

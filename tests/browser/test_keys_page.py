@@ -31,9 +31,8 @@ async def test_a_key_is_made_used_and_revoked(start_site: StartSite, open_window
     site = await start_site()
     admin = made(site, role="admin", label="Admin")
     window = await open_window(site, alone=True)
-    page = await window.go("/keys")
+    page = await window.go("/keys?part=keys")
     await enter(page, admin)
-    await page.get_by_role("navigation", name="Pages").get_by_role("link", name="Keys").click()
     await window.has_no_barrier(("light", WIDE), ("dark", PHONE))
 
     await page.get_by_role("button", name="New key").click()
@@ -96,7 +95,7 @@ async def test_a_key_for_one_user_shows_what_is_theirs_alone(start_site: StartSi
 
     for target in ("/status", "/workflows", "/keys"):
         page = await window.go(target)
-        await expect(page.get_by_role("heading", name="Your key does not allow this")).to_be_visible()
+        await expect(page.get_by_role("heading", name="Your role does not allow this")).to_be_visible()
     await window.has_no_barrier(("light", PHONE), ("dark", WIDE))
 
 
@@ -107,7 +106,8 @@ async def test_who_may_only_see_the_server_begins_there(start_site: StartSite, o
     page = await window.go("/")
     await enter(page, key)
     await expect(page.get_by_role("heading", name="Status", exact=True)).to_be_visible()
-    await page.get_by_role("navigation", name="Pages").get_by_role("link", name="Keys").click()
+    await page.get_by_role("navigation", name="Pages").get_by_role("link", name="People and keys").click()
+    await page.get_by_role("tab", name="Keys").click()
     await expect(page.get_by_role("row").filter(has_text="in use here")).to_contain_text("operator")
     await page.get_by_role("navigation", name="Pages").get_by_role("link", name="Connect").click()
     await expect(page.get_by_role("heading", name="Connect", exact=True)).to_be_visible()

@@ -35,6 +35,7 @@ SHARED = {
         ("discussions", "list"),
         ("model", "show"),
         ("keys", "create"),
+        ("users", "invite"),
         ("audit", "list"),
     )
 }

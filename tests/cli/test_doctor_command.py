@@ -49,6 +49,7 @@ def test_on_a_fresh_machine_only_the_missing_model_is_reported(doctor, tmp_path)
         "database": "ok",
         "discussions": "ok",
         "conversations": "ok",
+        "keys": "ok",
         "model": "warn",
         "embedder": "ok",
         "port": "ok",

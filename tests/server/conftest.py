@@ -9,7 +9,9 @@ from typing import Any
 import aiohttp
 import pytest
 
+from mnemoir.app.api_keys import ApiKeys
 from mnemoir.app.parts import Parts, open_parts
+from mnemoir.app.sign_in.sessions import Sessions
 from mnemoir.server import ServerOptions, create_app
 from mnemoir.settings import load_settings
 from tests.scripted_llm import ScriptedLLM
@@ -58,6 +60,14 @@ async def listen(open_server: OpenServer) -> AsyncIterator[OpenServer]:
             return Server(app=server.app, parts=server.parts, url=url)
 
         yield start
+
+
+@pytest.fixture
+def known(tmp_path: Path) -> tuple[ApiKeys, Sessions]:
+    """The keys and sessions of a new data directory."""
+    settings = load_settings(None, {"storage.data_dir": str(tmp_path)}, environ={})
+    keys = ApiKeys(settings)
+    return keys, Sessions(settings, keys)
 
 
 class Clock:

@@ -9,10 +9,10 @@ from pydantic import TypeAdapter
 from starlette.routing import Match
 
 from mnemoir.providers.http import AsgiAnswer
-from mnemoir.server import conversations, discussions, memories, reference, runs, status, workflow_files
+from mnemoir.server import conversations, discussions, memories, reference, runs, sign_in, status, workflow_files
 from mnemoir.server.rest import Answer
 
-_PACKAGES = (reference, status, memories, runs, discussions, conversations)
+_PACKAGES = (reference, status, memories, runs, discussions, conversations, sign_in)
 _DEEPEST = 40  # workflows in each other; far more of them are more than pydantic reads
 ROUTES: list[APIRoute] = [
     route

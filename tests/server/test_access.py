@@ -6,13 +6,11 @@ from pathlib import Path
 import pytest
 
 import mnemoir.server
-from mnemoir.app.api_keys import ApiKeys
 from mnemoir.core.errors import SettingsError
 from mnemoir.core.scope import DEFAULT_TENANT, Principal
 from mnemoir.ports.memory_store import Project
 from mnemoir.server.access import ANYBODY, Guard, admit, principal_of, project_of
 from mnemoir.server.options import ServerOptions, check_exposure
-from mnemoir.settings import load_settings
 from tests.server.server_kit import error_of
 
 OWNERS = ("mnemoir.core.scope", "mnemoir.ports.memory_store")
@@ -23,11 +21,6 @@ FROM_A_SCOPE = {"memories/later.py"}  # which a request was given before
 def asked(path="/api/memories/search", query=b"", **headers):
     sent = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     return {"type": "http", "method": "POST", "path": path, "query_string": query, "headers": sent}
-
-
-@pytest.fixture
-def keys(tmp_path):
-    return ApiKeys(load_settings(None, {"storage.data_dir": str(tmp_path)}, environ={}))
 
 
 def test_no_other_module_of_the_server_makes_the_scope_of_a_request():
@@ -67,15 +60,15 @@ def test_a_request_that_has_not_passed_the_guard_has_no_principal_and_no_project
         ({"api_keys": ("k1",), "admin_api_key": "k1"}, {"x_api_key": "k1"}, Principal(key="settings:1")),
     ],
 )
-def test_the_guard_tells_who_asks(keys, options, headers, principal):
+def test_the_guard_tells_who_asks(known, options, headers, principal):
     scope = asked(**headers)
-    assert Guard(ServerOptions(**options), keys).refuse(scope) is None
+    assert Guard(ServerOptions(**options), *known).refuse(scope) is None
     assert principal_of(scope) == principal
 
 
-def test_a_refused_request_has_no_principal(keys):
+def test_a_refused_request_has_no_principal(known):
     scope = asked(x_api_key="wrong")
-    assert Guard(ServerOptions(api_keys=("k1",)), keys).refuse(scope) is not None
+    assert Guard(ServerOptions(api_keys=("k1",)), *known).refuse(scope) is not None
     with pytest.raises(LookupError):
         principal_of(scope)
 

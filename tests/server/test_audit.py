@@ -113,6 +113,24 @@ async def test_the_log_is_read_page_by_page(keyed):
     assert (numbers, rest["next"]) == ([3, 2, 1], None)
 
 
+async def test_the_log_is_narrowed_to_one_actor_and_to_one_day(keyed):
+    server, headers, ids = keyed
+    await server.ask("GET", "/api/export", **headers["admin"])
+    acts = [entry["action"] for entry in await entries(server, headers, actor=ids["admin"])]
+    assert acts == ["memories.export"] * 2
+    newest, *_ = listed = await entries(server, headers)
+    assert await entries(server, headers, day=newest["at"][:10]) == listed
+    assert await entries(server, headers, day="2001-02-03") == []
+    assert (await server.ask("GET", "/api/audit?day=soon", **headers["operator"])).status == 422
+
+
+async def test_an_admin_of_one_user_cannot_ask_for_the_acts_of_others(keyed):
+    server, headers, ids = keyed
+    text = server.parts.api_keys.create(role="admin", user="noa", by="test")[1]
+    await server.ask("GET", "/api/export?user_id=mira", **headers["admin"])
+    assert (await server.get(f"/api/audit?actor={ids['admin']}", x_api_key=text))["results"] == []
+
+
 async def test_a_server_without_keys_writes_no_log(server, tmp_path):
     succeeded(await server.ask("DELETE", "/api/memories?user_id=mira"))
     assert not list(tmp_path.rglob(ACCESS_FILE))
@@ -152,10 +170,12 @@ def changed(path, statement: str) -> None:
     [
         ("DELETE FROM audit WHERE number = 2", "entries 2 to 2 are missing"),
         ("UPDATE audit SET actor = 'somebody' WHERE number = 3", "entry 3 was changed"),
+        ("UPDATE audit SET target = 'other' WHERE number = 3", "the names in entry 3 were changed"),
+        ("UPDATE audit SET target = '' WHERE number = 3", "entry 3 lacks its names, and nobody"),
         ("UPDATE audit SET number = 5 WHERE number = 4", "entries 4 to 4 are missing"),
         (
             "INSERT INTO audit SELECT 5, at, tenant, actor, action, target, result, request_id, address, of, count,"
-            " chain FROM audit WHERE number = 4",
+            " chain, user, names, subject FROM audit WHERE number = 4",
             "entry 5 was changed",
         ),
     ],
@@ -179,6 +199,21 @@ def test_an_act_without_a_result_is_named(tmp_path):
         assert audit.problems() == [
             "entry 1: memories.delete_all of 2026-03-04T00:00:00.000Z was begun and has no result"
         ]
+
+
+async def test_reads_of_a_user_s_data_by_a_key_for_all_are_written_once_an_hour_with_their_number(keyed):
+    server, headers, ids = keyed
+    own = {"x_api_key": server.parts.api_keys.create(role="read", user="mira", by="test")[1]}
+    for _ in range(3):
+        await server.get("/api/memories/mira", **headers["read"])
+        await server.get("/api/memories/mira", **own)
+    await server.post("/api/memories/search", {"query": "cello", "user_id": "noa"}, **headers["read"])
+    await server.parts.audit.aclose()
+    found = await entries(server, headers, action="users.read")
+    assert [(one["actor"], one["user"], one["count"]) for one in found] == [
+        (ids["read"], "noa", 1),
+        (ids["read"], "mira", 3),
+    ]
 
 
 async def test_old_entries_go_and_the_rest_still_verifies_and_is_anchored(tmp_path):

@@ -19,6 +19,7 @@ MINE = "user_id=mira"
 NOT_JSON = {
     *("/", "/metrics", "/api/runs/live", "/api/export", "/api/conversations/export", "/api/blobs/{digest}"),
     *("/api/conversations/{id}/export", "/api/conversations/{id}/attachments/{name}", "/api/files/{name}"),
+    "/api/auth/oidc/{provider}/start",
 }
 PICTURE = "data:image/png;base64," + b64encode(png(filler=b"a cup of tea")).decode()
 TARGETS = {
@@ -41,9 +42,17 @@ TARGETS = {
     "/api/memories/proposals": [f"/api/memories/proposals?{MINE}"],
     "/api/memories/duplicates": [f"/api/memories/duplicates?{MINE}"],
     "/api/me": ["/api/me"],
+    "/api/auth": ["/api/auth"],
+    "/api/auth/clients": ["/api/auth/clients"],
+    "/api/users": ["/api/users"],
+    "/api/users/memory": ["/api/users/memory"],
+    "/api/invitations": ["/api/invitations"],
+    "/api/page/models": ["/api/page/models"],
     "/api/keys": ["/api/keys"],
     "/api/tenants": ["/api/tenants"],
     "/api/audit": ["/api/audit"],
+    "/api/holds": ["/api/holds"],
+    "/api/usage": ["/api/usage"],
     "/api/projects": ["/api/projects"],
     "/api/events/{event_id}": ["/api/events/{event}"],
     "/api/conversations": [f"/api/conversations?{MINE}"],
@@ -93,6 +102,8 @@ ABSENT = {
     "/api/runs/{run_id}": "/api/runs/none",
     "/api/memories/{memory_id}/history": "/api/memories/none/history",
     "/v1/models/{model_id}": "/v1/models/none",
+    "/api/me/sessions": "/api/me/sessions",
+    "/api/me/passkeys": "/api/me/passkeys",
 }
 
 

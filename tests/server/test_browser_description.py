@@ -87,7 +87,7 @@ async def test_every_operation_has_a_name_of_its_own(described):
 async def test_every_json_answer_is_described(described):
     empty = []
     for method, path, operation in described.operations():
-        if path in NOT_JSON | ANY_JSON | REFUSING or "204" in operation["responses"]:
+        if path in NOT_JSON | ANY_JSON | REFUSING or operation["responses"].keys() & {"204", "302"}:
             continue
         good = [told for status, told in operation["responses"].items() if status.startswith("2")]
         content = [schema for told in good for schema in told.get("content", {}).values()]

@@ -90,4 +90,5 @@ async def test_every_answer_in_json_is_described():
     exports = ("/api/export", CONVERSATIONS + "/export", ONE + "/export", "/api/discussions/{id}/export")
     files = (ONE + "/attachments/{name}", "/api/files/{name:path}", "/docs", "/docs/try.js", "/openapi.json")
     streams = ("/api/runs/live", ONE + "/answers/{answer_id}")
-    assert named == {("GET", path) for path in (*exports, *files, *streams, "/metrics")}
+    sign_in = ("/api/auth/oidc/{provider}/start", "/auth/callback", "/auth/callback.js")
+    assert named == {("GET", path) for path in (*exports, *files, *streams, *sign_in, "/metrics")}

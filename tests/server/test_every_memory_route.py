@@ -90,6 +90,9 @@ async def test_a_project_is_set_up_and_asked_after(client):
         "decayDays": 0,
         "searchLimit": 8,
         "review": "off",
+        "piiFacts": "off",
+        "piiMessages": "off",
+        "piiModels": "off",
     }
     for path in ("/health", "/api/health", "/openapi.json"):
         assert await client.ask("GET", path)

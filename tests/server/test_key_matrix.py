@@ -3,23 +3,38 @@
 import asyncio
 import json
 import re
+from collections import Counter
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from fastapi import FastAPI
 
+from mnemoir.app.api_keys import ApiKeys
 from mnemoir.core.ids import new_memory_id
-from mnemoir.server.access import OPEN_PATHS
+from mnemoir.core.scope import acting
+from mnemoir.server.access import is_open
 from mnemoir.server.rights import right_for
 from mnemoir.server.routing import Routing
+from mnemoir.storage.sql.engine import queries as queries_of
+from mnemoir.storage.sqlite.transactions import SqliteSql
+from tests.scripted_issuer import AUDIENCE, ScriptedIssuer
+from tests.server.described import Description
 from tests.server.route_table import layer_of
+from tests.server.sign_in.page import joined
 
 CELLO = "Plays the cello on Tuesdays"
 # the written matrix: what each route takes; a route that is not here fails the first test
 ANY, READ, WRITE, ADMIN, MANAGE, SERVER = "any", "read", "write", "admin", "manage", "server"
 MATRIX = {
-    ANY: "GET /api/me",
+    ANY: """
+        GET /api/me /api/me/sessions /api/me/passkeys /api/usage
+        POST /api/me/recovery-codes /api/me/passkeys /api/me/passkeys/options
+        PUT /api/me/password
+        DELETE /api/me/sessions/{session_id} /api/me/passkeys/{passkey_id}
+    """,
     READ: """
+        GET /api/page/models
         GET /v1/models /models /v1/models/{model_id} /models/{model_id} /api/tags /api/ps /api/blobs/{digest}
         POST /api/show /api/memories/search
         GET /api/memories /api/memories/{user_id} /api/memories/{memory_id}/history /api/memories/{memory_id}/details
@@ -38,6 +53,7 @@ MATRIX = {
         GET /api/files /api/files/{name}
     """,
     WRITE: """
+        POST /api/page/chat/completions
         POST /v1/chat/completions /chat/completions /v1/completions /completions /api/chat /api/generate
         DELETE /api/chat /api/generate
         POST /v1/embeddings /embeddings /api/embed /api/embeddings
@@ -66,9 +82,17 @@ MATRIX = {
         GET /api/workflows/files/{path} /api/workflows/kept/{path}
         PUT /api/workflows/files/{path}
         POST /api/workflows/check /api/workflows/kept/{path} /api/workflows/try
+        POST /api/subjects/{user_id}/export /api/subjects/{user_id}/erase
+        GET /api/holds
+        PUT /api/holds/{user_id}
+        DELETE /api/holds/{user_id}
     """,
     MANAGE: """
         GET /api/keys /api/tenants /api/audit /api/model/found
+        GET /api/users /api/users/memory /api/invitations /api/auth/clients
+        POST /api/invitations /api/users/{user_id}/reset
+        PATCH /api/users/{user_id}
+        DELETE /api/users/{user_id} /api/invitations/{invitation_id}
         POST /api/keys /api/keys/{key_id}/rotate /api/model/test /api/model/list
         POST /api/model/embedding/test /api/model/embedding/list
         PUT /api/tenants /api/model /api/model/embedding
@@ -76,12 +100,30 @@ MATRIX = {
     """,
     SERVER: """
         GET /ready /metrics /api/status /api/status/growth /api/status/latencies /api/clients
-        POST /api/status/check
+        POST /api/status/check /api/retention/run
     """,
 }
 STREAMS = {("GET", "/api/runs/live")}
-CHANGING = {("GET", "/api/audit")}  # each request adds to it
-ENDLESS_OR_TIMED = STREAMS | CHANGING | {("POST", path) for path in ("/v1/chat/completions", "/chat/completions")}
+CHANGING = {
+    ("GET", "/api/audit"),
+    ("GET", "/api/usage"),
+    ("POST", "/api/subjects/{user_id}/export"),
+}  # each request adds to the log
+RANDOM = {("POST", "/api/me/passkeys/options"), ("POST", "/api/me/recovery-codes")}
+ENDLESS_OR_TIMED = (
+    STREAMS
+    | CHANGING
+    | RANDOM
+    | {("POST", path) for path in ("/v1/chat/completions", "/chat/completions", "/api/page/chat/completions")}
+)
+
+
+# the queries over contents: of the memories' database, whose reads have no context, and of all other files
+OF_MEMORIES = ("change_log", "changes", "lists", "memories", "proposals", "search")
+OF_FILES = (
+    *("records/records", "records/search", "runs/runs", "sessions/messages", "sessions/sessions", "sessions/tree"),
+    *("sessions/searching", "sessions/ways"),
+)
 
 
 def written() -> dict[tuple[str, str], str]:
@@ -107,7 +149,7 @@ def routes_of(server) -> set[tuple[str, str]]:
         for method in (route.methods or ())
         if method not in ("HEAD", "OPTIONS")
     }
-    return {(method, path) for method, path in found if path not in OPEN_PATHS}
+    return {(method, path) for method, path in found if not is_open(path)}
 
 
 def body_of(values: dict[str, str]) -> dict:
@@ -140,18 +182,21 @@ def target(path: str, values: dict[str, str], query: str = "") -> str:
 
 
 @pytest.fixture
-async def served(open_server):
+async def served(open_server, tmp_path):
     """A server with keys and what Mira keeps in it; its keys by name, the ids of her things, and ids of nothing."""
-    server = await open_server()
+    issuer = ScriptedIssuer("https://issuer.example")
+    (tmp_path / "keys.json").write_text(json.dumps(issuer.key_set), encoding="utf-8")
+    taken = {"issuer": issuer.url, "audience": AUDIENCE, "jwks_file": str(tmp_path / "keys.json")}
+    server = await open_server({"auth.jwt": [taken | {"claims": {"role": "role"}}]})
     make = server.parts.api_keys.create
     keys = {role: make(role=role, by="test")[1] for role in ("read", "write", "admin", "operator")}
     keys["user"] = make(role="admin", user="noa", by="test")[1]
     keys["project"] = make(role="admin", projects=["kitchen"], by="test")[1]
+    keys["token"], keys["old token"] = issuer.token(sub="noa", role="admin"), issuer.token(role="admin", exp=1)
     keys["tenant"] = make(role="admin", tenant="acme", by="test")[1]
-    expiring, keys["expired"] = make(role="admin", by="test")
+    keys["expired"] = expired_key(server)
     revoked, keys["revoked"] = make(role="admin", by="test")
     server.parts.api_keys.revoke(revoked.id)
-    server.parts.api_keys.revoke(expiring.id)
     admin = {"x_api_key": keys["admin"]}
     said = {"messages": [{"role": "user", "content": CELLO}], "user_id": "mira", "infer": False}
     added = await server.post("/api/memories", said, **admin)
@@ -179,6 +224,35 @@ async def served(open_server):
     return server, keys, hers, {name: unlike(name, value) for name, value in hers.items()}
 
 
+def expired_key(server) -> str:
+    """A key that was made two days ago for one day."""
+    made_at = datetime.now(UTC) - timedelta(days=2)
+    with closing(ApiKeys(server.parts.settings, clock=lambda: made_at)) as earlier:
+        return earlier.create(role="admin", expires_at=made_at + timedelta(days=1), by="test")[1]
+
+
+@pytest.fixture
+def store_calls(monkeypatch) -> list[str]:
+    """The queries that requests ran over memories, conversations and runs, as they stand in the code."""
+    queries: list[str] = []
+    of_memories, of_files = (
+        {text for subject in subjects for text in queries_of(subject).values()}
+        for subjects in (OF_MEMORIES, OF_FILES)
+    )
+
+    def noted(run):
+        def noting(self, query: str, /, *values: object, **named: object):
+            if query in of_memories or (query in of_files and acting.get().request_id):
+                queries.append(query)
+            return run(self, query, *values, **named)
+
+        return noting
+
+    for name in ("rows", "each", "row", "value", "run", "many"):
+        monkeypatch.setattr(SqliteSql, name, noted(getattr(SqliteSql, name)))
+    return queries
+
+
 def unlike(name: str, value: str) -> str:
     """A value of the same form that names nothing."""
     if name in ("message_id", "answer_id", "proposal_id", "plan_id"):
@@ -196,12 +270,27 @@ async def test_every_route_has_a_row_in_the_matrix_and_takes_what_it_says(served
         assert (right_for(method, path.replace("{", "").replace("}", "")), method, path) == (right, method, path)
 
 
-@pytest.mark.parametrize("kind", ["none", "unknown", "revoked", "another server's", "cut short", "too long"])
+async def test_the_description_of_the_server_names_the_same_routes(served):
+    server, keys, *_ = served
+    described = Description(await server.get("/openapi.json", x_api_key=keys["admin"]))
+    told = {(method.upper(), path) for method, path, _ in described.operations() if not is_open(path)}
+    assert without_names(told) == without_names(ROWS)
+
+
+def without_names(routes) -> set[tuple[str, str]]:
+    return {(method, re.sub(r"\{[^}]+\}", "{}", path)) for method, path in routes}
+
+
+@pytest.mark.parametrize(
+    "kind", ["none", "unknown", "revoked", "expired", "another server's", "cut short", "too long", "old token"]
+)
 async def test_without_a_valid_key_no_route_is_open(served, kind):
     server, keys, hers, _ = served
     key = {
         "unknown": "mn_live_aaaaaaaa_" + "x" * 43,
         "revoked": keys["revoked"],
+        "expired": keys["expired"],
+        "old token": keys["old token"],
         "another server's": keys["admin"][:-1] + ("A" if keys["admin"][-1] != "A" else "B"),
         "cut short": keys["admin"][:-1],
         "too long": keys["admin"] + "x" * 600,
@@ -223,18 +312,25 @@ async def test_a_role_that_is_too_low_is_refused_by_every_route_that_takes_more(
         assert (answer.status, method, path) == (403, method, path)
 
 
-@pytest.mark.parametrize("kind", ["user", "project", "tenant"])
-async def test_elsewhere_looks_like_nowhere_on_every_route_and_nothing_there_changes(served, kind):
+@pytest.mark.parametrize("kind", ["user", "project", "tenant", "person", "token"])
+async def test_elsewhere_looks_like_nowhere_on_every_route_and_nothing_there_changes(served, kind, store_calls):
     server, keys, hers, none = served
     before = await everything(server, keys["admin"])
     query = "&project=default" if kind == "project" else ""
+    sent = {"authorization": f"Bearer {keys[kind]}"} if kind in keys else {}
+    if kind == "person":
+        sent = (await joined(server, "noa", memory_user="noa")).sent
     for method, path in sorted(ROWS.keys() - ENDLESS_OR_TIMED):
         told = []
+        if right_for(method, path) == READ:  # what was looked up is kept in memory from then on
+            for values in (hers, none):
+                await server.ask(method, target(path, values, query), body_of(values), **sent)
         for values in (hers, none):
             asked = target(path, values, query)
-            answer = await server.ask(method, asked, body_of(values), x_api_key=keys[kind])
+            store_calls.clear()
+            answer = await server.ask(method, asked, body_of(values), **sent)
             assert (b"cello" in answer.body.lower().replace(b"q=cello", b""), method, path) == (False, method, path)
-            told.append((answer.status, plain(answer.body, values)))
+            told.append((answer.status, plain(answer.body, values), Counter(store_calls)))
         assert (told[0], method, path) == (told[1], method, path)
     assert await everything(server, keys["admin"]) == before
 

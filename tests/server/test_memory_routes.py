@@ -225,14 +225,27 @@ async def test_a_projects_settings_are_merged_over_the_servers(open_server):
         "decayDays": 90,
         "searchLimit": 5,
         "review": "off",
+        "piiFacts": "off",
+        "piiMessages": "off",
+        "piiModels": "off",
     }
-    for change in ({"memoryEnabled": False}, {"decayDays": 6}, {"searchLimit": 0}, {"review": "all"}):
+    changes = (
+        {"memoryEnabled": False},
+        {"decayDays": 6},
+        {"searchLimit": 0},
+        {"review": "all"},
+        {"piiModels": "tag"},
+    )
+    for change in changes:
         assert (await server.ask("PUT", target, change)).status == 200
     assert await server.get(target) == {
         "memoryEnabled": False,
         "decayDays": 6,
         "searchLimit": 0,
         "review": "all",
+        "piiFacts": "off",
+        "piiMessages": "off",
+        "piiModels": "tag",
     }
     assert (await server.get(f"{MEMORIES}/settings"))["memoryEnabled"] is True
 

@@ -56,10 +56,20 @@ async def test_the_refusal_says_how_long_to_wait_and_repeats_no_key(listen, http
     assert await statuses(http, server.url + PROJECTS, 1, **sent) == [401]
 
 
-async def test_requests_without_a_key_are_never_counted(listen, http, clock):
+async def test_without_limits_requests_without_a_key_are_not_counted(listen, http, clock):
     server = await listen(api_keys=[KEY])
     assert await statuses(http, server.url + PROJECTS, 30) == [401] * 30
     assert await statuses(http, server.url + PROJECTS, 1, x_api_key=WRONG) == [401]
+
+
+async def test_with_limits_on_the_thirty_first_request_without_a_valid_key_is_refused(listen, http, clock):
+    server = await listen(api_keys=[KEY], rate_limits={"read": (1000, 1000)})
+    url = server.url + PROJECTS
+    assert await statuses(http, url, 31) == [401] * 30 + [429]
+    assert await statuses(http, url, 1, x_api_key=KEY) == [200]
+    assert await statuses(http, server.url + "/health", 1) == [200]
+    clock.now += 120
+    assert await statuses(http, url, 1) == [401]
 
 
 async def test_a_server_without_keys_counts_none(listen, http):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.settings import load_settings
+from mnemoir.settings import Settings, load_settings
 
 CANARY = "sk-canary-0123456789"
 
@@ -32,14 +32,33 @@ WRONG_VALUES = [
     ("server: {cors_origins: 5}", "server.cors_origins is '5' and must be a list, or one text with commas."),
     ("server: {cors_origins: [5]}", "server.cors_origins is a list and must be text; put it in quotes."),
     ("storage: {backend: sqlit}", "must be one of 'sqlite' or 'file' (did you mean 'sqlite'?)."),
+    ("server: {public_url: memory.org}", "server.public_url is 'memory.org' and must be a URL that starts with"),
+    ("auth: {session_hours: 0}", "mnemoir.yaml: auth.session_hours is '0' and must be greater than 0."),
     ("memory: {default_project: ../x}", "memory.default_project is '../x' and must be 1 to 128 letters"),
     ("memory: {decay_days: six}", "mnemoir.yaml: memory.decay_days is 'six' and must be a number."),
+    ("retention: {memories_days: 0}", "retention.memories_days is '0' and must be greater than or equal to 1."),
     ("memory: {search_limit: 0}", "memory.search_limit is '0' and must be greater than or equal to 1."),
     ("memory: {management_url: ftp://x}", "must be a URL that starts with http:// or https:// and names a host."),
     ("llm: {model: 5}", "llm.model is '5' and must be text; put it in quotes."),
     ("llm: {base_url: 'http://x:99999'}", "must have a port between 0 and 65535."),
     ("llm: {base_url: 'http://x/v1?a=b'}", "must end with its path, without ? or #."),
     ("llm: {timeouts: {total_s: .nan}}", "llm.timeouts.total_s is 'nan' and must be"),
+    ("auth: {jwt: 5}", "mnemoir.yaml: auth.jwt is '5' and must be a list"),
+    ("auth: {jwt: keycloak}", "must be a list of objects; in one text, write it as JSON."),
+    ("auth: {jwt: [{issuer: 'https://i'}]}", "mnemoir.yaml: auth.jwt[1].audience is missing."),
+    ("auth: {jwt: [{issuer: i, audience: m}]}", "auth.jwt[1] needs jwks_url or jwks_file"),
+    ("auth: {jwt: [{issuer: i, audience: m, algorithms: HS256}]}", "auth.jwt[1].algorithms must be"),
+    (
+        "auth: {jwt: [{issuer: i, audience: m, algorithms: [none]}]}",
+        "auth.jwt[1].algorithms[1] must be one of 'RS256'",
+    ),
+    ("auth: {jwt: [{issuer: i, audience: m, jwks_url: 'http://far/k'}]}", "auth.jwt[1].jwks_url must be a URL that"),
+    ("auth: {jwt: [{issuer: i, audience: m, role_map: {a: god}}]}", "auth.jwt[1].role_map.a must be one of 'read'"),
+    ("auth: {oidc: [{id: A/B}]}", "auth.oidc[1].id must be 1 to 32 small letters, digits or dashes"),
+    ("auth: {oidc: [{id: a, colour: blue}]}", "auth.oidc[1].colour is not known there."),
+    ("pii: {policy: {models: hide}}", "must be one of 'off', 'tag', 'redact' or 'block'."),
+    ("pii: {countries: [Norway]}", "must be ISO codes of countries with two letters, such as DE"),
+    ("pii: {detector: a b}", "must name an entry point of mnemoir.detectors, or a function as module:function"),
     ("log: {level: loud}", "must be one of 'debug', 'info', 'warning' or 'error'."),
     ("server: 5", "mnemoir.yaml: server is a section; write its keys below it: host, port,"),
     ("- a\n- b", "mnemoir.yaml: must hold sections such as 'server:', not a single value or a list."),
@@ -54,11 +73,8 @@ def test_a_wrong_value_is_named_with_its_file_key_and_what_is_allowed(yaml, expe
 def test_an_unknown_key_is_named_with_the_nearest_and_all_allowed_ones():
     message = complaint("server: {prot: 1}")
     assert "mnemoir.yaml: server.prot is not a setting. Did you mean server.port?" in message
-    assert "Allowed in server: host, port, root_path" in message
-    assert (
-        "The sections are: server, limits, security, audit, encryption, storage, memory, llm, embedding, workflows, runs, log."
-        in complaint("colour: blue")
-    )
+    assert "Allowed in server: host, port, public_url" in message
+    assert f"The sections are: {', '.join(Settings.model_fields)}." in complaint("colour: blue")
     assert "Allowed in llm.timeouts: connect_s" in complaint("llm: {timeouts: {conect_s: 1}}")
 
 
@@ -104,6 +120,9 @@ SECRETS = [
     {"yaml": f"llm: {{api_key: '{CANARY} with spaces'}}"},
     {"yaml": f"llm: {{apikey: {CANARY}}}"},
     {"yaml": f"server: {CANARY}"},
+    {"yaml": f"auth: {{oidc: [{{id: a, client_secret: '{CANARY} with spaces'}}]}}"},
+    {"MNEMOIR_AUTH__OIDC": f'[{{"client_secret": "{CANARY}"}}'},
+    {"MNEMOIR_AUTH__OIDC": f'[{{"client_secret": ["{CANARY}"]}}]'},
     {"yaml": f"llm: {{base_url: 'http://me:{CANARY}@box/v1'}}"},
     {"yaml": f"llm:\n  api_key: {CANARY}: '"},
     {"yaml": f'llm:\n  api_key: "{CANARY}\\q"'},
@@ -158,3 +177,9 @@ def test_an_alias_bomb_is_refused():
 
 def test_a_huge_file_is_not_read():
     assert "is larger than 1048576 bytes" in complaint("#" * 1_100_000)
+
+
+def test_norway_is_a_country_in_yaml_too():
+    Path("mnemoir.yaml").write_text("pii: {countries: [NO, se], regions: 'at, de'}", encoding="utf-8")
+    pii = load_settings(None, {}, {"HOME": "/nowhere"}).pii
+    assert (pii.countries, pii.regions) == (("NO", "SE"), ("AT", "DE"))

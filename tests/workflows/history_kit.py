@@ -18,7 +18,9 @@ from mnemoir.core.messages import Message, text_message
 from mnemoir.core.runs import NodeTrace
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background
-from mnemoir.storage.sql import SqlJobQueue
+from mnemoir.privacy.detection import Rules
+from mnemoir.privacy.handling import PersonalData, PersonalDataOptions
+from mnemoir.storage.sql import SqlJobQueue, SqlPersonalValues, SqlProjectSettings
 from mnemoir.storage.sql.catalogue import Catalogue
 from mnemoir.storage.sqlite import SqliteEngine, open_database
 from mnemoir.workflows.run import Caller
@@ -92,6 +94,12 @@ class Talks:
             self.desk.runs,
             RecordingOptions(),
             Titles(conversations, None),
+            PersonalData(
+                Rules,
+                SqlProjectSettings(self.database),
+                SqlPersonalValues(self.database, lambda: b"key", reversible=False),
+                PersonalDataOptions(),
+            ),
         )
         return self
 

@@ -1,29 +1,33 @@
 """The keys that callers are known by: made, listed, ended, and recognised in requests.
 
 They lie in a file of their own in the data directory, which the command line changes beside a running server: a
-change counts from the next request on. Without the file no key is needed. The pepper of the hashes is a setting, or a
-file of mode 0600 that is made with the first key.
+change counts within a second, one of this process and a new key at once. Without the file no key is needed. The
+pepper of the hashes is a setting, or a file of mode 0600 that is made with the first key.
 """
 
 import asyncio
 import hmac
+import math
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from time import monotonic
 
 from mnemoir.core.api_keys import LONGEST_LABEL, ApiKey, Env, hash_of, new_pepper, new_text, parts_of
 from mnemoir.core.atomic_file import replacing
-from mnemoir.core.audit import AuditEntry
+from mnemoir.core.audit import ERASURE, AuditEntry, subject_of
 from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.errors import InvalidRequest, NotFound, StorageUnavailable
 from mnemoir.core.scope import DEFAULT_TENANT, ROLES, Principal, Role, acting, entity_name, project_name
 from mnemoir.settings import Settings
 from mnemoir.storage.sql.api_keys import Note, SqlApiKeys, Tenant
-from mnemoir.storage.sql.audit_log import SqlAuditLog, append
+from mnemoir.storage.sql.audit_log import SqlAuditLog, append, erase_names
+from mnemoir.storage.sql.engine import Sql
 from mnemoir.storage.sqlite.data_file import prepare_folder
 from mnemoir.storage.sqlite.opening import open_access_file
 from mnemoir.storage.sqlite.shared_file import SharedFile, folder_locked
@@ -32,6 +36,7 @@ ACCESS_FILE = "access.db"
 PEPPER_FILE = "secrets/pepper"
 _MOST_KNOWN = 10_000  # keys looked up lately, unknown ones too
 _NOTED_EVERY = timedelta(minutes=1)
+_LOOKED_EVERY_S = 1.0  # at the file: two looks cost more than all else of recognising a key
 _UNKNOWN_HASH = bytes(32)
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _State = tuple[tuple[int, int, int] | None, ...]
@@ -43,30 +48,51 @@ class ApiKeys:
     Recognising a key costs some microseconds once it is known.
     """
 
-    def __init__(self, settings: Settings, clock: Clock = utc_now) -> None:
-        """Opens the file, if it is there."""
+    def __init__(self, settings: Settings, clock: Clock = utc_now, ticks: Callable[[], float] = monotonic) -> None:
+        """Opens the file, if it is there. `ticks` are seconds that only grow."""
         self._path = settings.storage.data_dir / ACCESS_FILE
         self._watched = (str(self._path), f"{self._path}-wal")
         self._pepper_path = settings.storage.data_dir / PEPPER_FILE
         given = settings.security.pepper
         self._pepper: bytes | None = None if given is None else given.get_secret_value().encode()
         self._clock = clock
+        self._ticks = ticks
+        self._looked_at = -math.inf
+        self._writes = 0  # of this process, when the file was looked at
         self._lock = threading.Lock()
         self._file: SharedFile | None = None
         self._state: _State = ()
         self._has_keys = self._is_open = False
-        self._count = 0
+        self._count = self._version = 0
+        self._suspended: frozenset[str] | None = None  # None: not looked up since the file changed
         self._known: OrderedDict[str, _Known] = OrderedDict()
         self._notes = ThreadPoolExecutor(1, thread_name_prefix="key-use")
         self._refresh()
 
     @property
     def count(self) -> int:
-        """The number of keys that were made and not revoked, at most two, as of the last change."""
+        """The number of keys not revoked and users not disabled, at most two, as of the last change."""
         return self._count
 
+    @property
+    def version(self) -> int:
+        """A number that grows with every change of the file; 0 without one. What was read before is then old."""
+        with self._lock:
+            self._refresh()
+            return self._version if self._file is not None else 0
+
+    @property
+    def pepper(self) -> bytes:
+        """The pepper of all hashes; made if there is none. Blocks."""
+        with self._lock:
+            return self._pepper_made()
+
+    def soon(self, work: Callable[[], object]) -> None:
+        """Run `work` in the thread that notes uses."""
+        self._notes.submit(work)
+
     def are_required(self, *, is_local: bool) -> bool:
-        """True when a key was ever made here; where only this machine is let in, unless keys were switched off."""
+        """True when a key or a user was ever made; where only this machine calls, unless switched off."""
         with self._lock:
             self._refresh()
             return self._has_keys and not (self._is_open and is_local)
@@ -79,6 +105,9 @@ class ApiKeys:
         with self._lock:
             self._refresh()
             known = self._looked_up(parts.id)
+            if known.key is None:  # it may have been made a moment ago
+                self._refresh(now=True)
+                known = self._looked_up(parts.id)
             pepper = self._pepper_read() if self._has_keys else b""
         # an unknown id takes as long as a wrong secret
         is_same = hmac.compare_digest(hash_of(parts.secret, pepper), known.hash)
@@ -87,7 +116,7 @@ class ApiKeys:
             return None
         if now >= known.note_use_at:
             known.note_use_at = now + _NOTED_EVERY
-            self._notes.submit(SqlApiKeys(self._opened()).note_use, known.key.id, now)
+            self.soon(partial(SqlApiKeys(self.opened()).note_use, known.key.id, now))
         return known.principal
 
     def create(
@@ -97,6 +126,7 @@ class ApiKeys:
         tenant: str = DEFAULT_TENANT,
         projects: Sequence[str] | None = None,
         user: str | None = None,
+        configs: Sequence[str] | None = None,
         label: str = "",
         expires_at: datetime | None = None,
         env: Env = "live",
@@ -107,10 +137,11 @@ class ApiKeys:
             id="",
             hash=b"",
             tenant=tenant_name(tenant),
-            role=_role(role),
-            projects=None if projects is None else sorted({project_name(one) for one in projects}),
+            role=role_name(role),
+            projects=project_names(projects),
             user=None if user is None else entity_name(user, "user"),
-            label=_label(label),
+            configs=config_names(configs),
+            label=label_text(label),
             created_at=self._clock(),
             created_by=by,
             expires_at=self._later(expires_at),
@@ -141,10 +172,22 @@ class ApiKeys:
         place = None if after is None else (to_text(after.created_at), after.id)
         return [] if keys is None else keys.listed(tenant, limit=limit, after=place)
 
+    def of_user(self, tenant: str, user: str) -> Sequence[ApiKey]:
+        """The keys that are bound to a user, oldest first."""
+        keys = self._store()
+        return [] if keys is None else keys.of_user(tenant, user)
+
+    def users(self) -> Sequence[tuple[str, str]]:
+        """The tenants and users that keys are bound to, each once."""
+        keys = self._store()
+        return [] if keys is None else keys.users()
+
     def revoke(self, key_id: str, tenant: str | None = None) -> ApiKey:
         """End a key at once; again for one that has ended. Raises NotFound."""
         ended = self.get(key_id, tenant)
-        SqlApiKeys(self._opened()).revoke(key_id, self._clock(), self._note("keys.revoke", ended.tenant, key_id))
+        SqlApiKeys(self.opened()).revoke(
+            key_id, self._clock(), self.note("keys.revoke", ended.tenant, key_id, ended.user or "")
+        )
         return self.get(key_id, tenant)
 
     def tenants(self) -> Sequence[Tenant]:
@@ -152,10 +195,22 @@ class ApiKeys:
         keys = self._store()
         return [] if keys is None else keys.tenants()
 
+    def is_suspended(self, tenant: str) -> bool:
+        """Whether nobody of that tenant is let in. Costs a look at the file, and more only after it changed."""
+        with self._lock:
+            self._refresh()
+            if self._suspended is None:
+                self._suspended = frozenset() if self._file is None else SqlApiKeys(self._file).suspended()
+            return tenant in self._suspended
+
+    def tenant_names(self) -> Sequence[str]:
+        """The names of all tenants."""
+        return [tenant.name for tenant in self.tenants()]
+
     def put_tenant(self, name: str, *, suspended: bool) -> None:
         """Add a tenant, or suspend one: its keys are then refused. Raises InvalidRequest."""
-        note = self._note("tenants.suspend" if suspended else "tenants.put", name, name)
-        SqlApiKeys(self._opened()).put_tenant(tenant_name(name), self._clock(), suspended=suspended, note=note)
+        note = self.note("tenants.suspend" if suspended else "tenants.put", name, name)
+        SqlApiKeys(self.opened()).put_tenant(tenant_name(name), self._clock(), suspended=suspended, note=note)
 
     @property
     def has_file(self) -> bool:
@@ -168,7 +223,13 @@ class ApiKeys:
         """The audit log beside the keys, and the key of its chain; made if there is none. Blocks."""
         with self._lock:
             pepper = self._pepper_made()
-        return SqlAuditLog(self._opened()), _chain_key(pepper)
+        return SqlAuditLog(self.opened()), _chain_key(pepper)
+
+    def secret_for(self, purpose: str) -> bytes:
+        """A secret of this data directory for one purpose; it is made with the first use. Blocks."""
+        with self._lock:
+            pepper = self._pepper_made()
+        return hmac.digest(pepper, purpose.encode(), "sha256")
 
     def note_act(self, action: str, target: str, tenant: str, result: str, of: int | None = None) -> int | None:
         """Write down an act of the command line that changes no key, or the result `of` one; the entry's number.
@@ -178,12 +239,12 @@ class ApiKeys:
         if not self.has_file:
             return None
         log, key = self.audit_log()
-        return log.put([replace(self._entry(action, tenant, target, result), of=of)], key)[0]
+        return log.put([replace(self._entry(action, tenant, target, "", result), of=of)], key)[0]
 
     def switch(self, *, on: bool) -> None:
         """Need keys, or none although there are some, where only this machine is let in."""
-        note = self._note("keys.enable" if on else "keys.disable", DEFAULT_TENANT, "")
-        SqlApiKeys(self._opened()).switch(on=on, note=note)
+        note = self.note("keys.enable" if on else "keys.disable", DEFAULT_TENANT, "")
+        SqlApiKeys(self.opened()).switch(on=on, note=note)
 
     async def aclose(self) -> None:
         """Write down what was used last, and close the file."""
@@ -203,25 +264,48 @@ class ApiKeys:
             pepper = self._pepper_made()
         parts, text = new_text(env)
         made = replace(key, id=parts.id, hash=hash_of(parts.secret, pepper))
-        note = self._note("keys.create" if replaces is None else "keys.rotate", made.tenant, made.id)
-        SqlApiKeys(self._opened()).put(made, replaces=replaces, overlap_until=overlap_until, note=note)
+        action = "keys.create" if replaces is None else "keys.rotate"
+        note = self.note(action, made.tenant, made.id, made.user or "")
+        SqlApiKeys(self.opened()).put(made, replaces=replaces, overlap_until=overlap_until, note=note)
         return made, text
 
-    def _note(self, action: str, tenant: str, target: str) -> Note:
-        """What writes down a change of keys, by whoever acts now."""
+    def erase_user(self, tenant: str, user: str) -> tuple[int, int]:
+        """End a user's keys, and erase the name in them and in the audit log; how many keys and entries had it.
+
+        The keys stay as ended ones: a server that lost its last key would let everybody in. Blocks.
+        """
+        if not self.has_file:
+            return 0, 0
         with self._lock:
             key = _chain_key(self._pepper_made())
-        entry = self._entry(action, tenant, target, "done")
+        counts = [0]
+        entry = self._entry(ERASURE, tenant, "", user)
+
+        def erase(sql: Sql) -> None:
+            counts[0] = erase_names(sql, entry, key)
+
+        name = f"erased:{subject_of(tenant, user, key).hex()[:12]}"
+        file = self.opened()
+        keys = SqlApiKeys(file).erase_user(tenant, user, name, self._clock(), erase)
+        file.empty_log()
+        return keys, counts[0]
+
+    def note(self, action: str, tenant: str, target: str, user: str = "") -> Note:
+        """What writes down a change of keys or users, by whoever acts now, in the transaction of that change."""
+        with self._lock:
+            key = _chain_key(self._pepper_made())
+        entry = self._entry(action, tenant, target, user)
         return lambda sql: append(sql, entry, key)
 
-    def _entry(self, action: str, tenant: str, target: str, result: str) -> AuditEntry:
+    def _entry(self, action: str, tenant: str, target: str, user: str, result: str = "done") -> AuditEntry:
         act = acting.get()
         return AuditEntry(
             at=to_text(self._clock()),
             tenant=tenant,
-            actor=act.principal.key or "command line",
+            actor=act.principal.key or ("anybody" if act.request_id else "command line"),
             action=action,
             target=target,
+            user=user,
             result=result,
             request_id=act.request_id,
         )
@@ -240,25 +324,34 @@ class ApiKeys:
             self._refresh()
             return None if self._file is None else SqlApiKeys(self._file)
 
-    def _opened(self) -> SharedFile:
+    def opened(self) -> SharedFile:
+        """The file of tenants, keys and users; made if there is none. The caller does not close it."""
         with self._lock:
             if self._file is None:
                 self._file = open_access_file(self._path)
             return self._file
 
-    def _refresh(self) -> None:
-        """Forget what was looked up before the file changed last."""
+    def _refresh(self, *, now: bool = False) -> None:
+        """Forget what was looked up before the file changed last; a look at it `now` misses nothing."""
+        ticks, writes = self._ticks(), 0 if self._file is None else self._file.writes
+        is_recent = writes == self._writes and ticks - self._looked_at < _LOOKED_EVERY_S
+        if is_recent and self._has_keys and not now:
+            return
         state = _stat(self._watched[0]), _stat(self._watched[1])
         if state == self._state:
+            self._looked_at, self._writes = ticks, writes
             return
         if self._file is not None and state[0] is None:  # a new, empty one would let everybody in
             raise StorageUnavailable(f"{self._path} is gone. Put it back, or start the server without its keys.")
         if self._file is None and state[0] is not None:
             self._file = open_access_file(self._path)
         self._known.clear()
+        self._suspended = None
+        self._version += 1
         if self._file is not None:
             self._has_keys, self._is_open, self._count = SqlApiKeys(self._file).state()
         self._state = _stat(self._watched[0]), _stat(self._watched[1])
+        self._looked_at, self._writes = ticks, writes
 
     def _looked_up(self, key_id: str) -> "_Known":
         found = self._known.get(key_id)
@@ -322,7 +415,18 @@ def tenant_name(raw: str) -> str:
         ) from None
 
 
-def _role(raw: str) -> Role:
+def project_names(raw: Sequence[str] | None) -> Sequence[str] | None:
+    """Names of projects, each once; None for all. Raises InvalidRequest."""
+    return None if raw is None else sorted({project_name(one) for one in raw})
+
+
+def config_names(raw: Sequence[str] | None) -> Sequence[str] | None:
+    """Names of config users, each once; None for all. Raises InvalidRequest."""
+    return None if raw is None else sorted({entity_name(one, "configs") for one in raw})
+
+
+def role_name(raw: str) -> Role:
+    """`raw`, if it is a role. Raises InvalidRequest."""
     for role in ROLES:
         if raw == role:
             return role
@@ -331,7 +435,8 @@ def _role(raw: str) -> Role:
     )
 
 
-def _label(raw: str) -> str:
+def label_text(raw: str) -> str:
+    """`raw`, trimmed, if it is one line of bounded length. Raises InvalidRequest."""
     label = raw.strip()
     if len(label) > LONGEST_LABEL or not label.isprintable():
         raise InvalidRequest(

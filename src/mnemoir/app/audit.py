@@ -1,28 +1,32 @@
 """The audit log of a data directory: who did what with keys, settings and all of somebody's data.
 
 An act that goes through several files has an entry before it, and another with its result behind it. Refusals are
-gathered for some seconds, and written once with their number. The log is in the file of the keys, and is off as long
-as no key is needed.
+gathered for some seconds, and written once with their number. So are reads of a user's data by keys that are bound to
+no user, for the rest of the hour. The log is in the file of the keys, and is off as long as no key is needed.
 """
 
 import asyncio
-import os
 from collections import Counter
-from collections.abc import Sequence
-from datetime import timedelta
-from pathlib import Path
+from collections.abc import Coroutine, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+from functools import partial
+from typing import Any
 
 import structlog
 
 from mnemoir.app.api_keys import ApiKeys
-from mnemoir.core.atomic_file import append_file
+from mnemoir.core.atomic_file import append_line
 from mnemoir.core.audit import AuditEntry
 from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.core.scope import acting
+from mnemoir.core.scope import Principal, acting
 from mnemoir.settings import Settings
 
 _GATHERED_S = 5.0
+_READ = "users.read"
+_HOUR_S = 3600
+_MOST_READ = 10_000  # users gathered; more are written at once
 _PATIENCE = timedelta(minutes=10)  # for an act that is under way, such as a large export
 _UPKEEP_S = 3600.0
 _log = structlog.get_logger(__name__)
@@ -37,8 +41,10 @@ class Audit:
         self._clock = clock
         self._kept = timedelta(days=settings.audit.keep_days)
         self._anchor = settings.audit.anchor
-        self._refused: Counter[tuple[str, str, str, str, str]] = Counter()
+        self._refused: Counter[tuple[str, str, str, str, str, str]] = Counter()
         self._flush: asyncio.TimerHandle | None = None
+        self._reads: Counter[tuple[str, str, str]] = Counter()
+        self._hour_ends: asyncio.TimerHandle | None = None
         self._flushing: set[asyncio.Task[None]] = set()
         self._upkeep: asyncio.Task[None] | None = None
 
@@ -47,44 +53,76 @@ class Audit:
         if self.is_on:
             self._upkeep = asyncio.create_task(self._keep_up(), name="upkeep of the audit log")
 
-    async def begin(self, action: str, target: str, address: str) -> int:
-        """Write down an act before it; the number of its entry."""
-        return await self._put(self._entry(action, target, "begun", address))
+    async def begin(self, action: str, target: str, address: str, user: str = "") -> int:
+        """Write down an act before it, which is about a user's data; the number of its entry."""
+        return await self._put(self._entry(action, target, "begun", address, user))
 
-    async def end(self, number: int, action: str, target: str, result: str, address: str) -> None:
+    async def end(self, number: int, action: str, target: str, result: str, address: str, user: str = "") -> None:
         """Write down how the act of that number ended."""
-        await self._put(self._entry(action, target, result, address, of=number))
+        await self._put(self._entry(action, target, result, address, user, of=number))
+
+    async def note(self, principal: Principal, action: str, target: str, address: str) -> None:
+        """Write down an act of somebody that is done with this entry."""
+        entry = self._entry(action, target, "done", address, "")
+        await self._put(replace(entry, tenant=principal.tenant, actor=principal.key))
 
     def refused(self, status: int, action: str, address: str) -> None:
         """Note a refusal; it is written within seconds, with the number of those like it."""
         principal = acting.get().principal
-        self._refused[principal.tenant, principal.key or "anybody", action, str(status), address] += 1
+        about = principal.user or ""
+        self._refused[principal.tenant, principal.key or "anybody", about, action, str(status), address] += 1
         if self._flush is None:
-            self._flush = asyncio.get_running_loop().call_later(_GATHERED_S, self._begin_flush)
+            self._flush = asyncio.get_running_loop().call_later(
+                _GATHERED_S, lambda: self._begin(self._write_refused())
+            )
+
+    def has_read(self) -> None:
+        """Note whose data the present request has read; written once a key, user and hour, with how often."""
+        act = acting.get()
+        for user in act.users_read:
+            self._reads[act.principal.tenant, act.principal.key, user] += 1
+        if len(self._reads) >= _MOST_READ:
+            self._begin(self._write_reads())
+        elif self._hour_ends is None and act.users_read:
+            left_s = _HOUR_S - self._clock().timestamp() % _HOUR_S
+            self._hour_ends = asyncio.get_running_loop().call_later(left_s, lambda: self._begin(self._write_reads()))
 
     async def newest(
-        self, tenant: str | None, *, limit: int, before: int | None, action: str | None, actor: str | None = None
+        self,
+        tenant: str | None,
+        *,
+        limit: int,
+        before: int | None,
+        action: str | None,
+        actor: str | None = None,
+        day: date | None = None,
     ) -> Sequence[AuditEntry]:
-        """Entries of a tenant, None for all, newest first; only of this `action` and `actor`, if given."""
+        """Entries of a tenant, None for all, newest first; of this `action`, `actor` and day in UTC, if given."""
         log, _ = await asyncio.to_thread(self._keys.audit_log)
-        return await asyncio.to_thread(log.newest, tenant, limit=limit, before=before, action=action, actor=actor)
+        asked = partial(log.newest, tenant, limit=limit, before=before, action=action, actor=actor, day=day)
+        return await asyncio.to_thread(asked)
 
     def problems(self) -> list[str]:
         """Where the log was changed, and acts without a result; [] for a sound log. Blocks."""
         log, key = self._keys.audit_log()
         return log.problems(key, open_before=self._clock() - _PATIENCE)
 
+    async def write_gathered(self) -> None:
+        """Write the refusals and reads that were gathered, now."""
+        await self._write_refused()
+        await self._write_reads()
+
     async def aclose(self) -> None:
-        """Write the refusals that were gathered."""
+        """Write what was gathered."""
         if self._upkeep is not None:
             self._upkeep.cancel()
-        if self._flush is not None:
-            self._flush.cancel()
-            await self._write_refused()
+        await self.write_gathered()
         if self._flushing:
             await asyncio.wait(self._flushing)
 
-    def _entry(self, action: str, target: str, result: str, address: str, of: int | None = None) -> AuditEntry:
+    def _entry(
+        self, action: str, target: str, result: str, address: str, user: str, of: int | None = None
+    ) -> AuditEntry:
         act = acting.get()
         return AuditEntry(
             at=to_text(self._clock()),
@@ -92,6 +130,7 @@ class Audit:
             actor=act.principal.key or "anybody",
             action=action,
             target=target,
+            user=user or act.principal.user or "",
             result=result,
             request_id=act.request_id,
             address=address,
@@ -105,24 +144,46 @@ class Audit:
 
         return await asyncio.to_thread(put)
 
-    def _begin_flush(self) -> None:
-        self._flush = None
-        task = asyncio.create_task(self._write_refused(), name="audit of refusals")
+    def _begin(self, writing: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(writing, name="audit of what was gathered")
         self._flushing.add(task)
         task.add_done_callback(self._flushing.discard)
 
     async def _write_refused(self) -> None:
-        refused, self._refused = self._refused, Counter()
+        _cancel(self._flush)
+        (refused, self._refused), self._flush = (self._refused, Counter()), None
         at = to_text(self._clock())
         entries = [
-            AuditEntry(at=at, tenant=tenant, actor=actor, action=action, result=status, address=address, count=count)
-            for (tenant, actor, action, status, address), count in refused.items()
+            AuditEntry(
+                at=at,
+                tenant=tenant,
+                actor=actor,
+                action=action,
+                user=user,
+                result=status,
+                address=address,
+                count=count,
+            )
+            for (tenant, actor, user, action, status, address), count in refused.items()
         ]
+        await self._write(entries, "refusals")
+
+    async def _write_reads(self) -> None:
+        _cancel(self._hour_ends)
+        (reads, self._reads), self._hour_ends = (self._reads, Counter()), None
+        at = to_text(self._clock())
+        entries = [
+            AuditEntry(at=at, tenant=tenant, actor=actor, action=_READ, user=user, result="done", count=n)
+            for (tenant, actor, user), n in reads.items()
+        ]
+        await self._write(entries, "reads")
+
+    async def _write(self, entries: Sequence[AuditEntry], what: str) -> None:
         try:
             if entries:
                 await self._put(*entries)
         except StorageUnavailable as exc:
-            _log.warning("refusals not written to the audit log", count=refused.total(), cause=exc.message)
+            _log.warning("not written to the audit log", what=what, count=len(entries), cause=exc.message)
 
     async def _keep_up(self) -> None:
         while True:
@@ -140,12 +201,9 @@ class Audit:
         log.prune(self._clock() - self._kept)
         if self._anchor is not None:
             number, chain = log.head()
-            _append(self._anchor, f"{to_text(self._clock())} {number} {chain.hex()}\n")
+            append_line(self._anchor, f"{to_text(self._clock())} {number} {chain.hex()}")
 
 
-def _append(path: Path, line: str) -> None:
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        append_file(folder, path.name, line.encode())
-    finally:
-        os.close(folder)
+def _cancel(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()

@@ -8,16 +8,19 @@ messages of a user and their vectors are copied as of one moment.
 import os
 import re
 import shutil
+import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
 
 from mnemoir import __version__
 from mnemoir.app.api_keys import ACCESS_FILE, PEPPER_FILE
+from mnemoir.app.backup_list import KnownBackup, is_listed, note_backup
 from mnemoir.app.conversation_parts import PACKS_FOLDER
 from mnemoir.app.parts import CACHE, DATABASE_FILE
+from mnemoir.app.replaying import replay_erasures
 from mnemoir.app.tree import folder_of_conversations
 from mnemoir.app.workflows import RUNS_FILE
 from mnemoir.core.atomic_file import sync_folder
@@ -37,12 +40,16 @@ from mnemoir.storage.backups.manifest import (
     read_manifest,
     write_manifest,
 )
+from mnemoir.storage.backups.sealing import BackupKey, file_of, is_sealed, open_backup, seal_backup
+from mnemoir.storage.backups.sealing import made_at as made_at_of
+from mnemoir.storage.backups.staging import STAGING, staging_in
 from mnemoir.storage.backups.whole_folder import alone_in, whole_folder
 from mnemoir.storage.file_lock import file_locked
 from mnemoir.storage.files.workspace import Folder
 from mnemoir.storage.sqlite.data_file import beside, refuse_lost_log
 from mnemoir.storage.sqlite.process_lock import ProcessLock
 from mnemoir.storage.sqlite.transactions import storage_errors
+from mnemoir.storage.tombstones import TOMBSTONES_FILE, Tombstones, parsed_tombstones, read_tombstones
 from mnemoir.workflows.discussion_files import OWN_DISCUSSIONS, OWNERS, USERS
 
 _NAME = "%Y%m%dT%H%M%SZ"
@@ -60,16 +67,22 @@ class Choice:
     all: bool = False
 
 
-def create_backup(settings: Settings, target: Path, choice: Choice) -> tuple[Path, Manifest]:
-    """Make a backup at `target`, in place of an older one; its path and list. Raises InvalidRequest, NotFound,
-    StorageUnavailable; an older backup stays then."""
+def create_backup(
+    settings: Settings, target: Path, choice: Choice, key: BackupKey | None = None
+) -> tuple[Path, Manifest]:
+    """Make a backup at `target`, in place of an older one; its path and list. With a `key` it is encrypted.
+
+    Raises InvalidRequest, NotFound, StorageUnavailable; an older backup stays then.
+    """
     target = _apart(settings, target)
     if target.exists() and not _is_backup(target) and (not target.is_dir() or any(target.iterdir())):
         raise InvalidRequest(f"{target} exists and is no backup, so it was left as it is. Name a new folder.")
-    return target, _made(settings, target, choice, None)
+    return target, _made(settings, target, choice, key=key)
 
 
-def create_kept_backup(settings: Settings, target: Path, choice: Choice, most: int) -> tuple[Path, Manifest]:
+def create_kept_backup(
+    settings: Settings, target: Path, choice: Choice, most: int, key: BackupKey | None = None
+) -> tuple[Path, Manifest]:
     """Make a backup in a folder of backups, named after the time in UTC, and remove all but the `most` newest.
 
     Files that are as in the backup before share its disk space. Raises as `create_backup` does.
@@ -85,7 +98,7 @@ def create_kept_backup(settings: Settings, target: Path, choice: Choice, most: i
             )
     path = target / utc_now().strftime(_NAME)
     former = newest_in(target)
-    made = _made(settings, path, choice, former)
+    made = _made(settings, path, choice, former, key=key, keep=most)
     with storage_errors(target, OSError), alone_in(target) as is_alone:
         if is_alone:
             _remove_old(target, most)
@@ -97,15 +110,40 @@ def newest_in(folder: Path) -> Path | None:
     return next(reversed(_kept(folder)), None)
 
 
-def problems_in(backup: Path) -> tuple[Path, list[str]]:
-    """The backup, in a folder of backups the newest one, and a line for each of its problems."""
+def problems_in(backup: Path, key: BackupKey | None = None) -> tuple[Path, list[str]]:
+    """The backup, in a folder of backups the newest one, and a line for each of its problems.
+
+    Raises InvalidRequest for an encrypted one without its key.
+    """
     path = newest_in(backup) or backup
-    return path, list(problems_of(path))
+    try:
+        with _plain(path, key, Path(tempfile.gettempdir())) as plain:
+            return path, [problem.replace(str(plain), str(path)) for problem in problems_of(plain)]
+    except StorageUnavailable as exc:
+        return path, [exc.message]
 
 
-def restore_backup(backup: Path, data_dir: Path) -> tuple[Path, Manifest]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """The data directory that was made, the list of the backup, and how many were erased from it again."""
+
+    path: Path
+    manifest: Manifest
+    erased: int
+
+
+def restore_backup(
+    backup: Path,
+    data_dir: Path,
+    key: BackupKey | None = None,
+    *,
+    lost: Path | None = None,
+    live: Path | None = None,
+) -> Restored:
     """Make a data directory from a backup, whole or not at all; it must be missing or empty.
 
+    Who was erased since the backup was made is erased again: as later backups beside it tell, and `lost`, what is
+    left of the data directory that it was made of; or `live`, a data directory, if it was made of that one.
     Raises InvalidRequest, StorageUnavailable.
     """
     backup, data_dir = (newest_in(backup) or backup).resolve(), data_dir.resolve()
@@ -113,13 +151,48 @@ def restore_backup(backup: Path, data_dir: Path) -> tuple[Path, Manifest]:
         raise InvalidRequest(f"{data_dir} is not empty, so it was left as it is. Name a new directory.")
     if backup in (data_dir, *data_dir.parents):
         raise InvalidRequest(f"{data_dir} is in the backup. Name a directory elsewhere.")
-    manifest = restorable(backup)
-    with whole_folder(data_dir) as unfinished:
-        for entry in manifest.files:
-            copied = copy_file(backup / DATA_FOLDER, entry.path, unfinished)
-            if copied is None or copied.sha256 != entry.sha256:
-                raise StorageUnavailable(f"{backup / DATA_FOLDER / entry.path} changed while it was read. Try again.")
-    return data_dir, manifest
+    place = next(folder for folder in data_dir.parents if folder.exists())
+    with _plain(backup, key, place) as plain:
+        manifest, data = restorable(plain), plain / DATA_FOLDER
+        erasures = _erasures_since(backup, key, manifest.made_at) + read_tombstones(data)
+        if lost is not None:
+            erasures += read_tombstones(lost)
+        if live is not None and is_listed(live, manifest.made_at):
+            erasures += read_tombstones(live)
+        with whole_folder(data_dir) as unfinished:
+            for entry in manifest.files:
+                copied = copy_file(data, entry.path, unfinished)
+                if copied is None or copied.sha256 != entry.sha256:
+                    raise StorageUnavailable(f"{data / entry.path} changed while it was read. Try again.")
+            erased = replay_erasures(unfinished, erasures, manifest.made_at)
+    return Restored(path=data_dir, manifest=manifest, erased=erased)
+
+
+@contextmanager
+def _plain(backup: Path, key: BackupKey | None, place: Path) -> Iterator[Path]:
+    """The backup; an encrypted one in a private folder in `place`, which goes at the end. Raises InvalidRequest."""
+    if not is_sealed(backup):
+        yield backup
+        return
+    if key is None:
+        raise InvalidRequest(f"{backup} is encrypted. Name the file of its key with --key-file.")
+    with tempfile.TemporaryDirectory(prefix=".mnemoir-opened-", dir=place) as opened:
+        open_backup(backup, Path(opened), key)
+        yield Path(opened)
+
+
+def _erasures_since(backup: Path, key: BackupKey | None, made_at: str) -> Tombstones:
+    """What later backups beside this one tell of erasures; those that cannot be read tell none."""
+    found = Tombstones()
+    for other in _kept(backup.parent):
+        with suppress(StorageUnavailable):
+            if made_at_of(other) <= made_at:
+                continue
+            if not is_sealed(other):
+                found += read_tombstones(other / DATA_FOLDER)
+            elif key is not None and (content := file_of(other, TOMBSTONES_FILE, key)) is not None:
+                found += parsed_tombstones(content, other)
+    return found
 
 
 def _apart(settings: Settings, target: Path) -> Path:
@@ -132,6 +205,8 @@ def _apart(settings: Settings, target: Path) -> Path:
 
 
 def _is_backup(folder: Path) -> bool:
+    if is_sealed(folder):
+        return True
     try:
         read_manifest(folder)
     except StorageUnavailable:
@@ -161,23 +236,40 @@ def _remove_old(folder: Path, most: int) -> None:
         shutil.rmtree(old)
 
 
-def _made(settings: Settings, path: Path, choice: Choice, former: Path | None) -> Manifest:
-    made_at = now_text()
-    with whole_folder(path, replaces=True) as unfinished:
-        copying = _Copying(settings, unfinished / DATA_FOLDER, choice)
+def _made(
+    settings: Settings,
+    path: Path,
+    choice: Choice,
+    former: Path | None = None,
+    *,
+    key: BackupKey | None,
+    keep: int | None = None,
+) -> Manifest:
+    made_at, data_dir = now_text(), settings.storage.data_dir
+    with whole_folder(path, replaces=True) as unfinished, ExitStack() as staged:
+        with storage_errors(data_dir, OSError):
+            plain = unfinished if key is None else staged.enter_context(staging_in(data_dir))
+        copying = _Copying(settings, plain / DATA_FOLDER, choice)
         copying.run()
-        if former is not None:
+        if former is not None and key is None:
             _share(copying.entries.values(), former, unfinished)
         files = sorted(copying.entries.values(), key=lambda entry: entry.path)
         manifest = Manifest(
             made_at=made_at,
             program=__version__,
             has_keys=choice.keys,
-            counts=counts_of(unfinished / DATA_FOLDER, files),
+            counts=counts_of(plain / DATA_FOLDER, files),
             left_out=[*copying.passed_over, *_elsewhere(settings)],
             files=files,
         )
-        write_manifest(unfinished, manifest)
+        write_manifest(plain, manifest)
+        if key is not None:
+            seal_backup(plain, unfinished, key, former)
+    try:
+        note_backup(data_dir, KnownBackup(made_at=made_at, path=str(path), keep=keep))
+    except OSError as exc:
+        told = f"{data_dir} does not list this backup ({exc.strerror}), so no report of an erasure names it."
+        return replace(manifest, left_out=[*manifest.left_out, told])
     return manifest
 
 
@@ -240,7 +332,7 @@ class _Copying:
             self.entries |= {entry.path: entry for entry in copy_databases(self._root, paths, self._target)}
 
     def _is_skipped(self, path: str) -> bool:
-        if path == self._logs or any(fnmatch(path, pattern) for pattern in self._patterns):
+        if path in (self._logs, STAGING) or any(fnmatch(path, pattern) for pattern in self._patterns):
             return True
         if not self._talk or not path.startswith(f"{self._talk}/"):
             return False

@@ -21,15 +21,16 @@ from mnemoir.conversations.windows.strategies.summarising import SummaryOptions,
 from mnemoir.conversations.windows.strategies.tail import Strategy, StrategyName
 from mnemoir.core.messages import ModelRequest, Sampling
 from mnemoir.core.scope import Scope
-from mnemoir.memory.facts.secrets import without_secret
 from mnemoir.ports.backends import backend
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.llm import ChatModel
+from mnemoir.privacy.secrets import without_secret
 from mnemoir.search.questions import Multilingual
 from mnemoir.settings import Settings
 from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.sql.catalogue import Catalogue
 from mnemoir.storage.sql.engine import Engine
+from mnemoir.storage.sql.holds import Holds
 from mnemoir.storage.sqlite.data_file import prepare_folder
 from mnemoir.storage.sqlite.process_lock import ProcessLock
 from mnemoir.storage.sqlite.transactions import storage_errors
@@ -84,6 +85,7 @@ def open_conversations(
         lambda folder: folder_of_vectors(settings, folder),
         lock=None if chosen.storage_path is None else _locked(chosen.storage_path),
         model=embedding.name if chosen.vector_store.embedding_provider == "server" else None,
+        holds=Holds(database),
     )
 
 

@@ -5,8 +5,9 @@ attachments. So users share no file, no index and no lock, and removing a folder
 """
 
 import asyncio
+import os
 import shutil
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -22,6 +23,7 @@ from mnemoir.conversations.users import OwnConversations, remove_if_old
 from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.clock import utc_now
 from mnemoir.core.conversations import naive_utc
+from mnemoir.core.discussion_id import encoded_name, is_encoded
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.scope import DEFAULT_TENANT, Scope
 from mnemoir.ports.memory_kinds import Ageing
@@ -31,6 +33,7 @@ from mnemoir.storage.objects.local import LocalObjects
 from mnemoir.storage.spelled_folders import SpelledFolders
 from mnemoir.storage.sql.catalogue import Catalogue
 from mnemoir.storage.sql.conversations.store import time_of, time_text
+from mnemoir.storage.sql.holds import Holds
 from mnemoir.storage.sqlite.process_lock import ProcessLock
 from mnemoir.storage.sqlite.shared_file import names_set_aside
 from mnemoir.storage.sqlite.transactions import storage_errors
@@ -51,7 +54,8 @@ class Conversations:
     """Implements `UserConversations`. `root` is created with the first conversation.
 
     `elsewhere` returns the separate folder with the vector store of a user's folder, if any. `lock` is released at
-    the end. `model` names the embedding model whose message vectors are counted; None counts those of any.
+    the end. `model` names the embedding model whose message vectors are counted; None counts those of any. Nothing of
+    users on hold (`holds`) is pruned.
     """
 
     def __init__(
@@ -63,8 +67,10 @@ class Conversations:
         *,
         lock: ProcessLock | None = None,
         model: str | None = None,
+        holds: Holds | None = None,
     ) -> None:
         self.root = root
+        self._holds = holds
         self._make_manager = make_manager
         self._elsewhere = elsewhere
         self._folders = SpelledFolders()
@@ -98,9 +104,24 @@ class Conversations:
 
     def folder_of(self, scope: Scope) -> Path:
         """The folder of the scope's owner; it need not exist yet."""
-        # no name of a tenant or project holds this sign
-        of_tenant = scope.project if scope.tenant == DEFAULT_TENANT else f"{scope.tenant}={scope.project}"
-        return self._folders.of(self._folders.of(self.root, of_tenant), scope.user)
+        return self._folders.of(self._folders.of(self.root, _of_tenant(scope.tenant, scope.project)), scope.user)
+
+    def folders_of(self, tenant: str, projects: Iterable[str], users: Iterable[str]) -> dict[Path, str]:
+        """The users' folders of a tenant that are there, each with its user. Blocks.
+
+        A folder whose name is encoded is found only if its user, and its project, are named.
+        """
+        sign = _of_tenant(tenant, "")
+        plain = (name for name in _folders_in(self.root) if name.startswith(sign) and ("=" in name) == bool(sign))
+        places = {self.root / name for name in plain if not is_encoded(name)}
+        places |= {self._folders.of(self.root, _of_tenant(tenant, project)) for project in projects}
+        named, found = sorted(set(users)), dict[Path, str]()
+        for place in places:
+            names = _folders_in(place)
+            found |= {place / name: name for name in names if not is_encoded(name)}
+            if any(map(is_encoded, names)):
+                found |= {folder: user for user in named if (folder := self._folders.of(place, user)).name in names}
+        return found
 
     def deciding(self, scope: Scope, session_id: str) -> AbstractAsyncContextManager[None]:
         """A lock on one conversation, for adding to it and to what is derived from it, and for forgetting both."""
@@ -118,6 +139,57 @@ class Conversations:
                     if await asyncio.to_thread(other.log.get_session, session_id) is not None:
                         return True
         return False
+
+    async def is_held(self, session_id: str) -> bool:
+        """True when a user on hold has a conversation with that id."""
+        if self._holds is None or not await self._holds.all():
+            return False
+        is_held = await self._held()
+        unread = await self._catalogue.refresh()
+        places = await self._catalogue.rows.places_with(session_id)
+        return any(map(is_held, [*unread, *(self.root / place for place in places)]))
+
+    async def projects_of(self, tenant: str, user: str, known: Iterable[str]) -> list[str]:
+        """The projects of a tenant in which a user has conversations, also of `known` ones with encoded names."""
+
+        def look() -> list[str]:
+            named = {name for folder in _folders_in(self.root) if (name := _project_in(folder, tenant))}
+            scopes = (Scope(tenant=tenant, project=project, user=user) for project in sorted(named | set(known)))
+            return [scope.project for scope in scopes if self.folder_of(scope).exists()]
+
+        return await asyncio.to_thread(look)
+
+    async def owners(self) -> list[Scope]:
+        """The owners of all folders whose names tell them."""
+        found = await asyncio.to_thread(_folders_below, self.root)
+        return [
+            Scope(tenant=tenant, project=project, user=folder.name)
+            for folder, tenant, project in found
+            if tenant is not None and project is not None and not is_encoded(folder.name)
+        ]
+
+    async def encoded(self) -> list[tuple[Path, str]]:
+        """The folders whose owners have an encoded name, and their tenants."""
+        found = await asyncio.to_thread(_folders_below, self.root)
+        return [(folder, tenant or DEFAULT_TENANT) for folder, tenant, _ in found if is_encoded(folder.name)]
+
+    async def remove_folder(self, folder: Path) -> None:
+        """Remove a user's folder, whatever is in it. Raises StorageUnavailable, and Conflict while it is in use."""
+        async with self._pool.alone(folder, patience_s=_PATIENCE_S):
+            await in_thread(_remove, folder)
+        await self._catalogue.drop(folder)
+
+    async def _held(self) -> Callable[[Path], bool]:
+        """Whether the user of a folder is on hold; of a project whose name is encoded, in any tenant."""
+        held = await self._holds.all() if self._holds is not None else ()
+        names = {(hold.tenant, name) for hold in held for name in (hold.user, encoded_name(hold.user))}
+        of_any = {name for _, name in names}
+
+        def is_held(folder: Path) -> bool:
+            tenant = _tenant_in(folder.parent.name)
+            return folder.name in of_any if tenant is None else (tenant, folder.name) in names
+
+        return is_held
 
     async def remove_empty(self, scope: Scope) -> bool:
         """Remove a user's folder with all its files; False, with nothing removed, when it holds a conversation.
@@ -142,16 +214,20 @@ class Conversations:
         """The damaged files of messages of all users, below `root`; those that were put right are left out."""
         return await asyncio.to_thread(_all_set_aside, self.root)
 
-    async def prune(self, days: int) -> int:
+    async def prune(self, days: int, dry_run: bool = False) -> int:
         """Delete every user's conversations unused for `days`, but for those marked to be kept; return how many.
 
-        A user whose files cannot be read or written is skipped with a warning.
+        With `dry_run` they are only counted. Those of users on hold stay. A user whose files cannot be read or
+        written is skipped with a warning.
         """
         pruned, unread = 0, await self._catalogue.refresh(compare=True)
         places = await self._catalogue.rows.places_used_before(time_text(_days_ago(days)))
+        is_held = await self._held()
         for folder in sorted({*unread, *(self.root / place for place in places)}):
+            if is_held(folder):
+                continue
             try:
-                pruned += len(await self._pruned(folder, days))
+                pruned += len(await self._pruned(folder, days, dry_run=dry_run))
             except Exception as exc:  # noqa: BLE001  # a foreign vector store may raise anything
                 _log.warning("conversations of a user not pruned", folder=str(folder), error=type(exc).__name__)
         return pruned
@@ -164,7 +240,12 @@ class Conversations:
         return Ageing(due=due, newest_at=newest_at and newest_at.replace(tzinfo=UTC))
 
     async def prune_of(self, scope: Scope, days: int, *, dry_run: bool = False) -> list[str]:
-        """Delete the old conversations of the scope's owner and return their ids; with `dry_run` delete nothing."""
+        """Delete the old conversations of the scope's owner and return their ids; with `dry_run` delete nothing.
+
+        Raises LegalHold.
+        """
+        if self._holds is not None:
+            await self._holds.refuse(scope)
         return await self._pruned(self.folder_of(scope), days, dry_run=dry_run) if await self.exist(scope) else []
 
     async def counts(self) -> dict[str, int]:
@@ -174,6 +255,11 @@ class Conversations:
         """
         await self._catalogue.refresh()
         return await self._catalogue.rows.totals()
+
+    async def messages_by_place(self) -> dict[str, int]:
+        """The number of messages in each folder that has any, by `place_of`."""
+        await self._catalogue.refresh()
+        return await self._catalogue.rows.messages()
 
     async def messages_by_day(self, since: date) -> dict[str, int]:
         """The messages of all users of each UTC day since `since` that has any; at most the last DAILY_DAYS."""
@@ -225,6 +311,42 @@ class Conversations:
 def _all_set_aside(root: Path) -> list[str]:
     folders = sorted(folder for folder in root.glob("*/*") if folder.is_dir())
     return [f"{place_of(folder)}/{name}" for folder in folders for name in names_set_aside(folder / SESSIONS_FILE)]
+
+
+def _of_tenant(tenant: str, project: str) -> str:
+    """The name of a project of a tenant; no name of either holds the sign between them."""
+    return project if tenant == DEFAULT_TENANT else f"{tenant}={project}"
+
+
+def _folders_in(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries if entry.is_dir()]
+    except FileNotFoundError:
+        return []
+
+
+def _folders_below(root: Path) -> list[tuple[Path, str | None, str | None]]:
+    """Every user's folder, with tenant and project where the name of the project's folder tells them."""
+    return [
+        (root / parent / name, tenant, None if tenant is None else _project_in(parent, tenant))
+        for parent in _folders_in(root)
+        for tenant in (_tenant_in(parent),)
+        for name in _folders_in(root / parent)
+    ]
+
+
+def _tenant_in(name: str) -> str | None:
+    """The tenant of a folder of a project; None where the name is encoded."""
+    if is_encoded(name):
+        return None
+    tenant, is_named, _ = name.partition("=")
+    return tenant if is_named else DEFAULT_TENANT
+
+
+def _project_in(name: str, tenant: str) -> str | None:
+    """The project of a folder of a tenant; None for another tenant's, and where the name is encoded."""
+    return name.rpartition("=")[2] if _tenant_in(name) == tenant else None
 
 
 def _days_ago(days: int) -> datetime:

@@ -1,5 +1,7 @@
 """Discussions as HTTP routes and the command line use them: finding, listing, removing and rebuilding them."""
 
+import asyncio
+import shutil
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 
@@ -82,7 +84,7 @@ class Discussions:
         """True when anything is stored of a discussion with that id, for any user of the tree."""
         if not is_allowed(id):
             return False
-        for user in self._served.users if self._served else (None,):
+        for user in self._users():
             discussion = await self.discussion(user, id)
             for kept in (discussion, *asides(discussion)):
                 if await self.memory.files.exists(kept):
@@ -93,9 +95,37 @@ class Discussions:
         """Remove what is stored of a discussion with that id, for every user of the tree. Raises Conflict."""
         if not is_allowed(id):
             return
-        for user in self._served.users if self._served else (None,):
+        for user in self._users():
             with suppress(NotFound):
                 await self.remove(user, id, owner)
+
+    async def of_owner(self, owner: Scope) -> Sequence[Discussion]:
+        """The discussions in the folder of an owner, for every user of the tree."""
+        found = []
+        for user in self._users():
+            found += [await self.discussion(user, one.id, owner) for one in await self.listed(user, owner)]
+        return list(dict.fromkeys(found))
+
+    async def shared(self, id: str) -> Sequence[Discussion]:
+        """What is stored of a discussion with that id outside the folders of owners, for every user of the tree."""
+        if not is_allowed(id):
+            return []
+        found = dict.fromkeys([await self.discussion(user, id) for user in self._users()])
+        return [one for one in found if await self.memory.files.exists(one)]
+
+    async def remove_owner(self, owner: Scope) -> int:
+        """Remove the folder of an owner with all its discussions; their number. Raises Conflict."""
+        discussions = await self.of_owner(owner)
+        for user in self._users():
+            for one in discussions:
+                with suppress(NotFound):
+                    await self.remove(user, one.id, owner)
+            (root,) = self._places.roots(self._tree(user), owner)
+            await asyncio.to_thread(shutil.rmtree, root, ignore_errors=True)  # with what is none of theirs
+        return len(discussions)
+
+    def _users(self) -> Sequence[str | None]:
+        return self._served.users if self._served else (None,)
 
     async def plan(
         self, user: str | None, id: str, messages: Sequence[Message] | None, owner: Scope | None = None

@@ -210,6 +210,8 @@ def plain_places(settings: Settings) -> dict[str, str]:
         places["etienne"] = f"project files below {settings.storage.workspace_root}, and their index"
     if settings.workflows.config_dir is not None:
         places["discussions"] = "discussion files of the config tree"
+    if settings.pii.reversible:
+        places["pii"] = "the personal data that placeholders stand for"
     return places
 
 

@@ -24,6 +24,7 @@ from mnemoir.memory.background import Background
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_kinds import Amounts, ByDay, MemoryKind
 from mnemoir.ports.run_store import RunStore
+from mnemoir.storage.sql.holds import Holds
 
 _PATIENCE_S = 30.0  # for a memory that is being made from it
 _COUNT_TALK_AGAIN_S = 15.0  # every open file is read again
@@ -131,13 +132,18 @@ def _session_of(about: Mapping[str, Any]) -> object:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgetting:
-    """Serves every user. Returns counts of what was deleted: conversations, messages, memories, node memories etc."""
+    """Serves every user. Returns counts of what was deleted: conversations, messages, memories, node memories etc.
+
+    Raises LegalHold, with nothing deleted, for a user on hold.
+    """
 
     conversations: Conversations
     kinds: Sequence[MemoryKind]
+    holds: Holds
 
     async def forget(self, scope: Scope, session_id: str) -> Counter[str]:
         """Forget a conversation. Raises NotFound, StorageUnavailable, Conflict while memories are made from it."""
+        await self.holds.refuse(scope)
         async with self.conversations.deciding(scope, session_id), self.conversations.of(scope) as own:
             if await asyncio.to_thread(own.log.get_session, session_id) is None:
                 raise not_found(session_id)
@@ -148,6 +154,7 @@ class Forgetting:
 
         Conversations that begin during the deletion are deleted too. What was deleted before a failure stays deleted.
         """
+        await self.holds.refuse(scope)
         total: Counter[str] = Counter()
         if not await self.conversations.exist(scope):
             return total
@@ -163,6 +170,7 @@ class Forgetting:
         Waiting jobs that would learn from its turns are withdrawn first. Raises Conflict while such a job runs, and
         StorageUnavailable; no memory is deleted then.
         """
+        await self.holds.refuse(scope)
         return (await self._forget(scope.owner))["memories"]
 
     async def _forget(self, scope: Scope) -> Counter[str]:

@@ -29,16 +29,21 @@ class Chosen:
 
 
 class ModelInUse:
-    """The model in use. Parts that keep facts about it ask to be told of a change."""
+    """The model in use, which `discreet` keeps from being sent what it may not see.
 
-    def __init__(self, chosen: Chosen) -> None:
+    Parts that keep facts about it ask to be told of a change.
+    """
+
+    def __init__(self, chosen: Chosen, discreet: Callable[[ChatModel], ChatModel] = lambda model: model) -> None:
         self.chosen = chosen
+        self._discreet = discreet
+        self._now = discreet(chosen.model)
         self._former: list[ChatModel] = []
         self._told: list[Callable[[], None]] = []
 
     def now(self) -> ChatModel:
         """The model for a call that begins now."""
-        return self.chosen.model
+        return self._now
 
     def name(self) -> str:
         """The name of the model of now."""
@@ -52,6 +57,7 @@ class ModelInUse:
         """Give `chosen` to all calls from now on."""
         self._former.append(self.chosen.model)  # calls under way use it; it is closed with all others
         self.chosen = chosen
+        self._now = self._discreet(chosen.model)
         for tell in self._told:
             tell()
 

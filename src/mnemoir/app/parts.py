@@ -5,16 +5,15 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any, Protocol, TypeVar
-from urllib.parse import urlsplit
-
-import aiohttp
 
 from mnemoir.app import remembering
 from mnemoir.app.api_keys import ApiKeys
 from mnemoir.app.audit import Audit
+from mnemoir.app.chat_memory import chat_memory, open_memory_service, points_here
 from mnemoir.app.client_embedding import ClientEmbedding
 from mnemoir.app.connecting import ModelConnection, open_model
 from mnemoir.app.conversation_parts import open_conversations, recording_options
@@ -24,36 +23,59 @@ from mnemoir.app.embedding_connection import EmbeddingConnection, OpenEmbedding
 from mnemoir.app.encryption import Encryption
 from mnemoir.app.endpoints import Endpoints
 from mnemoir.app.health import Checkup
+from mnemoir.app.issuers.documents import Documents
+from mnemoir.app.issuers.sign_ins import SignIns
+from mnemoir.app.issuers.tokens import Tokens
+from mnemoir.app.keyless_clients import KeylessClients
 from mnemoir.app.kinds import Forgetting, conversation_kind, discussion_kind, job_kind, run_kind
 from mnemoir.app.latencies import MemoryTimes, TimedMemory
 from mnemoir.app.message_vectors import MessageVectors, WaitingFolders
 from mnemoir.app.model_in_use import ModelInUse
 from mnemoir.app.models import ModelInquiry, choose_multilingual
+from mnemoir.app.people import Everybody
+from mnemoir.app.personal_data import discreet_embedding, make_discreet, make_personal_data, make_rules
 from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder
 from mnemoir.app.remembering import Turns
+from mnemoir.app.sign_in.passkeys import Passkeys
+from mnemoir.app.sign_in.passwords import Passwords
+from mnemoir.app.sign_in.sessions import Sessions
+from mnemoir.app.sign_in.users import Users
 from mnemoir.app.stock import Stock
+from mnemoir.app.subjects import Subjects
 from mnemoir.app.titles import Titles, choose_namer
 from mnemoir.app.tree import CONVERSATIONS, open_tree, outside
+from mnemoir.app.usage.quotas import Quotas
+from mnemoir.app.usage.spent import Metered, Spent
+from mnemoir.app.usage.stored import StoredAmounts
 from mnemoir.app.workflow_edits import WorkflowEdits
 from mnemoir.app.workflow_files import WorkflowFiles
-from mnemoir.app.workflows import forwarding_of, make_workflows, open_discussions, open_model_servers, open_runs
+from mnemoir.app.workflows import (
+    forwarding_of,
+    make_workflows,
+    open_discussions,
+    open_kept_runs,
+    open_model_servers,
+    open_runs,
+)
 from mnemoir.core.clock import utc_now
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background, Handler
 from mnemoir.memory.facts import Facts, FactSettings
 from mnemoir.memory.facts.kind import fact_kind
 from mnemoir.memory.facts.proposal_kind import proposal_kind
+from mnemoir.memory.facts.retention import FactRetention, KeptDays
 from mnemoir.memory.reembedding import Reembedding, second_vectors, terms_renewal
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.jobs import Job, JobQueue
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_kinds import MemoryKind
-from mnemoir.ports.memory_service import MemoryService, RecallLimits
-from mnemoir.ports.memory_store import MemoryStore, Project
+from mnemoir.ports.memory_store import MemoryStore, Room
 from mnemoir.ports.project_settings import ProjectFiles, ProjectSettingsStore
 from mnemoir.ports.proposals import ProposalStore
 from mnemoir.ports.run_store import RunStore
+from mnemoir.privacy.handling import PersonalData
+from mnemoir.privacy.models import DiscreetServers
 from mnemoir.providers.http import new_session
 from mnemoir.providers.memory_service import HttpMemoryService
 from mnemoir.search.indexing import FactEmbedding, Indexing
@@ -66,18 +88,18 @@ from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.private_folders import close_folders
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings, SqlProposals
 from mnemoir.storage.sql.forgetting import ERASE
+from mnemoir.storage.sql.holds import Holds
+from mnemoir.storage.sql.people import People
 from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TABLES, PROPOSAL_TABLES
+from mnemoir.storage.sql.usage import SqlUsage
 from mnemoir.storage.sqlite import SqliteEngine, open_database
 from mnemoir.workflows.discussion_files import OWN_DISCUSSIONS
 from mnemoir.workflows.dispatch import Workflows
-from mnemoir.workflows.services import ChatMemory
 from mnemoir.workflows.trials import Trials
 
 DATABASE_FILE = "mnemoir.db"
 CACHE = "cache"
 PACKS_FOLDER = f"{CACHE}/memories"
-_NO_OWN_LIMIT = 100  # the meaning of a project's searchLimit of 0
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class _Closable(Protocol):
@@ -93,13 +115,22 @@ class Parts:
 
     settings: Settings
     api_keys: ApiKeys
+    users: Users
+    sessions: Sessions
+    passkeys: Passkeys
+    passwords: Passwords
+    keyless_clients: KeylessClients
     audit: Audit
+    tokens: Tokens
+    sign_ins: SignIns
+    quotas: Quotas
     encryption: Encryption
     packs: PackFiles
     database: SqliteEngine
     store: MemoryStore
     jobs: JobQueue
     project_settings: ProjectSettingsStore
+    personal_data: PersonalData
     project_files: ProjectFiles | None  # None where no project is kept in files
     in_use: ModelInUse
     connection: ModelConnection
@@ -118,6 +149,8 @@ class Parts:
     titles: Titles
     kinds: list[MemoryKind]
     forgetting: Forgetting
+    holds: Holds
+    subjects: Subjects
     pruning: Pruning
     discussions: Discussions
     runs: RunStore
@@ -145,6 +178,7 @@ class Parts:
                 filling.start()
         self.pruning.start()
         self.audit.start()
+        self.tokens.start()
         self.encryption.start(self.database, self.packs)
 
     async def aclose(self) -> None:
@@ -180,19 +214,30 @@ async def open_parts(settings: Settings) -> Parts:
         careful = await opened.enter_async_context(new_session(is_careful=True))
         for saved in (LANGUAGE_MODEL, EMBEDDING_MODEL):
             saved.drop_former_keys(settings.storage.data_dir)  # of a save that was killed
-        in_use = own(ModelInUse(await open_model(settings, session, careful)))
+        rules = make_rules(settings)
+        discreet = make_discreet(settings, rules)
+        in_use = own(ModelInUse(await open_model(settings, session, careful), discreet))
         open_embedding = await asyncio.to_thread(OpenEmbedding, settings, session, careful)
         embedding_connection = EmbeddingConnection(settings, open_embedding, careful)
-        settings, embedding = open_embedding.settings, own(open_embedding.model)
+        settings = open_embedding.settings
+        embedding = discreet_embedding(settings, rules, own(open_embedding.model))
         encryption = own(Encryption(settings))
         database = own(open_database(settings.storage.data_dir / DATABASE_FILE, encryption.open_sql))
         await encryption.refuse_lost_store(database)
         api_keys = own(ApiKeys(settings))
         audit = own(Audit(settings, api_keys))
+        documents = Documents(careful)
+        tokens = own(Tokens(settings.auth.jwt, documents, api_keys, audit))
         packs = PackFiles(settings.storage.data_dir / PACKS_FOLDER, encryption.cells)
         pending = asyncio.Event()  # set when a memory without a vector was stored or found
         second_pending = asyncio.Event()  # the same for second vectors
-        store, project_settings = _storage(settings, database, packs, pending.set, second_pending.set)
+        spent = own(Spent(SqlUsage(database)))
+        await spent.load()
+        quotas = Quotas(settings, spent)
+        store, project_settings = _storage(
+            settings, database, packs, pending.set, second_pending.set, partial(quotas.adding, what="memories")
+        )
+        personal_data, personal_kind = make_personal_data(settings, rules, project_settings, database, api_keys)
         second_model = choose_multilingual(settings)
         multilingual = _multilingual(settings, second_model, store.second.want, second_pending.set)
         if multilingual is not None:
@@ -224,48 +269,96 @@ async def open_parts(settings: Settings) -> Parts:
                 touch_on_none=settings.memory.touch_on_none,
                 recall_unlikely=settings.memory.recall_unlikely,
                 review=settings.memory.review,
+                learn_from=settings.memory.learn_from,
+                quarantine=settings.memory.quarantine,
             ),
+            personal=personal_data,
         )
-        service = _memory_service(settings, session)
+        service = open_memory_service(settings, session)
         times = MemoryTimes()
         timed = TimedMemory(service, times, writes=not points_here(settings))
         jobs = SqlJobQueue(database)
         waiting = WaitingFolders()
         of_messages = _multilingual(settings, second_model)
         conversations = own(open_conversations(settings, in_use.now, embedding, of_messages, database, waiting))
+        quotas.count_in(own(StoredAmounts(store, conversations)))
         handlers = {remembering.KIND: remembering.rememberer(timed), ERASE: _eraser(database)}
         background = own(Background(jobs, handlers))
         second = None if second_model is None else own(_second(store, second_model, background, second_pending))
         runs = own(open_runs(settings, encryption.open_sql))
         turns = Turns(background, conversations)
-        memory = _chat_memory(settings, timed, turns, project_settings, facts)
+        memory = chat_memory(settings, timed, turns, project_settings, facts, personal_data)
         kept = open_discussions(embedding, own)
         model_servers = open_model_servers(settings, session)
         workflows, discussions, trials = make_workflows(
-            settings, served, in_use.now, memory, kept, conversations, runs, model_servers, session, own
+            settings,
+            served,
+            in_use.now,
+            memory,
+            kept,
+            conversations,
+            Metered(runs, spent),
+            DiscreetServers(model_servers, discreet),
+            session,
+            own,
+        )
+        holds = Holds(database)
+        everybody = Everybody(People(database), store, conversations, runs, holds)
+        kept_days = KeptDays(
+            memories=settings.retention.memories_days,
+            history=settings.retention.history_days,
+            deleted=settings.retention.deleted_days,
         )
         kinds = [
             job_kind(background, JOB_TABLES),
             run_kind(runs),
-            fact_kind(facts, store, indexing, FACT_TABLES),
+            fact_kind(facts, store, indexing, FACT_TABLES, FactRetention(store, everybody.owners, kept_days).expire),
             proposal_kind(facts.review, proposals, PROPOSAL_TABLES),
             discussion_kind(discussions, conversations),
+            personal_kind,
             conversation_kind(conversations, CONVERSATION_TABLES, embeds=settings.memory.vector_store.enabled),
         ]
         beside = outside(settings, served.tree if served else None)
         workflow_files = WorkflowFiles(served, beside)
         titles = own(Titles(conversations, choose_namer(settings, in_use, served, trials)))
-        recorder = own(Recorder(conversations, workflows, turns, runs, recording_options(settings), titles))
+        recorder = own(
+            Recorder(conversations, workflows, turns, runs, recording_options(settings), titles, personal_data)
+        )
+        forgetting = Forgetting(conversations=conversations, kinds=kinds, holds=holds)
+        subjects = Subjects(
+            data_dir=settings.storage.data_dir,
+            everybody=everybody,
+            forgetting=forgetting,
+            conversations=conversations,
+            discussions=discussions,
+            runs=runs,
+            open_kept_runs=partial(open_kept_runs, settings),
+            api_keys=api_keys,
+            audit=audit,
+            background=background,
+            recall=recall,
+            kinds=kinds,
+            backups_days=settings.retention.backups_days,
+        )
         return Parts(
             settings=settings,
             api_keys=api_keys,
+            users=Users(api_keys),
+            sessions=Sessions(settings, api_keys),
+            passkeys=Passkeys(api_keys),
+            passwords=own(Passwords()),
+            keyless_clients=own(KeylessClients(settings.storage.data_dir / CACHE / "clients.json")),
             audit=audit,
+            tokens=tokens,
+            sign_ins=own(SignIns(settings.auth.oidc, documents, api_keys)),
+            quotas=quotas,
             encryption=encryption,
             packs=packs,
             database=database,
             store=store,
             jobs=jobs,
             project_settings=project_settings,
+            personal_data=personal_data,
             project_files=_project_files(settings),
             in_use=in_use,
             connection=own(
@@ -294,7 +387,9 @@ async def open_parts(settings: Settings) -> Parts:
             recorder=recorder,
             titles=titles,
             kinds=kinds,
-            forgetting=Forgetting(conversations=conversations, kinds=kinds),
+            forgetting=forgetting,
+            holds=holds,
+            subjects=subjects,
             pruning=own(Pruning(kinds, conversations.root, settings.memory.auto_prune_days)),
             discussions=discussions,
             checkup=own(
@@ -309,33 +404,21 @@ async def open_parts(settings: Settings) -> Parts:
         )
 
 
-def points_here(settings: Settings) -> bool:
-    """True when the memory URL names this server's own address and path, as the default does."""
-    if "memory.management_url" not in settings.source.given:
-        return True
-    url = urlsplit(settings.memory.management_url)
-    server = settings.server
-    return (
-        url.hostname in (*_LOOPBACK, server.host)
-        and (url.port or 80) == server.port
-        and url.path.rstrip("/") == f"{server.root_path}/api/memories"
-    )
-
-
 def _storage(
     settings: Settings,
     database: SqliteEngine,
     packs: PackFiles,
     note_pending: Callable[[], None],
     note_second: Callable[[], None],
+    room: Room,
 ) -> tuple[SqlMemoryStore | FileMemoryStore, ProjectSettingsStore]:
     if settings.storage.backend == "file":
         root = settings.storage.workspace_root
         clear_leftovers(root)
         return FileMemoryStore(
-            root, database, note_pending=note_pending, note_second=note_second
+            root, database, note_pending=note_pending, note_second=note_second, room=room
         ), FileProjectSettings(root)
-    store = SqlMemoryStore(database, packs=packs, note_pending=note_pending, note_second=note_second)
+    store = SqlMemoryStore(database, packs=packs, note_pending=note_pending, note_second=note_second, room=room)
     return store, SqlProjectSettings(database)
 
 
@@ -370,39 +453,3 @@ def _eraser(database: SqliteEngine) -> Handler:
 
 def _project_files(settings: Settings) -> ProjectFiles | None:
     return FileProjectFiles(settings.storage.workspace_root) if settings.storage.backend == "file" else None
-
-
-def _memory_service(settings: Settings, session: aiohttp.ClientSession) -> HttpMemoryService:
-    return HttpMemoryService(
-        settings.memory.management_url,
-        session,
-        service_key=_service_key(settings),
-        search_timeout_s=settings.memory.search_timeout_s,
-    )
-
-
-def _service_key(settings: Settings) -> str | None:
-    key = settings.memory.management_key
-    return None if key is None else key.get_secret_value()
-
-
-def _chat_memory(
-    settings: Settings, service: MemoryService, turns: Turns, projects: ProjectSettingsStore, facts: Facts
-) -> ChatMemory:
-    is_here = points_here(settings)
-
-    async def allowance(scope: Scope) -> RecallLimits | None:
-        own = await projects.load(Project(tenant=scope.tenant, project=scope.project))
-        if own.memory_enabled is False:
-            return None
-        count = settings.memory.search_limit if own.search_limit is None else own.search_limit
-        return RecallLimits(
-            count=count or _NO_OWN_LIMIT,
-            tokens=settings.memory.recall_tokens,
-            fact_tokens=settings.memory.recall_fact_tokens,
-        )
-
-    async def foreseen(text: str) -> list[str]:
-        return await facts.foreseen(text) if is_here else []
-
-    return ChatMemory(service=service, allowance=allowance, waiting=turns.waiting, keep=turns.keep, foreseen=foreseen)

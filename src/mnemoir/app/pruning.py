@@ -1,4 +1,6 @@
-"""Pruning of what was not used for so many days: at the start, then daily, through the list of memory kinds.
+"""Pruning of what was not used for so many days, daily, and of what is older than the settings allow, hourly.
+
+Both begin at the start, and go through the list of memory kinds.
 
 The time of the last run is the modification time of a file, so frequent restarts do not repeat it.
 
@@ -9,6 +11,7 @@ At a start long after the last run nobody can tell a jump from a long rest: it i
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +20,7 @@ import structlog
 
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.ports.memory_kinds import MemoryKind
+from mnemoir.ports.memory_kinds import Amounts, MemoryKind
 
 _log = structlog.get_logger(__name__)
 STAMP_FILE = ".pruned"
@@ -75,24 +78,33 @@ class Pruning:
             return 0
         if not await self._may_prune(self._days, since_s):
             return 0
-        pruned = sum([await kind.prune(self._days) for kind in self._kinds if kind.prune is not None])
-        await asyncio.to_thread(self._stamp.touch, 0o600)
-        self._ahead_s, self._gap_told_s, self._told = self._clock_ahead_s(), None, ""
-        if pruned:
-            _log.info("conversations pruned", count=pruned, days=self._days)
-        return pruned
+        return await self._prune(self._days)
 
-    async def expire(self) -> int:
-        """Delete what is older than its kind allows, whatever the settings; return how much.
+    async def expire(self, *, dry_run: bool = False) -> Amounts:
+        """Delete what is older than its kind allows, or only count it; return how much of what.
 
         Nothing is deleted in a process whose clock was moved. Raises StorageUnavailable.
         """
         if abs(self._clock_ahead_s() - self._ahead_s) > _NO_JUMP_S:
-            return 0
-        expired = sum([await kind.expire() for kind in self._kinds if kind.expire is not None])
-        if expired:
-            _log.info("old data expired", count=expired)
+            return {}
+        expired: Counter[str] = Counter()
+        for kind in self._kinds:
+            if kind.expire is not None:
+                expired.update(await kind.expire(dry_run))
+        if expired.total() and not dry_run:
+            _log.info("old data expired", **expired)
         return expired
+
+    async def run(self, *, dry_run: bool) -> Amounts:
+        """Expire and prune now, whenever that was done last, or only count what would go; how much of what.
+
+        Conversations stay while the clock cannot be trusted. Raises OSError and StorageUnavailable.
+        """
+        done = dict(await self.expire(dry_run=dry_run))
+        if self._days is not None and await asyncio.to_thread(self._stamp.parent.exists):
+            is_trusted = await self._may_prune(self._days, None)
+            done["conversations"] = await self._prune(self._days, dry_run=dry_run) if is_trusted else 0
+        return done
 
     async def last_done(self) -> datetime | None:
         """The time of the last run, also when pruning is switched off now; None for never."""
@@ -101,6 +113,16 @@ class Pruning:
         except OSError:
             return None
         return datetime.fromtimestamp(stamp.st_mtime, UTC)
+
+    async def _prune(self, days: int, *, dry_run: bool = False) -> int:
+        pruned = sum([await kind.prune(days, dry_run) for kind in self._kinds if kind.prune is not None])
+        if dry_run:
+            return pruned
+        await asyncio.to_thread(self._stamp.touch, 0o600)
+        self._ahead_s, self._gap_told_s, self._told = self._clock_ahead_s(), None, ""
+        if pruned:
+            _log.info("conversations pruned", count=pruned, days=days)
+        return pruned
 
     async def _prune_daily(self) -> None:
         while True:

@@ -10,6 +10,7 @@ import traceback
 import uuid
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -20,6 +21,7 @@ from mnemoir.agent.retrieval import RecalledMessage, RetrievalLimits, recalled_f
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.remembering import Turns
 from mnemoir.app.stored_turns import (
+    INCOMPLETE,
     INSTRUCTIONS,
     Place,
     StoredQuestion,
@@ -29,6 +31,7 @@ from mnemoir.app.stored_turns import (
     shown_history,
     store_answer,
     store_question,
+    tag_session,
     with_recalled,
 )
 from mnemoir.app.titles import Titles
@@ -40,6 +43,7 @@ from mnemoir.core.errors import InvalidRequest, MnemoirError, StorageUnavailable
 from mnemoir.core.events import Emit, Event, Gathering
 from mnemoir.core.messages import ChatRequest
 from mnemoir.ports.run_store import RunStore
+from mnemoir.privacy.handling import Handled, PersonalData
 from mnemoir.wire.session import History
 from mnemoir.workflows.dispatch import Workflows
 from mnemoir.workflows.run import Caller, RecordedTurn
@@ -71,11 +75,12 @@ class Recorded:
     """A chat ready to run. `turn` is its stored turn, None for a chat that is not recorded.
 
     `added` are the ids of the messages stored for it, which are embedded after the answer. `titled` asks for a title
-    of a conversation that begins with it.
+    of a conversation that begins with it. `handled` is what was done with its personal data.
     """
 
     chat: ChatRequest
     caller: Caller
+    handled: Handled
     turn: RecordedTurn | None = None
     titled: bool = False
     added: list[int] = field(default_factory=list)
@@ -92,6 +97,7 @@ class Recorder:
         runs: RunStore,
         options: RecordingOptions,
         titles: Titles,
+        personal_data: PersonalData,
     ) -> None:
         self._conversations = conversations
         self._workflows = workflows
@@ -99,6 +105,7 @@ class Recorder:
         self._runs = runs
         self._options = options
         self._titles = titles
+        self._personal_data = personal_data
         self._writing: set[asyncio.Task[None]] = set()
         # own threads: building a window may wait for a summary and must not block the shared thread pool
         self._windows = ThreadPoolExecutor(_WINDOWS_AT_ONCE, thread_name_prefix="window")
@@ -118,12 +125,15 @@ class Recorder:
         With `shown` of "server", or None when the options say so, the chat's messages become the stored window. With
         `parent_id` the new messages are appended to that message; with `titled` a new conversation gets a title.
         Raises InvalidRequest when a request asks for a window or a parent and the chat is not recorded, and, for a
-        window, file errors.
+        window, file errors; PersonalDataRefused where personal data is blocked.
         """
+        is_kept = self._is_kept(chat, caller, always=store or self._options.always)
+        handled = await self._personal_data.chat(chat, caller.scope, is_kept=is_kept, learns=caller.learns)
+        chat = handled.chat
         shows_stored = shown == "server" if shown else self._options.shows_stored
-        if not self._is_kept(chat, caller, always=store or self._options.always):
+        if not is_kept:
             _refuse_without_conversation(caller, shown, parent_id)
-            return Recorded(chat=chat, caller=caller)
+            return Recorded(chat=chat, caller=caller, handled=handled)
         place = Place(
             parent_id=parent_id,
             sends_new_only=shown == "server",
@@ -131,16 +141,17 @@ class Recorder:
             names_all=self._workflows.serves_tree and not shows_stored,  # discussions of trees use the uids
         )
         try:
-            return replace(await self._begun(chat, caller, place), titled=titled)
+            return replace(await self._begun(handled, caller, place), titled=titled)
         except Exception as exc:
             if shows_stored or isinstance(exc, UnknownParent):
                 raise
             _tell("a chat is not kept", exc, caller.run_id)
-            return Recorded(chat=chat, caller=caller)
+            return Recorded(chat=chat, caller=caller, handled=handled)
 
     async def answer(self, recorded: Recorded, emit: Emit) -> None:
         """Answer the chat by its workflow. A complete answer is stored before its last batch is emitted."""
         turn = recorded.turn
+        emit = self._personal_data.restoring(recorded.handled, emit)
         if turn is None:
             await self._workflows.answer(recorded.chat, recorded.caller, emit)
             return
@@ -169,7 +180,8 @@ class Recorder:
         if self._writing:
             await asyncio.wait(self._writing, timeout=_GRACE_S)
 
-    async def _begun(self, chat: ChatRequest, caller: Caller, place: Place) -> Recorded:
+    async def _begun(self, handled: Handled, caller: Caller, place: Place) -> Recorded:
+        chat = handled.chat
         sent = chat.request.messages
         async with self._conversations.of(caller.scope) as own:
             history = await in_thread(said, sent)
@@ -177,15 +189,21 @@ class Recorder:
             prompt = "\n\n".join(one.text for one in sent if one.role in INSTRUCTIONS)
             stored = await self._placed(own, caller, history, prompt, place)
             if place.shows_stored:
-                loop = asyncio.get_running_loop()
-                shown = await loop.run_in_executor(self._windows, _messages_shown, own, stored, sent)
+                show = partial(copy_context().run, _messages_shown, own, stored, sent)
+                shown = await asyncio.get_running_loop().run_in_executor(self._windows, show)
                 chat = replace(chat, request=replace(chat.request, messages=shown))
             elif stored.uids:
                 chat = replace(chat, request=replace(chat.request, messages=_named(sent, stored.uids)))
         turn = stored.turn
+        caller = replace(caller, recorded=turn)
+        await self._personal_data.said_in(handled, caller.recorded_scope)
+        if handled.action == "tag" and handled.kinds:
+            async with self._conversations.of(caller.scope) as own:
+                await in_thread(tag_session, own, turn.conversation_id, handled.kinds)
         return Recorded(
             chat=with_recalled(chat, recalled),
-            caller=replace(caller, recorded=turn),
+            caller=caller,
+            handled=handled,
             turn=turn,
             added=list(stored.added),
         )
@@ -220,7 +238,7 @@ class Recorder:
 
     def _is_kept(self, chat: ChatRequest, caller: Caller, *, always: bool) -> bool:
         """False for prompts without roles, side tasks of apps and temporary chats."""
-        if not caller.may_be_kept or chat.unmarked_prompt is not None:
+        if not caller.is_recorded or chat.unmarked_prompt is not None:
             return False
         if all(one.role in INSTRUCTIONS for one in chat.request.messages):
             return False
@@ -257,7 +275,9 @@ class Recorder:
         caller = recorded.caller
         try:
             async with self._conversations.of(caller.scope) as own:
-                ids = await in_thread(store_answer, own, turn, gathering, caller.run_id)
+                reply = await self._personal_data.answer(recorded.handled, gathering.so_far(), caller.recorded_scope)
+                finish = reply.reason if gathering.is_finished else INCOMPLETE
+                ids = await in_thread(store_answer, own, turn, reply, caller.run_id, finish)
         except Exception as exc:  # noqa: BLE001  # the client has its answer; the turn is learned from all the same
             _tell("an answer is not kept", exc, caller.run_id)
             return True

@@ -182,19 +182,20 @@ def _shares(settings: Settings) -> list[Share]:
     sizes = {
         "memories": _size_of_files(root, _OF_DATABASE),
         "runs": _size_of_files(root, _OF_RUNS),
-        "conversations": _size_of(talk),
+        "conversations": size_of(talk),
     }
     if settings.storage.backend == "file":
-        sizes["project files"] = _size_of(settings.storage.workspace_root)
+        sizes["project files"] = size_of(settings.storage.workspace_root)
     if settings.memory.vector_store.persist_directory is not None:
-        sizes["vectors"] = _size_of(settings.memory.vector_store.persist_directory)
+        sizes["vectors"] = size_of(settings.memory.vector_store.persist_directory)
     named = sum(_size_of_files(root, names) for names in (_OF_DATABASE, _OF_RUNS))
-    inside = _size_of(talk) if root in talk.parents else 0
-    sizes["other"] = max(0, _size_of(root) - named - inside)
+    inside = size_of(talk) if root in talk.parents else 0
+    sizes["other"] = max(0, size_of(root) - named - inside)
     return [Share(name=name, size_bytes=size) for name, size in sizes.items() if size]
 
 
-def _size_of(folder: Path) -> int:
+def size_of(folder: Path) -> int:
+    """The bytes of all files in a folder; 0 for one that is not there. Blocks."""
     return sum(_sizes_below(str(folder)))
 
 

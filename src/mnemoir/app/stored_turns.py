@@ -18,7 +18,7 @@ from mnemoir.core import messages as core
 from mnemoir.core.conversations import HEAD, ROOT, Message, MessageNotFoundError, messages_of
 from mnemoir.core.discussion_id import without_tags
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.core.events import Gathering
+from mnemoir.core.events import Reply
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.text import RecalledLine, put_up
 from mnemoir.ports.log import Log
@@ -29,6 +29,7 @@ INSTRUCTIONS = ("system", "developer", "systemMes")  # roles of instructions, wh
 _MOST_OF_A_BRANCH = 1000  # messages
 _MOST_IN_A_TURN = 64  # messages before a tool's result that are searched for its question
 INCOMPLETE = "incomplete"
+PERSONAL_DATA = "personal_data"  # the member of a session's metadata that lists the kinds in it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,14 +205,26 @@ def _behind_the_last_answer(history: Sequence[Message]) -> Sequence[Message]:
     return history[start:]
 
 
+def tag_session(own: OwnConversations, session_id: str, kinds: Sequence[str]) -> None:
+    """Note in the session's metadata that these kinds of personal data stand in it."""
+
+    def tag(rows: Log) -> None:
+        record = rows.get_session(session_id)
+        known = set() if record is None else set(record.metadata.custom.get(PERSONAL_DATA) or ())
+        if record is not None and not known.issuperset(kinds):
+            custom = {**record.metadata.custom, PERSONAL_DATA: sorted(known.union(kinds))}
+            rows.update_session(session_id, metadata=replace(record.metadata, custom=custom))
+
+    own.log.together(tag)
+
+
 def store_answer(
-    own: OwnConversations, turn: RecordedTurn, gathering: Gathering, run_id: str
+    own: OwnConversations, turn: RecordedTurn, reply: Reply, run_id: str, finish_reason: str
 ) -> Sequence[int] | None:
     """Store the answer; its ids, none for an answer without text and calls, None when the conversation is gone.
 
     Its vector, like that of the question, is made by a later call of `MemoryManager.embed`.
     """
-    reply = gathering.so_far()
     if not (reply.words or reply.tool_calls):
         return None if own.manager.get_message(turn.conversation_id, turn.message_id) is None else ()
     calls = [read_call(call) for call in reply.tool_calls]
@@ -219,7 +232,7 @@ def store_answer(
         turn.conversation_id,
         Message("assistant", reply.words or None, calls or None),
         run_id=run_id,
-        finish_reason=reply.reason if gathering.is_finished else INCOMPLETE,
+        finish_reason=finish_reason,
         uid=turn.answer_uid,
     )
     try:

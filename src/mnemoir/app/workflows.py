@@ -14,9 +14,9 @@ from mnemoir.conversations.users import UserConversations
 from mnemoir.core.scope import Scope
 from mnemoir.memory.discussions.parts import DiscussionMemory
 from mnemoir.ports.embedding import EmbeddingModel
-from mnemoir.ports.llm import ChatModel
+from mnemoir.ports.llm import ChatModel, ModelServers
 from mnemoir.ports.node_services import ModuleRunner
-from mnemoir.ports.run_store import RunStore
+from mnemoir.ports.run_store import RunStore, RunWatcher
 from mnemoir.providers.llm.model_servers import HttpModelServers
 from mnemoir.providers.offline_wikipedia import HttpOfflineWikipedia
 from mnemoir.providers.python_modules.runner import InProcessModuleRunner, NoModules, ProcessModuleRunner
@@ -59,6 +59,14 @@ def open_runs(settings: Settings, open_sql: OpenSql = SqliteSql) -> RunStore:
     return SqlRunStore(file, most_runs=chosen.most, keep_days=chosen.keep_days)
 
 
+def open_kept_runs(settings: Settings) -> SqlRunStore | None:
+    """The traces that were kept before recording was switched off; None while it is on, and without any."""
+    path = settings.storage.data_dir / RUNS_FILE
+    if settings.runs.enabled or not path.exists():
+        return None
+    return SqlRunStore(open_run_file(path), most_runs=settings.runs.most, keep_days=settings.runs.keep_days)
+
+
 def open_model_servers(settings: Settings, session: aiohttp.ClientSession) -> HttpModelServers:
     """The endpoints of a config tree; none is called yet."""
     return HttpModelServers(
@@ -77,8 +85,8 @@ def make_workflows(
     memory: ChatMemory,
     discussions: DiscussionMemory,
     conversations: UserConversations,
-    runs: RunStore,
-    model_servers: HttpModelServers,
+    runs: RunWatcher,
+    model_servers: ModelServers,
     session: aiohttp.ClientSession,
     own: Own,
 ) -> tuple[Workflows, Discussions, Trials | None]:

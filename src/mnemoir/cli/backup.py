@@ -7,13 +7,19 @@ import typer
 
 from mnemoir.cli.groups import group
 from mnemoir.cli.output import Config, Json, counted, note, print_json, print_row
+from mnemoir.core.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from mnemoir.storage.backups.manifest import Manifest
+    from mnemoir.storage.backups.sealing import BackupKey
 
 commands = group("Make, check and restore backups of a whole data directory.")
 
 DataDir = Annotated[Path | None, typer.Option(help="Data directory; else the one of the settings.")]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(help="File with the key: 64 hexadecimal digits, or a passphrase of at least 12 characters."),
+]
 Backup = Annotated[Path, typer.Argument(help="A backup; of a folder of backups the newest one.")]
 
 
@@ -27,6 +33,8 @@ def create(
         bool, typer.Option("--keys", help="With the keys of callers and of models, and the audit log.")
     ] = False,
     with_all: Annotated[bool, typer.Option("--all", help="With caches and traces of runs, too.")] = False,
+    encrypt: Annotated[bool, typer.Option("--encrypt", help="Encrypt it with the key of --key-file.")] = False,
+    key_file: KeyFile = None,
     config: Config = None,
     data_dir: DataDir = None,
     as_json: Json = False,
@@ -35,12 +43,14 @@ def create(
     from mnemoir.app.backups import Choice, create_backup, create_kept_backup
     from mnemoir.settings import load_settings
 
-    settings = load_settings(config, {"storage.data_dir": data_dir})
+    if encrypt != (key_file is not None):
+        raise InvalidRequest("--encrypt and --key-file go together: name the file of the key, or neither.")
+    settings, key = load_settings(config, {"storage.data_dir": data_dir}), _key(key_file)
     choice = Choice(keys=keys, all=with_all)
     if keep is None:
-        path, made = create_backup(settings, target, choice)
+        path, made = create_backup(settings, target, choice, key)
     else:
-        path, made = create_kept_backup(settings, target, choice, keep)
+        path, made = create_kept_backup(settings, target, choice, keep, key)
     _print_done(path, made, as_json=as_json)
     for line in made.left_out:
         note(f"Not in the backup: {line}")
@@ -49,11 +59,11 @@ def create(
 
 
 @commands.command()
-def verify(backup: Backup, as_json: Json = False) -> None:
+def verify(backup: Backup, key_file: KeyFile = None, as_json: Json = False) -> None:
     """Check every file of a backup and every database in it; exit 1 if anything is wrong."""
     from mnemoir.app.backups import problems_in
 
-    path, problems = problems_in(backup)
+    path, problems = problems_in(backup, _key(key_file))
     if as_json:
         print_json({"backup": str(path), "problems": problems})
     else:
@@ -69,18 +79,35 @@ def verify(backup: Backup, as_json: Json = False) -> None:
 def restore(
     backup: Backup,
     data_dir: Annotated[Path, typer.Option(help="Data directory to make: missing or empty.")],
+    key_file: KeyFile = None,
+    lost: Annotated[
+        Path | None,
+        typer.Option(help="Folder with erased.jsonl of the data directory that is lost, which tells who was erased."),
+    ] = None,
+    config: Config = None,
     as_json: Json = False,
 ) -> None:
-    """Make a data directory from a backup, after checking it."""
+    """Make a data directory from a backup, after checking it. Who was erased since is erased again."""
     from mnemoir.app.backups import restore_backup
+    from mnemoir.settings import load_settings
 
-    path, restored = restore_backup(backup, data_dir)
-    _print_done(path, restored, as_json=as_json)
-    for line in restored.left_out:
+    live = load_settings(config, {}).storage.data_dir
+    restored = restore_backup(backup, data_dir, _key(key_file), lost=lost, live=live)
+    manifest = restored.manifest
+    _print_done(restored.path, manifest, as_json=as_json)
+    for line in manifest.left_out:
         note(f"Was not in the backup: {line}")
-    if not restored.has_keys:
+    if restored.erased:
+        note("Who was erased since the backup was made was erased from it, too; traces of runs went with them.")
+    if not manifest.has_keys:
         note("Was not in the backup: keys, and the audit log.")
         note("A server with this data asks callers for no key until you make one: `mnemoir keys create`.")
+
+
+def _key(file: Path | None) -> "BackupKey | None":
+    from mnemoir.storage.backups.sealing import BackupKey
+
+    return None if file is None else BackupKey.read(file)
 
 
 def _print_done(path: Path, manifest: "Manifest", *, as_json: bool) -> None:

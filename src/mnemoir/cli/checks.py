@@ -11,7 +11,15 @@ from pathlib import Path
 from mnemoir.app import logs
 from mnemoir.app.tree import fitted
 from mnemoir.cli.connection import is_mnemoir
-from mnemoir.cli.file_checks import Check, Finding, check_conversations, check_discussions, check_tree, joined
+from mnemoir.cli.file_checks import (
+    Check,
+    Finding,
+    check_conversations,
+    check_discussions,
+    check_keys,
+    check_tree,
+    joined,
+)
 from mnemoir.core.errors import MnemoirError, ProviderError, SettingsError, StorageUnavailable
 from mnemoir.ports.embedding import EmbeddingModel, Passage
 from mnemoir.providers.http import new_session
@@ -40,7 +48,7 @@ async def check_all(config: Path | None, given: Mapping[str, object]) -> Sequenc
 def _checks_of(settings: Settings) -> Sequence[Check]:
     workspace = [check_workspace] if settings.storage.backend == "file" else []
     tree = [check_tree] if settings.workflows.config_dir is not None else []
-    stored = [check_directory, *workspace, check_database, *tree, check_discussions, check_conversations]
+    stored = [check_directory, *workspace, check_database, *tree, check_discussions, check_conversations, check_keys]
     return [check_settings, *stored, check_model, check_embedder, check_port]
 
 

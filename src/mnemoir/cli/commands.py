@@ -17,15 +17,21 @@ from mnemoir.cli.doctor import doctor
 from mnemoir.cli.embedding import commands as embedding
 from mnemoir.cli.encryption import commands as encryption
 from mnemoir.cli.groups import group
+from mnemoir.cli.hold import commands as hold
 from mnemoir.cli.keys import commands as keys
 from mnemoir.cli.mcp import mcp
 from mnemoir.cli.memories import commands as memories
 from mnemoir.cli.models import commands as model
 from mnemoir.cli.output import Json, note, print_json, print_row
+from mnemoir.cli.pii import commands as pii
+from mnemoir.cli.retention import commands as retention
 from mnemoir.cli.runs import commands as runs
 from mnemoir.cli.serve import serve
 from mnemoir.cli.start_line import ServeCommand
+from mnemoir.cli.subject import commands as subject
 from mnemoir.cli.trees import check, init, schema
+from mnemoir.cli.usage import usage
+from mnemoir.cli.users import commands as users
 from mnemoir.core.errors import MnemoirError, NotFound
 
 app = group(
@@ -37,9 +43,14 @@ app.add_typer(memories, name="memories")
 model.add_typer(embedding, name="embedding")
 app.add_typer(model, name="model")
 app.add_typer(keys, name="keys")
+app.add_typer(users, name="users")
 app.add_typer(audit, name="audit")
+app.add_typer(pii, name="pii")
 app.add_typer(encryption, name="encryption")
 app.add_typer(backup, name="backup")
+app.add_typer(subject, name="subject")
+app.add_typer(hold, name="hold")
+app.add_typer(retention, name="retention")
 app.add_typer(runs, name="runs")
 app.add_typer(conversations, name="conversations")
 app.add_typer(discussions, name="discussions")
@@ -50,6 +61,7 @@ app.command()(init)
 app.command()(check)
 app.command()(schema)
 app.command()(doctor)
+app.command()(usage)
 
 
 @app.command()

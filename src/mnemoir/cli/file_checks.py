@@ -1,4 +1,4 @@
-"""The checks of `doctor` for the config tree, discussions and conversations, and the result type of all checks."""
+"""The checks of `doctor` for the config tree, discussions, conversations and keys; the result type of all."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from mnemoir.app.api_keys import ACCESS_FILE, PEPPER_FILE
 from mnemoir.app.catalogue import SESSIONS_FILE
 from mnemoir.app.tree import folder_of_conversations, open_tree, problems_of
 from mnemoir.cli.output import counted
 from mnemoir.core.errors import SettingsError
 from mnemoir.ports.discussions import DiscussionFiles
 from mnemoir.settings import Settings
-from mnemoir.storage.conversations.inspection import inspect_conversations
+from mnemoir.storage.conversations.inspection import database_problems, inspect_conversations
 from mnemoir.storage.discussions.files import FileDiscussionFiles
 from mnemoir.workflows.discussion_files import DiscussionPlaces
 
@@ -88,6 +89,23 @@ def _folders(settings: Settings, files: DiscussionFiles) -> Mapping[Path, Path |
     roots = dict.fromkeys(root for tree in trees for root in places.roots(tree))
     public = None if served is None else served.tree.public
     return {root: public if at == 0 else None for at, root in enumerate(roots)}
+
+
+async def check_keys(settings: Settings) -> Finding:
+    """Check the integrity of the file of keys and of the audit log, and that the pepper of the keys is there."""
+    file, pepper = (settings.storage.data_dir / name for name in (ACCESS_FILE, PEPPER_FILE))
+    if not file.exists():
+        return Finding(check="keys", state="ok", found="none were made")
+    problems = await asyncio.to_thread(database_problems, file)
+    if problems:
+        to_do = "Stop the server, keep a copy of the file, and restore a backup; see docs/storage.md."
+        return Finding(
+            check="keys", state="fail", found=joined([f"{file}: {each}" for each in problems]), to_do=to_do
+        )
+    if settings.security.pepper is None and not pepper.exists():
+        to_do = "Put it back from a backup, or set security.pepper; else make new keys for all."
+        return Finding(check="keys", state="fail", found=f"{pepper} is missing: no key is recognised", to_do=to_do)
+    return Finding(check="keys", state="ok", found=f"{file}, {file.stat().st_size // 1024} KiB, whole")
 
 
 async def check_conversations(settings: Settings) -> Finding:

@@ -32,6 +32,10 @@ def create(
         list[str] | None,
         typer.Option("--project", "-p", help="Only for this project; may be repeated; else for all."),
     ] = None,
+    calls: Annotated[
+        list[str] | None,
+        typer.Option("--calls", help="Only this user of the config tree; may be repeated; else all."),
+    ] = None,
     tenant: Annotated[str, typer.Option(help="Whose data it is for.")] = "default",
     label: Annotated[str, typer.Option(help="What or whom it is for.")] = "",
     expires: Annotated[str | None, typer.Option(help="When it ends: 90d, 12h, or a time such as 2027-01-31.")] = None,
@@ -48,6 +52,7 @@ def create(
             tenant=tenant,
             projects=project or None,
             user=user,
+            configs=calls or None,
             label=label,
             expires_at=_end(expires),
             env="test" if test else "live",
@@ -102,7 +107,7 @@ def rotate(
 ) -> None:
     """Make a key with the same rights in place of another, and print it, this once."""
     with opened_keys(config, data_dir) as keys:
-        made, text = keys.rotate(key_id, overlap=_duration(overlap, "--overlap"), by=_BY)
+        made, text = keys.rotate(key_id, overlap=duration(overlap, "--overlap"), by=_BY)
     _print_new(made, text, as_json=as_json)
 
 
@@ -165,7 +170,8 @@ def _json(key: "ApiKey") -> dict[str, Any]:
 def _whose(key: "ApiKey") -> str:
     projects = "all projects" if key.projects is None else f"project {', '.join(key.projects)}"
     of_tenant = "" if key.tenant == "default" else f"tenant {key.tenant}, "
-    return f"{of_tenant}{projects}, {'all users' if key.user is None else f'user {key.user}'}"
+    calls = "" if key.configs is None else f", calls {', '.join(key.configs)}"
+    return f"{of_tenant}{projects}, {'all users' if key.user is None else f'user {key.user}'}{calls}"
 
 
 def _end(text: str | None) -> datetime | None:
@@ -174,10 +180,11 @@ def _end(text: str | None) -> datetime | None:
     if text is None:
         return None
     at = from_text(text)
-    return utc_now() + _duration(text, "--expires") if at is None else at
+    return utc_now() + duration(text, "--expires") if at is None else at
 
 
-def _duration(text: str, option: str) -> timedelta:
+def duration(text: str, option: str) -> timedelta:
+    """The time that `text` names, such as 24h. Raises InvalidRequest naming the option."""
     count, unit = text[:-1], _UNITS.get(text[-1:])
     if unit is None or not (count.isascii() and count.isdecimal()) or len(count) > 5:
         raise InvalidRequest(f"{option} must be a number with m, h or d, such as 24h; it is {text[:40]!r}.")

@@ -13,6 +13,7 @@ from mnemoir.cli.groups import group
 from mnemoir.cli.output import User, counted, note, print_memories, print_row
 from mnemoir.cli.session import Session, asking, run
 from mnemoir.cli.transfer import export_lines, import_lines
+from mnemoir.core.memories import Origin
 
 commands = group("Add, find, list, show, edit, delete, review, undo, export and import memories.")
 commands.add_typer(review.commands, name="review")
@@ -78,10 +79,11 @@ def list_memories(
     user: User = "user",
     limit: Annotated[int, typer.Option(help="Maximum number of results.", min=1, max=1000)] = 100,
     offset: Annotated[int, typer.Option(help="Number of the newest to skip.", min=0)] = 0,
+    origin: Annotated[Origin | None, typer.Option(help="Only those whose words come from there.")] = None,
     at: At = None,
 ) -> None:
     """Print one user's memories, newest first."""
-    query = {"user_id": user, "limit": limit, "offset": offset, "at": at}
+    query = {"user_id": user, "limit": limit, "offset": offset, "origin": origin, "at": at}
     _print_results(session, session.ask("GET", "/api/memories", query=query))
 
 

@@ -136,9 +136,11 @@ async def _serve(settings: "Settings", *, as_json: bool) -> None:
 
 
 def _has_keys(settings: "Settings") -> bool:
-    """Whether keys were made for the data directory; makes nothing there."""
+    """Whether keys were made for the data directory, or issuers say who calls; makes nothing there."""
     from mnemoir.app.api_keys import ApiKeys
 
+    if settings.auth.has_issuers:
+        return True
     keys = ApiKeys(settings)
     try:
         return keys.are_required(is_local=False)
@@ -167,6 +169,7 @@ def server_options(settings: "Settings") -> "ServerOptions":
     return ServerOptions(
         host=server.host,
         port=server.port,
+        public_url=server.public_url,
         root_path=server.root_path,
         api_keys=[key.get_secret_value() for key in keys],
         admin_api_key=server.admin_api_key.get_secret_value() if server.admin_api_key else None,
@@ -195,7 +198,8 @@ def server_options(settings: "Settings") -> "ServerOptions":
 def facts_of(parts: "Parts", port: int) -> Mapping[str, str]:
     """The facts printed at the start, by name: addresses, folders, model, and a command to try."""
     settings = parts.settings
-    url = settings.server.model_copy(update={"port": port}).url
+    server = settings.server.model_copy(update={"port": port})
+    url = server.url
     model, said = (
         "mnemoir",
         '"memoryEnabled": true, "messages": [{"role": "user", "content": "I am allergic to nuts."}]',
@@ -210,7 +214,7 @@ def facts_of(parts: "Parts", port: int) -> Mapping[str, str]:
     key = " -H 'Authorization: Bearer YOUR_KEY'" if keys else ""
     return {
         "url": url,
-        "ui": f"{url}/",
+        "ui": f"{server.page_url}/",
         "data": str(settings.storage.data_dir),
         **tree,
         "model": f"{parts.model.name} ({parts.model.provider})",

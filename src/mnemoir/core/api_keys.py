@@ -25,7 +25,7 @@ _PEPPER_BYTES = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
-    """A stored key without its secret. `projects` and `user` are None for all of the tenant.
+    """A stored key without its secret. `projects` and `user` are None for all of the tenant, `configs` for all.
 
     `replaced_by` is the id of the key that a rotation made of it. Times are in UTC.
     """
@@ -36,6 +36,7 @@ class ApiKey:
     role: Role
     projects: Sequence[str] | None = None
     user: str | None = None
+    configs: Sequence[str] | None = None
     label: str = ""
     created_at: datetime
     created_by: str = ""
@@ -61,7 +62,15 @@ class ApiKey:
     def principal(self) -> Principal:
         """The caller that this key stands for."""
         projects = None if self.projects is None else tuple(self.projects)
-        return Principal(tenant=self.tenant, key=self.id, roles=(self.role,), projects=projects, user=self.user)
+        configs = None if self.configs is None else tuple(self.configs)
+        return Principal(
+            tenant=self.tenant,
+            key=self.id,
+            roles=(self.role,),
+            projects=projects,
+            user=self.user,
+            configs=configs,
+        )
 
 
 @dataclass(frozen=True, slots=True)

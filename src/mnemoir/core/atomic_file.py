@@ -119,6 +119,12 @@ def append_file(folder: int, name: str, content: bytes, *, end: int | None = Non
         os.fsync(folder)
 
 
+def append_line(path: Path, line: str) -> None:
+    """Append a line to a file durably; a missing file is created."""
+    with _opened(path.parent) as folder:
+        append_file(folder, path.name, f"{line}\n".encode())
+
+
 def remove_file(folder: int, name: str) -> None:
     """Remove the file, if it exists. Not durable until the folder is synced."""
     with suppress(FileNotFoundError):

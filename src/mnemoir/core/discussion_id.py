@@ -70,6 +70,11 @@ def encoded_name(discussion: str) -> str:
     return _ENCODED + hashlib.sha256(discussion.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def is_encoded(name: str) -> bool:
+    """Whether a name on disk is an encoded one, which does not show the name it stands for."""
+    return name.startswith(_ENCODED)
+
+
 def _keeps_its_name(name: str) -> bool:
     return (
         name not in ("", ".", "..")

@@ -7,7 +7,9 @@ MnemoirError
 │   ├── TooLarge          over a size limit
 │   └── NotSupported      known to the protocol, not offered by this server
 ├── Unauthorized          no key, or a wrong one
+├── IssuerUnavailable     an identity provider does not say who the caller is
 ├── Forbidden             the caller may not do this, or not from its address
+│   └── QuotaExceeded     the user or the tenant has used up what it may have
 ├── Overloaded            the server handles as many requests as it may; try again later
 │   └── RateLimited       the key, or the address, has made too many requests
 ├── Cancelled             the client cancelled the request by another one
@@ -28,6 +30,7 @@ Each error has a `code` for programs, and a message that names the object, the c
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import ClassVar
 
 
@@ -83,10 +86,32 @@ class Unauthorized(MnemoirError):
     code = "unauthorized"
 
 
+class IssuerUnavailable(MnemoirError):
+    """An identity provider cannot be reached, or its answer is unusable, so the caller is not known."""
+
+    code = "auth_unavailable"
+
+
 class Forbidden(MnemoirError):
     """The caller may not do this, or not from its address."""
 
     code = "forbidden"
+
+
+class QuotaExceeded(Forbidden):
+    """The user or the tenant has used up a quota: `used` of `limit` of `what`.
+
+    `resets_at` is the time at which the quota is whole again, None where only deleting helps.
+    """
+
+    code = "quota_exceeded"
+
+    def __init__(self, message: str, *, what: str, used: int, limit: int, resets_at: datetime | None = None) -> None:
+        super().__init__(message)
+        self.what = what
+        self.used = used
+        self.limit = limit
+        self.resets_at = resets_at
 
 
 class Overloaded(MnemoirError):

@@ -11,6 +11,8 @@ from mnemoir.core.text import digest
 
 Kind = Literal["fact", "message"]
 ChangeEvent = Literal["ADD", "UPDATE", "DELETE"]
+Origin = Literal["user", "assistant", "tool", "document", "import", "api", "person"]
+FOREIGN: frozenset[Origin] = frozenset(("tool", "document"))  # nobody in the conversation said it
 _SAID = ("text", "metadata", "kind", "agent", "app", "conversation", "role", "speaker", "expires_on")
 
 
@@ -48,6 +50,30 @@ class Memory:
     valid_to: str | None = None
     replaced_by: MemoryId | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    given_origin: Origin | None = None
+
+    @property
+    def origin(self) -> Origin:
+        """Where its words come from: `user` typed them, `api` is a client's, `person` gave them by hand.
+
+        Without a given one a fact is the user's, and a message is of its role.
+        """
+        if self.given_origin is not None:
+            return self.given_origin
+        return "user" if self.kind == "fact" else origin_of_role(self.role)
+
+
+def origin_of_role(role: str | None) -> Origin:
+    """The origin of a message that is kept word for word; what is neither an answer nor a tool's is its client's."""
+    return _ORIGINS.get(role or "", "api")
+
+
+_ORIGINS: Mapping[str, Origin] = {
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+    "document": "document",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +145,7 @@ class Add:
 class Update:
     """Replace the text of `target` if it still is `expected`; `created_at` stays, and metadata unless given.
 
+    The words are as before of the target's origin unless another is given.
     `text == expected` only renews `updated_at`, which makes a decayed memory visible again. With `as_of`, the time of
     the last renewal of the target, as text, must equal it too. The text holds from `at` on, but not from before the
     last renewal; None means now.
@@ -130,6 +157,7 @@ class Update:
     entry: IndexEntry
     reason: str = "extracted"
     metadata: Mapping[str, Any] | Unchanged | None = UNCHANGED
+    origin: Origin | Unchanged = UNCHANGED
     as_of: str | None = None
     at: str | None = None
 
@@ -178,10 +206,16 @@ class Revert:
     updated_at: str | None
     reason: str = "undone"
     metadata: Mapping[str, Any] | Unchanged | None = UNCHANGED
+    origin: Origin | Unchanged | None = UNCHANGED
     as_of: str | None = None
 
 
 Change = Add | Update | Remove | Restore | Revert
+
+
+def added_by(changes: Sequence[Change]) -> int:
+    """The number of memories that the changes may add, as they add or restore one."""
+    return sum(isinstance(change, Add | Restore) for change in changes)
 
 
 def lacks_vector(changes: Sequence[Change]) -> bool:

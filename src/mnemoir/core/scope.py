@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.usage import Limits
 
 PROJECT_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}", re.ASCII)
 ENTITY_CHARACTERS = 256
@@ -43,9 +44,11 @@ class Scope:
 class Principal:
     """The authenticated caller of a request, as determined by the guard of the server; by default one who may do all.
 
-    `key` is the id of its key, "" for a caller without one on a server that requires none. `projects` and `user` are
-    what the key is bound to; None means all of the tenant. A role includes those before it but for `operator`, which
-    sees counts, health, keys and tenants of the whole server and no contents.
+    `key` is the id of its key, `user:<name>` for a person who signed in, whose id is `person`, "" for a caller
+    without one on a server that requires none. `projects` and `user` are what the key is bound to; None means all of
+    the tenant. `configs` are the config users of the workflow tree that it may call, None for all. A role includes
+    those before it but for `operator`, which sees counts, health, keys and tenants of the whole server and no
+    contents. `limits` are quotas of this key, which count in place of those of its user.
     """
 
     tenant: str = DEFAULT_TENANT
@@ -53,6 +56,9 @@ class Principal:
     roles: Collection[Role] = ("admin", "operator")
     projects: tuple[str, ...] | None = None
     user: str | None = None
+    configs: tuple[str, ...] | None = None
+    person: str = ""
+    limits: Limits = field(default_factory=dict, hash=False)
 
     def may(self, role: Role) -> bool:
         """Whether the principal has a role that includes this one."""
@@ -63,6 +69,10 @@ class Principal:
     def reaches(self, project: str, user: str) -> bool:
         """Whether the key is for this user of its tenant."""
         return (self.projects is None or project in self.projects) and self.user in (None, user)
+
+    def may_call(self, config: str) -> bool:
+        """Whether it may call this user of the config tree."""
+        return self.configs is None or config.lower() in (own.lower() for own in self.configs)
 
     def stands_for(self, other: "Principal") -> bool:
         """Whether it is bound to nothing that the other one is not."""
@@ -75,6 +85,15 @@ class Principal:
         return self.tenant != DEFAULT_TENANT or self.projects is not None or self.user is not None
 
     @property
+    def manages_tenant(self) -> bool:
+        """Whether it decides about all users and keys of its tenant.
+
+        An admin who signed in does, though requests for contents are about their own; a key of one user does not.
+        """
+        is_of_all = self.projects is None and self.configs is None and (self.user is None or bool(self.person))
+        return self.may("operator") or (is_of_all and self.may("admin"))
+
+    @property
     def sees_server(self) -> bool:
         """Whether it may see what is counted over the whole server: an operator, or an admin bound to nothing."""
         return self.may("operator") or (not self.is_bound and self.may("admin"))
@@ -85,11 +104,13 @@ class Act:
     """The caller of an operation and the id of its request; `request_id` is "" for background work.
 
     `is_reading`: the request changes nothing, so what it names elsewhere is answered as empty, not as unknown.
+    `users_read` gathers the users that the reading request of a key which is bound to none of them names.
     """
 
     principal: Principal = field(default_factory=Principal)
     request_id: str = ""
     is_reading: bool = False
+    users_read: set[str] = field(default_factory=set, compare=False)
 
 
 # the act of the current request, inherited by its tasks and threads, and available in every transaction

@@ -71,7 +71,9 @@ class MemoryKind:
     counts: Callable[[], Awaitable[Amounts]] | None = None  # totals over all users
     counts_last_s: float = 5.0
     daily: Callable[[date], Awaitable[Mapping[str, ByDay]]] | None = None  # what was added since a day, by name
-    prune: Callable[[int], Awaitable[int]] | None = None  # deletes objects not used for so many days; their number
+    # deletes objects not used for so many days, or with True only counts them; their number
+    prune: Callable[[int, bool], Awaitable[int]] | None = None
     ageing: Callable[[int], Awaitable[Ageing]] | None = None  # what `prune` would look at
     exchange: Exchange | None = None
-    expire: Callable[[], Awaitable[int]] | None = None  # deletes what is older than the kind allows; how much
+    # deletes what is older than the kind or the settings allow, or with True only counts it
+    expire: Callable[[bool], Awaitable[Amounts]] | None = None

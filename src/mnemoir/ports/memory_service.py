@@ -30,7 +30,8 @@ class ChatTurn:
     """One finished turn: the user's text as typed, and the answer. `said_at` is as in `core.clock`.
 
     `answer` is "" for an answer cut at the token limit: then only the user's text is a source of memories. The uids
-    are those of the messages in a stored conversation.
+    are those of the messages in a stored conversation. `outside` is what tools and documents said in the turn, each
+    as its origin and its text.
     """
 
     user_text: str
@@ -38,6 +39,7 @@ class ChatTurn:
     said_at: str
     user_uid: str | None = None
     answer_uid: str | None = None
+    outside: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

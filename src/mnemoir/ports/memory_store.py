@@ -1,6 +1,7 @@
 """Stores of memories. Methods take the scope and read or change nothing outside it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal, Protocol
@@ -14,6 +15,7 @@ from mnemoir.core.memories import (
     Kind,
     LoggedChange,
     Memory,
+    Origin,
     Provenance,
 )
 from mnemoir.core.proposals import NO_STEP, Proposal, QueueStep
@@ -55,6 +57,7 @@ class ListFilter:
     visible: Visible
     hidden: Literal["without", "with", "only"] = "without"  # memories that decayed or expired
     kind: Kind | None = None
+    origin: Origin | None = None
     since: datetime | None = None
     until: datetime | None = None
     session: str | None = None
@@ -134,6 +137,18 @@ class Unembedded:
     is_fact: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Old:
+    """What is too old to be kept; None for nothing.
+
+    Of a memory's history the event that gave it its present text stays in any case, and with it the turns it came
+    from. `removed_before` is for memories that were removed, with their history, and for states that were replaced.
+    """
+
+    told_before: datetime | None = None
+    removed_before: datetime | None = None
+
+
 class StaleChange(Exception):
     """A target of a commit was changed or deleted after it was read; nothing was written."""
 
@@ -156,6 +171,22 @@ class SecondVectors(VectorBacklog, Protocol):
 
     async def want(self, scope: Scope) -> bool:
         """Mark the user of the scope, so that each fact needs a second vector; False for one that is marked."""
+
+
+class Room(Protocol):
+    """Asked for room before memories are added."""
+
+    def __call__(self, scope: Scope, *, number: int) -> AbstractAsyncContextManager[None]:
+        """Hold room for so many more memories of the scope's user while the body stores them.
+
+        Raises QuotaExceeded.
+        """
+
+
+@asynccontextmanager
+async def any_room(scope: Scope, *, number: int) -> AsyncIterator[None]:
+    """Room without a limit."""
+    yield
 
 
 class Committer(Protocol):
@@ -251,6 +282,21 @@ class MemoryStore(VectorBacklog, Committer, Protocol):
         in other sessions too stays, without its past. Returns the number of current memories deleted. The texts are
         nowhere in the store's files afterwards.
         """
+
+    async def expunge(self, scope: Scope, memory_ids: Sequence[MemoryId]) -> int:
+        """Delete memories of the user with their history and past; how many there were.
+
+        The texts are nowhere in the store's files afterwards.
+        """
+
+    async def age(self, scope: Scope, old: Old, *, limit: int) -> Mapping[str, int]:
+        """Delete at most `limit` rows of each kind that are too old; their numbers, by kind.
+
+        The kinds are `history`, `removed` and `replaced`.
+        """
+
+    async def aged(self, scope: Scope, old: Old) -> Mapping[str, int]:
+        """How many rows `age` would delete of each kind, without a limit."""
 
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
         """The history of a memory, also of a deleted one, oldest first; [] for an id not in the scope."""

@@ -7,6 +7,8 @@ from typing import Literal, Protocol
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Project
 
+PiiAction = Literal["off", "tag", "redact", "block"]  # what is done with personal data
+Quarantine = Literal["off", "rules", "model"]  # what finds instructions among facts
 Reviewed = Literal["off", "changes", "all"]  # what extraction only proposes; changes are updates and deletions
 
 
@@ -15,7 +17,7 @@ class ProjectSettings:
     """The settings of one project. None means that the server's setting applies.
 
     `memory_enabled` False switches memory in chats off; `decay_days` 0 switches decay off; `search_limit` 0 means no
-    limit of the project's own.
+    limit of the project's own. The last three are for facts, messages, and what models are sent.
     """
 
     memory_enabled: bool | None = None
@@ -23,6 +25,9 @@ class ProjectSettings:
     search_limit: int | None = None
     extraction_prompt: str | None = None
     review: Reviewed | None = None
+    pii_facts: PiiAction | None = None
+    pii_messages: PiiAction | None = None
+    pii_models: PiiAction | None = None
 
 
 class ProjectSettingsStore(Protocol):

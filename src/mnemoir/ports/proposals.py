@@ -48,7 +48,7 @@ class ProposalStore(Protocol):
     async def forget(self, scope: Scope, ids: Sequence[ProposalId] | None = None) -> int:
         """Delete proposals of the user, without `ids` all; none of their bytes is on the disk afterwards."""
 
-    async def expire(self) -> int:
+    async def expire(self, *, dry_run: bool = False) -> int:
         """Delete what is older than 90 days, of all users; return how many."""
 
     async def users(self, project: Project) -> list[Scope]:

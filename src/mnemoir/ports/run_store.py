@@ -122,6 +122,12 @@ class RunStore(RunWatcher, Protocol):
         Days without any are left out. They are kept for DAILY_DAYS.
         """
 
+    async def projects_of(self, tenant: str, user: str) -> Sequence[str]:
+        """The projects in which a user has runs, or had some whose tokens are still counted, by name."""
+
+    async def tokens_of(self, scope: Scope) -> Mapping[str, tuple[int, int]]:
+        """The tokens of each day of the scope's user: (input, output)."""
+
     async def forget(self, scope: Scope) -> None:
         """Delete all runs of the scope's user, or of its project when the user is "".
 

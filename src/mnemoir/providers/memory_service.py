@@ -78,6 +78,7 @@ class HttpMemoryService:
         said = [_said("user", turn.user_text, turn.user_uid)]
         if turn.answer:
             said.append(_said("assistant", turn.answer, turn.answer_uid))
+        said += [_said(origin, text, None) for origin, text in turn.outside]
         metadata = {"session_id": scope.conversation, "source": "chat", "timestamp": turn.said_at}
         body = {"messages": said, "user_id": scope.user, "metadata": metadata, "timestamp": turn.said_at}
         answer = await self._post(
@@ -177,8 +178,10 @@ def _learned(result: object) -> MemoryChange | None:
 def _line(hit: Mapping[str, Any]) -> RecalledLine:
     day = hit.get("created_at")
     memory_id = hit.get("id")
+    origin = hit.get("origin")
     return RecalledLine(
         text=hit["memory"],
         day=day[:10] if isinstance(day, str) else "",
         id=memory_id if isinstance(memory_id, str) else "",
+        origin=origin if isinstance(origin, str) else "",
     )

@@ -120,6 +120,12 @@ class Recall:
         self._past = None if of_all_times is None else (of_all_times, residents(None))
         self._questions = EmbeddedQuestions(embedding)
 
+    def forget(self, scope: Scope) -> None:
+        """Drop the indexes of the scope's user, whose rows were all deleted."""
+        self._residents.forget(scope)
+        if self._past is not None:
+            self._past[1].forget(scope)
+
     async def search(self, scope: Scope, question: Question, visible: Visible) -> SearchResult:
         """The memories relevant to the question; no hits when there are none.
 

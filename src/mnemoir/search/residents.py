@@ -95,6 +95,11 @@ class Residents:
             resident = self._residents.get(scope.owner)
         return resident is not None and resident.has_second
 
+    def forget(self, scope: Scope) -> None:
+        """Drop the index of the scope's user, whose rows were all deleted."""
+        with self._lock:
+            self._residents.pop(scope.owner, None)
+
     async def build(self, rows: SearchRows, scope: Scope, patience_s: float | None = None) -> bool:
         """Prepare the index of the scope's user; False when it takes over `patience_s` and continues later.
 

@@ -1,8 +1,8 @@
 """Access control: the check of a request's key and rights, and the scope of data a request is about.
 
-Every route requires a key except those that must answer without one; keys are compared in constant time. Ollama's
-clients request `/` and `/api/version` to detect a server, most of them without a key. The answers name Mnemoir and
-the version of the protocol it speaks.
+Every route requires a key, the token of an issuer, or the cookie of a person who signed in, except those that must
+answer without one; keys are compared in constant time. Ollama's clients request `/` and `/api/version` to detect a
+server, most of them without a key. The answers name Mnemoir and the version of the protocol it speaks.
 
 The guard stores the principal in the ASGI scope and as the act of the request. No other module of the server chooses
 a tenant or builds the data scope of a request from its principal and the names in it. A name that lies outside what
@@ -10,6 +10,7 @@ the key is bound to is answered like one that nobody has: what reads looks where
 """
 
 import hmac
+import re
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any
@@ -18,11 +19,23 @@ from starlette.responses import Response
 from starlette.types import Scope, Send
 
 from mnemoir.app.api_keys import ApiKeys
+from mnemoir.app.issuers.tokens import Tokens
+from mnemoir.app.keyless_clients import KeylessClients
+from mnemoir.app.sign_in.sessions import Sessions
 from mnemoir.core.api_keys import LONGEST_KEY
-from mnemoir.core.errors import InvalidRequest, NotFound, RateLimited, StorageUnavailable, Unauthorized
+from mnemoir.core.errors import (
+    Forbidden,
+    InvalidRequest,
+    MnemoirError,
+    NotFound,
+    RateLimited,
+    StorageUnavailable,
+    Unauthorized,
+)
 from mnemoir.core.scope import NOWHERE, Act, Principal, Role, acting, entity_name, project_name
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.ports.memory_store import Project
+from mnemoir.server.clients import kind_of
 from mnemoir.server.crowd import refuse_crowd
 from mnemoir.server.errors import failure
 from mnemoir.server.options import ServerOptions
@@ -30,9 +43,14 @@ from mnemoir.server.origins import Origins
 from mnemoir.server.rate_limits import WRONG_KEYS, RateLimits
 from mnemoir.server.request import header, query, visit_of
 from mnemoir.server.rights import bucket_for, refusal_of, right_for
+from mnemoir.server.sessions import SessionCookies
 from mnemoir.wire.session import asks_to_store, session_name
 
-OPEN_PATHS = frozenset({"/health", "/api/health", "/docs", "/docs/try.js", "/openapi.json", "/", "/api/version"})
+OPEN_PATHS = frozenset(
+    {"/health", "/api/health", "/docs", "/docs/try.js", "/openapi.json", "/", "/api/version"}
+    | {"/auth/callback", "/auth/callback.js"}
+)
+_SIGNING_IN = re.compile(r"/api/auth(?:/(?!clients$).+)?")
 PROJECT_HEADERS = (b"x-mnemoir-project", b"x-etienne-project")  # the second is that of Etienne's page
 _SCHEMES = ("bearer ", "token ")
 _NEEDS_KEY = "A valid API key is needed: send it as `Authorization: Bearer <key>`, `X-API-Key` or `api-key`."
@@ -40,6 +58,7 @@ ANYBODY = Principal()
 NOBODY = Principal(roles=())
 _PRINCIPAL = "mnemoir.principal"
 _NEEDS = "mnemoir.needs_key"
+_BEARER = "mnemoir.bearer"  # of a token: the principal, or the error for it
 # Open WebUI's ids of temporary chats: the id of the page's connection; earlier releases wrote "local:"
 _TEMPORARY_CHATS = ("temporary:", "local:")
 
@@ -50,8 +69,21 @@ class Guard:
     Only the hashes of the keys of the settings are kept; they are admins of the default tenant.
     """
 
-    def __init__(self, options: ServerOptions, keys: ApiKeys) -> None:
+    def __init__(
+        self,
+        options: ServerOptions,
+        keys: ApiKeys,
+        sessions: Sessions,
+        clients: KeylessClients | None = None,
+        tokens: Tokens | None = None,
+        *,
+        has_issuers: bool = False,
+    ) -> None:
         self._keys = keys
+        self._tokens = tokens if tokens is not None and tokens.are_taken and not options.is_in_process else None
+        self._has_issuers = has_issuers
+        self._clients = clients
+        self.cookies = SessionCookies(options, sessions)
         self.rate_limits = RateLimits(options)
         self._is_local = options.is_local
         self._trusts_caller = options.is_in_process
@@ -71,14 +103,28 @@ class Guard:
 
     @property
     def needs_key(self) -> bool:
-        """True when requests need a key: the settings name some, or some were made for this data directory."""
+        """True when requests need a credential: the settings name keys or issuers, or keys or users were made."""
         if self._trusts_caller:
             return False
-        return bool(self._settings_keys) or self._keys.are_required(is_local=self._is_local)
+        is_set = bool(self._settings_keys) or self._has_issuers
+        return is_set or self._keys.are_required(is_local=self._is_local)
 
     def has_several_keys(self) -> bool:
         """True when callers are told apart by more than one key."""
-        return len(self._settings_keys) + self._keys.count > 1
+        return self._tokens is not None or len(self._settings_keys) + self._keys.count > 1
+
+    async def check_token(self, scope: Scope) -> None:
+        """Find out whose token came with a request, for `refuse`; its issuer may be asked for its keys."""
+        if self._tokens is None or is_open(scope["path"]):
+            return
+        token = _presented_token(scope)
+        if token is None or self._of_settings(token) is not None:
+            return
+        acting.set(Act(principal=NOBODY, request_id=visit_of(scope).request_id))
+        try:
+            scope[_BEARER] = await self._tokens.principal(token, str(self.rate_limits.proxies.client_of(scope) or ""))
+        except MnemoirError as exc:
+            scope[_BEARER] = exc
 
     def refuse(self, scope: Scope) -> Response | None:
         """The refusal of a request without a required key or right; None for one that may pass, then admitted."""
@@ -86,6 +132,8 @@ class Guard:
             return self._refuse(scope)
         except StorageUnavailable as exc:
             return _no_keys_now(scope, exc)
+        except Forbidden as exc:
+            return failure(scope, exc)
         except RateLimited as exc:
             refused = failure(scope, exc)
             if exc.bucket == WRONG_KEYS:  # pages then ask for another key, as they do at 401
@@ -100,20 +148,22 @@ class Guard:
         if scope["path"] in OPEN_PATHS:
             admit(scope, NOBODY if needs_key else ANYBODY, is_reading=True)
             return None
+        if _SIGNING_IN.fullmatch(scope["path"]):
+            self._admit_signing_in(scope, needs_key=needs_key)
+            return None
         if not needs_key:
             admit(scope, ANYBODY, is_reading=right == "read")
+            self._note_keyless(scope)
             return None
         sent = set(_presented_keys(scope))
         if len(sent) > 1:
             several = "The request has several keys that differ. Send one."
             return failure(scope, InvalidRequest(several, code="several_keys"))
         key = sent.pop() if sent else ""
-        principal = self._principal(key)
-        if principal is None:
-            acting.set(Act(principal=NOBODY, request_id=visit_of(scope).request_id))
-            if key:
-                self.rate_limits.note_wrong_key(scope)
-            return failure(scope, Unauthorized(_NEEDS_KEY))
+        found = scope[_BEARER] if _BEARER in scope else self._principal(key) if key else self._person(scope)
+        if not isinstance(found, Principal):
+            return self._unknown(scope, found, has_key=bool(key))
+        principal = found
         admit(scope, principal, is_reading=right == "read")
         self.rate_limits.take(scope, principal.key, bucket_for(scope["method"], scope["path"], right))
         refused = refusal_of(principal, right)
@@ -124,13 +174,51 @@ class Guard:
             return crowded
         return None
 
+    def _unknown(self, scope: Scope, why: MnemoirError | None, *, has_key: bool) -> Response:
+        """The refusal of a caller who is not known. Raises RateLimited after too many wrong keys and tokens."""
+        acting.set(Act(principal=NOBODY, request_id=visit_of(scope).request_id))
+        if has_key and (why is None or isinstance(why, Unauthorized)):
+            self.rate_limits.note_wrong_key(scope)
+        if isinstance(why, StorageUnavailable):
+            return _no_keys_now(scope, why)
+        self.rate_limits.note_unauthenticated(scope)
+        return failure(scope, why or Unauthorized(_NEEDS_KEY))
+
+    def _admit_signing_in(self, scope: Scope, *, needs_key: bool) -> None:
+        """Admit a request to sign in, sign out or ask who is. Raises Forbidden for one of another page."""
+        if scope["method"] != "GET":
+            self.cookies.refuse_foreign(scope)
+        signed_in = self.cookies.signed_in(scope) if needs_key else None
+        admit(scope, signed_in.principal if signed_in else NOBODY if needs_key else ANYBODY, is_reading=True)
+
+    def _note_keyless(self, scope: Scope) -> None:
+        """Note the kind of a client that a key will be needed for; people will sign in to the page."""
+        if self._clients is not None and not self._trusts_caller and (kind := kind_of(scope)) != "mnemoir-ui":
+            self._clients.note(kind, header(scope, b"user-agent") or "")
+
+    def _person(self, scope: Scope) -> Principal | None:
+        """The person whose cookie came with the request. Raises Forbidden when their page did not send it."""
+        signed_in = self.cookies.signed_in(scope)
+        if signed_in is None:
+            return None
+        self.cookies.check(scope)
+        return signed_in.principal
+
     def _principal(self, key: str) -> Principal | None:
         if len(key) > LONGEST_KEY:
             return None
+        return self._of_settings(key) or self._keys.principal(key)
+
+    def _of_settings(self, key: str) -> Principal | None:
         hashed = _hash(key)
         # no early end: the time taken must not show which key was nearly right
         known = [principal for other, principal in self._settings_keys if hmac.compare_digest(hashed, other)]
-        return known[-1] if known else self._keys.principal(key)
+        return known[-1] if known else None
+
+
+def is_open(path: str) -> bool:
+    """Whether the path needs neither key nor sign-in."""
+    return path in OPEN_PATHS or _SIGNING_IN.fullmatch(path) is not None
 
 
 def _no_keys_now(scope: Scope, exc: StorageUnavailable) -> Response:
@@ -147,6 +235,13 @@ def _presented_keys(scope: Scope) -> Iterator[str]:
     if authorization.lower().startswith(_SCHEMES):
         yield from filter(None, [authorization.partition(" ")[2].strip()])
     yield from filter(None, [header(scope, b"x-api-key"), header(scope, b"api-key")])
+
+
+def _presented_token(scope: Scope) -> str | None:
+    """The token of a request: what comes as `Authorization: Bearer` and has two dots. None for keys, and without."""
+    scheme, _, text = (header(scope, b"authorization") or "").partition(" ")
+    text = text.strip()
+    return text if scheme.lower() == "bearer" and text.count(".") == 2 else None
 
 
 def _principal_of_setting(number: int, *, is_admin_key: bool) -> Principal:
@@ -205,6 +300,7 @@ def owner(project: Project, user: object, field: str = "user_id", /, **narrowing
     tenant = project.tenant
     if bound not in (None, name) and tenant != NOWHERE:
         tenant = _elsewhere(f"There is no user {name[:80]!r} here.")
+    _note_read(name)
     return Owner(
         tenant=tenant,
         project=project.project,
@@ -213,6 +309,20 @@ def owner(project: Project, user: object, field: str = "user_id", /, **narrowing
         app=narrowing.get("app_id"),
         conversation=narrowing.get("run_id"),
     )
+
+
+def person_of(scope: Scope, user: object, tenant: str | None) -> Owner:
+    """A user in all projects of a tenant: the caller's, or the named one. Raises as `owner` and `tenant_of` do."""
+    return owner(Project(tenant=tenant_of(principal_of(scope), tenant), project=""), user)
+
+
+def tenant_of(caller: Principal, named: str | None) -> str:
+    """The tenant of a request: the caller's, or another one for who is admin and operator. Raises NotFound."""
+    if named is None or named == caller.tenant:
+        return caller.tenant
+    if caller.may("admin") and caller.may("operator"):
+        return named
+    raise NotFound(f"There is no tenant {named[:80]!r} here.")
 
 
 def bound_user() -> str | None:
@@ -244,7 +354,16 @@ def only_user(user: str | None) -> str | None:
     named, bound = None if user is None else user.strip(), bound_user()
     if bound is not None and named not in (None, bound):
         raise NotFound("There is nothing with that id here.")
+    if named is not None:
+        _note_read(named)
     return bound or named
+
+
+def _note_read(user: str) -> None:
+    """Note for the audit log that somebody else than the user reads."""
+    act = acting.get()
+    if act.is_reading and act.principal.key and act.principal.user is None:
+        act.users_read.add(user)
 
 
 def _elsewhere(message: str) -> str:

@@ -23,7 +23,10 @@ from mnemoir.server import (
     model,
     reference,
     runs,
+    sign_in,
     status,
+    subjects,
+    usage,
     workflow_files,
     workflow_trials,
 )
@@ -48,17 +51,35 @@ from mnemoir.server.under_way import Places, UnderWay
 
 _described: dict[str, dict[str, Any]] = {}  # by root path: all servers of a process have the same routes
 _ROUTERS = (
-    *(*status.ROUTERS, *keys.ROUTERS, *model.ROUTERS, *reference.ROUTERS, *memories.ROUTERS, *runs.ROUTERS),
-    *(workflow_files.router, workflow_trials.router),
+    *(
+        *status.ROUTERS,
+        *keys.ROUTERS,
+        *sign_in.ROUTERS,
+        *subjects.ROUTERS,
+        *model.ROUTERS,
+        *reference.ROUTERS,
+        *memories.ROUTERS,
+        *runs.ROUTERS,
+    ),
+    *(workflow_files.router, workflow_trials.router, usage.router),
     *(*discussions.ROUTERS, *conversations.ROUTERS),
 )
 
 
 def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     """The whole server over running parts. The caller, which opened the parts, starts and closes them."""
-    parts.background.handle(later.KIND, later.add_later(parts.facts, parts.times.write))
+    parts.background.handle(
+        later.KIND, later.add_later(parts.facts, parts.times.write, parts.quotas.spent.note_usage)
+    )
     metrics = Metrics() if options.metrics else None
-    guard = Guard(options, parts.api_keys)
+    guard = Guard(
+        options,
+        parts.api_keys,
+        parts.sessions,
+        parts.keyless_clients,
+        parts.tokens,
+        has_issuers=parts.settings.auth.has_issuers,
+    )
     site = Site(
         parts=parts,
         options=options,
@@ -96,6 +117,7 @@ def _posts(site: Site) -> dict[str, ASGIApp]:
     return {
         "/v1/chat/completions": openai,
         "/chat/completions": openai,
+        "/api/page/chat/completions": openai,
         "/v1/completions": completions,
         "/completions": completions,
         "/api/chat": ChatRoute(site, dialects.OLLAMA_CHAT),

@@ -29,10 +29,15 @@ _ACTS: Mapping[str, str] = {
     "discussions.import": r"POST /api/discussions/[^/]+/import",
     "settings.change": r"(?:PUT|DELETE) /api/memories/(?:settings|extraction-prompt)",
     "model.change": r"(?:PUT|DELETE) /api/model(?:/embedding)?",
+    "subjects.export": r"POST /api/subjects/[^/]+/export",
+    "subjects.erase": r"POST /api/subjects/[^/]+/erase",
+    "holds.change": r"(?:PUT|DELETE) /api/holds/[^/]+",
+    "retention.run": r"POST /api/retention/run",
     "workflows.change": r"(?:PUT /api/workflows/files|POST /api/workflows/kept)/.+",
 }
 _ANY_ACT = re.compile("|".join(f"(?P<a{place}>{pattern})" for place, pattern in enumerate(_ACTS.values())))
 _NAMES = tuple(_ACTS)
+_NAMED_IN_PATH = re.compile(r"/api/(?:subjects|holds)/(.+?)(?:/export|/erase)?", re.DOTALL)
 REFUSED = "refused"
 
 
@@ -57,7 +62,7 @@ class Audited:
         self._address = address
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        address, target, status = self._address, _target_of(scope), 0
+        address, target, user, status = self._address, _target_of(scope), _user_of(scope), 0
 
         async def noting(message: Message) -> None:
             nonlocal status
@@ -66,14 +71,21 @@ class Audited:
             await send(message)
 
         try:
-            number = await self._audit.begin(self._action, target, address)
+            number = await self._audit.begin(self._action, target, address, user)
         except StorageUnavailable as exc:  # what cannot be written down is not done
             await failure(scope, exc)(scope, receive, send)
             return
         try:
             await self._app(scope, receive, noting)
         finally:
-            await self._audit.end(number, self._action, target, str(status or "broken off"), address)
+            result = str(status or "broken off")
+            await self._audit.end(number, self._action, target, result, address, user)
+
+
+def _user_of(scope: Scope) -> str:
+    """The user whose data the request names, as stores spell it; "" for none."""
+    named = _NAMED_IN_PATH.fullmatch(scope["path"])
+    return (named[1] if named else query(scope, "user_id") or "").strip()
 
 
 def _target_of(scope: Scope) -> str:

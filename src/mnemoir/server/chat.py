@@ -23,6 +23,7 @@ from mnemoir.core.errors import Cancelled, MnemoirError
 from mnemoir.core.events import Event, Gathering, MembersDropped, MemoriesRecalled, MemorySkipped, Reply, Usage
 from mnemoir.core.messages import ChatRequest
 from mnemoir.server.access import chat_owner, is_temporary, presented_key, principal_of
+from mnemoir.server.budgets import degraded_by, note_stored, within_quotas
 from mnemoir.server.errors import broken, failure, outward, stopping
 from mnemoir.server.live_answers import LiveAnswer
 from mnemoir.server.request import header, query, read_json, visit_of
@@ -93,6 +94,8 @@ class _Turn:
             headers.append((b"x-memory-injected", b"%d" % self.recalled))
         if skipped := self.skipped or self.recorded.caller.memory_skipped:
             headers.append((b"x-memory-skipped", skipped.encode()))
+        if used_up := self.recorded.caller.used_up:
+            headers.append((b"x-mnemoir-degraded", degraded_by(used_up)))
         if self.dropped:
             headers.append((b"x-mnemoir-dropped", bounded_names(self.dropped).encode()))
         if self.recorded.turn is not None:
@@ -137,12 +140,18 @@ class ChatRoute:
         answerer = workflows.answerer(chat)
         caller = self._caller(scope, body, chat, answerer)
         shown, store, parent_id = shown_history(body), asks_to_store(body) is True, parent_message(body)
+        needs_room = shown == "server" or parent_id is not None
+        caller = await within_quotas(scope, self._site.parts.quotas, caller, needs_room=needs_room)
         answer_id = self._dialect.id_prefix + caller.run_id.removeprefix("run_")  # one random number for both
         visit_of(scope).run_id = caller.run_id
         self._site.clients.note(scope, model=answerer.name, memory=caller.memory)
         answer = self._stream if chat.stream else self._whole
         key = header(scope, b"x-idempotency-key")
-        with self._site.under_way.alone(caller.scope, key), self._site.places.taking(principal_of(scope).key):
+        with (
+            self._site.under_way.alone(caller.scope, key),
+            self._site.places.taking(principal_of(scope).key),
+            self._site.parts.quotas.chatting(caller.scope),
+        ):
             may_go_on = self._may_go_on(scope, chat)
             async with Departure(None if may_go_on else receive) as departure:
                 self._site.under_way.begins(answer_id, principal_of(scope), departure)
@@ -158,6 +167,7 @@ class ChatRoute:
                             parent_id=parent_id,
                             titled=header(scope, _TITLE) == "1",
                         )
+                        note_stored(self._site.parts.quotas, recorded)
                         turn = _Turn(
                             recorded=recorded,
                             dialect=self._dialect.answering(chat),

@@ -50,11 +50,11 @@ class Crowd:
 
     def has_sent_head(self, connection: Connection) -> bool:
         """Note that a head has come; False when there is no room for one more connection."""
-        self._unread.pop(id(connection), None)
         if id(connection) not in self._keys:
             if len(self._keys) >= self.most:
-                return False
+                return False  # it still counts as one without, so those that are being refused are bounded, too
             self._keys[id(connection)] = ""
+        self._unread.pop(id(connection), None)
         return True
 
     def belongs_to(self, connection: Connection, key: str, *, is_shared: bool) -> bool:

@@ -70,10 +70,10 @@ class BoundedConnection(HttpToolsProtocol):
 
     def give_way(self) -> None:
         """Close the connection, as its head has not come, and newer ones need the place."""
-        if self._head_bytes:
-            self._refuse(503, Overloaded("Too many connections whose requests have not come. Try again in a moment."))
-        else:
-            self.transport.close()
+        if self._in_head and self._head_bytes:
+            told = Overloaded("Too many connections whose requests have not come. Try again in a moment.")
+            self.transport.write(_whole(503, told))
+        self._lingering.close_now()  # a client that still sends would keep the descriptor until the deadline
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.crowd.left(self)

@@ -8,7 +8,7 @@ import copy
 import math
 import re
 from collections.abc import Sequence
-from typing import Literal, NotRequired
+from typing import Any, Literal, NotRequired
 
 import orjson
 import structlog
@@ -16,11 +16,13 @@ from starlette.responses import Response
 from starlette.types import Scope
 from typing_extensions import TypedDict
 
+from mnemoir.core.clock import to_text
 from mnemoir.core.errors import (
     Cancelled,
     Conflict,
     Forbidden,
     InvalidRequest,
+    IssuerUnavailable,
     MnemoirError,
     NotFound,
     NotSupported,
@@ -30,6 +32,7 @@ from mnemoir.core.errors import (
     ProviderRefused,
     ProviderTimeout,
     ProviderUnavailable,
+    QuotaExceeded,
     RateLimited,
     StorageUnavailable,
     TooLarge,
@@ -55,7 +58,8 @@ class Misfit(TypedDict):
 class ErrorAnswer(TypedDict):
     """The error and what to do next. `detail` repeats `error`, or lists each invalid place of the request.
 
-    `bucket` is the kind of requests of which there were too many.
+    `bucket` is the kind of requests of which there were too many. Of a quota that is used up there are `what` it is
+    about, how much is `used`, its `limit`, and when it `resets_at`, null where only deleting helps.
     """
 
     detail: str | Sequence[Misfit]
@@ -63,6 +67,10 @@ class ErrorAnswer(TypedDict):
     code: str
     request_id: str
     bucket: NotRequired[str]
+    what: NotRequired[str]
+    used: NotRequired[int]
+    limit: NotRequired[int]
+    resets_at: NotRequired[str | None]
 
 
 class OpenAIErrorAnswer(TypedDict):
@@ -73,6 +81,10 @@ class OpenAIErrorAnswer(TypedDict):
     code: str
     request_id: str
     bucket: NotRequired[str]
+    what: NotRequired[str]
+    used: NotRequired[int]
+    limit: NotRequired[int]
+    resets_at: NotRequired[str | None]
 
 
 # the first class that matches decides
@@ -83,6 +95,7 @@ _STATUS: tuple[tuple[type[MnemoirError], int], ...] = (
     (NotSupported, 501),
     (InvalidRequest, 400),
     (Unauthorized, 401),
+    (IssuerUnavailable, 503),
     (Forbidden, 403),
     (Overloaded, 503),
     (Cancelled, 499),
@@ -94,12 +107,13 @@ _STATUS: tuple[tuple[type[MnemoirError], int], ...] = (
 _BY_CODE = {
     "validation_error": 422,
     "check_failed": 422,
+    "personal_data": 422,
     "changed_meanwhile": 412,
     "method_not_allowed": 405,
     "llm_rate_limited": 429,
     "rate_limited": 429,
 }
-_OPENAI_PATHS = ("/v1/", "/chat/completions", "/completions", "/embeddings", "/models")
+_OPENAI_PATHS = ("/v1/", "/api/page/", "/chat/completions", "/completions", "/embeddings", "/models")
 _OLLAMA_PATHS = frozenset({"/api/chat", "/api/generate", "/api/embed", "/api/embeddings"})
 _LONGEST_WAIT_S = 3600
 _STOPPED_S = 5  # the time of a restart
@@ -166,7 +180,7 @@ def error_body(exc: MnemoirError, surface: Surface, request_id: str) -> bytes:
     """The JSON of an error."""
     exc = outward(exc)
     detail = _problems(exc) or exc.message
-    told = {"bucket": exc.bucket} if isinstance(exc, RateLimited) else {}
+    told = _told(exc)
     if surface == "openai":
         error = write_error(exc)["error"]
         openai: OpenAIErrorAnswer = {"detail": detail, "error": error, "code": exc.code, "request_id": request_id}
@@ -215,6 +229,16 @@ def _refused(exc: ProviderRefused) -> int:
     if exc.status in _KEPT_REFUSALS:
         return exc.status
     return 401 if exc.code == "llm_auth_failed" else 400
+
+
+def _told(exc: MnemoirError) -> dict[str, Any]:
+    """The members that some errors have of their own."""
+    if isinstance(exc, RateLimited):
+        return {"bucket": exc.bucket}
+    if isinstance(exc, QuotaExceeded):
+        resets_at = None if exc.resets_at is None else to_text(exc.resets_at)
+        return {"what": exc.what, "used": exc.used, "limit": exc.limit, "resets_at": resets_at}
+    return {}
 
 
 def _problems(exc: MnemoirError) -> Sequence[Misfit]:

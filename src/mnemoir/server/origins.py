@@ -38,6 +38,10 @@ class Origins:
         self._checks_host = options.is_local
         self._hosts = {host.lower() for host in options.allowed_hosts}
         self._origins = {origin.lower().rstrip("/") for origin in options.cors_origins}
+        if options.public_url is not None:
+            public = urlsplit(options.public_url.lower())
+            self._hosts.add(public.netloc)
+            self._origins.add(f"{public.scheme}://{public.netloc}")
 
     def answer(self, scope: Scope, send: Send, *, needs_key: bool) -> tuple[Response | None, Send]:
         """The answer to a foreign page or a preflight, None for all other requests; and the `send` for any answer."""
@@ -51,7 +55,7 @@ class Origins:
         origin = header(scope, b"origin")
         if origin is not None:
             return self._answer_origin(origin, scope, send, needs_key=needs_key)
-        if not needs_key and _is_foreign(scope):
+        if not needs_key and is_foreign(scope):
             return failure(scope, Forbidden("Another site's page asked for this. Open it in a tab of its own.")), send
         return None, send
 
@@ -95,7 +99,7 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _is_foreign(scope: Scope) -> bool:
+def is_foreign(scope: Scope) -> bool:
     """True when a browser marks the request as one of another page, except for a link that opens in a tab.
 
     The same site is another page, too: another port of this machine. Only browsers send these headers, and no page

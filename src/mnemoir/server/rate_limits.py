@@ -2,14 +2,15 @@
 
 Each kind of request is a bucket with two windows, 10 seconds and a minute. A request has to fit into both, and one
 that is refused is not counted. The windows slide: what was counted in the one before fades evenly. Wrong keys are
-counted by address, so that nobody can guess a key, and a request with a valid key is never refused for them.
+counted by address, so that nobody can guess a key, and a request with a valid key is never refused for them. With
+limits on, all that has no valid key is counted by address, too.
 """
 
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple
 
 from limits import RateLimitItem, RateLimitItemPerMinute, RateLimitItemPerSecond
 from limits.storage import MemoryStorage
@@ -24,8 +25,12 @@ from mnemoir.server.rights import Bucket
 
 _BURST_S = 10
 _WRONG_KEYS = RateLimitItemPerMinute(10)
+_TRIES_OF_A_NAME = RateLimitItemPerMinute(10, 5)
+_WITHOUT_KEY = RateLimitItemPerMinute(30)
 WRONG_KEYS = "unauthenticated"
 _LEAST_SWEPT = 1024
+_MOST_KEYS = 10_000
+Headers = Sequence[tuple[bytes, bytes]]
 
 
 class RateLimits:
@@ -36,10 +41,11 @@ class RateLimits:
             bucket: (RateLimitItemPerSecond(burst, _BURST_S), RateLimitItemPerMinute(sustained))
             for bucket, (burst, sustained) in options.rate_limits.items()
         }
-        self._proxies = Proxies(options.trusted_proxies)
+        self.proxies = Proxies(options.trusted_proxies)
+        self._keys: dict[tuple[int, tuple[str, ...]], str] = {}
 
     @cached_property
-    def _storage(self) -> MemoryStorage:
+    def _storage(self) -> "_Counters":
         return _Counters()
 
     @cached_property
@@ -48,15 +54,40 @@ class RateLimits:
 
     def note_wrong_key(self, scope: Scope) -> None:
         """Count a wrong key. Raises RateLimited when too many came from that address."""
-        address = self._proxies.client_of(scope)
-        if address is None or self._limiter.hit(_WRONG_KEYS, client := network_of(address)):
+        self._note(scope, _WRONG_KEYS, "Too many wrong keys came from this address. Send a valid one")
+
+    def note_unauthenticated(self, scope: Scope) -> None:
+        """Count a request without a valid key, if limits are on. Raises RateLimited for one too many."""
+        if self._limits:
+            self._note(scope, _WITHOUT_KEY, "Too many requests without a valid key came from this address. Send one")
+
+    def _note(self, scope: Scope, limit: RateLimitItem, advice: str) -> None:
+        address = self.proxies.client_of(scope)
+        if address is None or self._limiter.hit(limit, client := network_of(address)):
             return
-        wait_s = self._window(_WRONG_KEYS, client).wait_s(1)
-        raise RateLimited(
-            f"Too many wrong keys came from this address. Send a valid one, or wait {wait_s} s.",
-            bucket=WRONG_KEYS,
-            retry_after_s=wait_s,
-        )
+        wait_s = self._window(limit, client).wait_s(1)
+        raise RateLimited(f"{advice}, or wait {wait_s} s.", bucket=WRONG_KEYS, retry_after_s=wait_s)
+
+    def try_sign_in(self, scope: Scope, name: str) -> None:
+        """Count a try to sign in, by address and by name. Raises RateLimited for one too many."""
+        counters = self._of_sign_in(scope, name)
+        waits = [window.wait_s(1) for limit, *names in counters if (window := self._window(limit, *names)).rest < 1]
+        if waits:
+            raise RateLimited(
+                f"Too many tries to sign in failed. Wait {max(waits)} s.", bucket=WRONG_KEYS, retry_after_s=max(waits)
+            )
+        for limit, *names in counters:
+            self._limiter.hit(limit, *names)
+
+    def has_signed_in(self, scope: Scope, name: str) -> None:
+        """Take back what `try_sign_in` counted: it was right."""
+        for limit, *names in self._of_sign_in(scope, name):
+            self._limiter.hit(limit, *names, cost=-1)
+
+    def _of_sign_in(self, scope: Scope, name: str) -> list[tuple[Any, ...]]:
+        address = self.proxies.client_of(scope)
+        of_address = [] if address is None else [(_WRONG_KEYS, network_of(address))]
+        return [*of_address, (_TRIES_OF_A_NAME, "name", name)] if name else of_address
 
     def take(self, scope: Scope, key: str, bucket: Bucket, cost: int = 1) -> None:
         """Count a request of a key, and note the headers of its answer. Raises RateLimited for one too many."""
@@ -76,6 +107,19 @@ class RateLimits:
                 retry_after_s=wait_s,
             )
 
+    def standing(self, key: str) -> Sequence[tuple[str, int, int, int]]:
+        """How it stands with each bucket of a key: name, size, what is left, and seconds until all of it is free.
+
+        Of the two windows the one that is nearer to its end.
+        """
+        if not key:
+            return []
+        return [
+            (bucket, window.size, window.rest, window.wait_s(window.size))
+            for bucket, limits in self._limits.items()
+            for window in [min((self._window(one, bucket, key) for one in limits), key=lambda each: each.rest)]
+        ]
+
     def take_instead(self, scope: Scope, key: str, bucket: Bucket, cost: int) -> None:
         """Let a request that was counted as 1 cost so much. Raises RateLimited, and then it is not counted at all."""
         if key and bucket in self._limits:
@@ -84,16 +128,22 @@ class RateLimits:
 
     def _count(self, bucket: Bucket, key: str, cost: int) -> None:
         for limit in self._limits[bucket]:
-            self._limiter.hit(limit, bucket, key, cost=cost)
+            self._storage.count(self._key(limit, (bucket, key)), limit.get_expiry(), cost)
 
     def _window(self, limit: RateLimitItem, *names: str) -> "_Window":
         length_s = limit.get_expiry()
-        before, left_s, counted, counted_s = self._storage.get_sliding_window(limit.key_for(*names), length_s)
-        return _Window(limit.amount, length_s, before, left_s, counted, counted_s - length_s)
+        return _Window(limit.amount, length_s, *self._storage.window(self._key(limit, names), length_s))
+
+    def _key(self, limit: RateLimitItem, names: tuple[str, ...]) -> str:
+        key = self._keys.get((id(limit), names))
+        if key is None:
+            if len(self._keys) >= _MOST_KEYS:
+                self._keys.clear()
+            key = self._keys[id(limit), names] = limit.key_for(*names)
+        return key
 
 
-@dataclass(frozen=True, slots=True)
-class _Window:
+class _Window(NamedTuple):
     """A window of `length_s`, of which `counted` is used; it ends in `ends_s`.
 
     Of the `before` of the window before it, a part still counts, which fades to nothing in `left_s`.
@@ -112,17 +162,13 @@ class _Window:
         return max(self.size - math.floor(self.before * self.left_s / self.length_s + self.counted), 0)
 
     @property
-    def headers(self) -> Sequence[tuple[bytes, bytes]]:
+    def headers(self) -> Headers:
         """Its size, what is free, and the seconds until all is."""
-        return (
-            (b"x-ratelimit-limit", b"%d" % self.size),
-            (b"x-ratelimit-remaining", b"%d" % self.rest),
-            (b"x-ratelimit-reset", b"%d" % self.wait_s(self.size)),
-        )
+        return headers_of(self.size, self.rest, self.wait_s(self.size))
 
     def with_more(self, cost: int) -> "_Window":
         """The window after one more request."""
-        return _Window(self.size, self.length_s, self.before, self.left_s, self.counted + cost, self.ends_s)
+        return self._replace(counted=self.counted + cost)
 
     def wait_s(self, cost: int) -> int:
         """Whole seconds, 1 or more, until so much is free. The library tells only when anything is."""
@@ -136,18 +182,54 @@ class _Window:
         return max(math.floor(wait_s) + 1, 1)
 
 
+def headers_of(size: int, rest: int, reset_s: int) -> Headers:
+    """The headers of a limit: its size, what is left, and the seconds until all of it is free."""
+    return (
+        (b"x-ratelimit-limit", b"%d" % size),
+        (b"x-ratelimit-remaining", b"%d" % rest),
+        (b"x-ratelimit-reset", b"%d" % reset_s),
+    )
+
+
+def share_left(headers: Headers) -> float:
+    """Which part of a limit is left, by its headers; more than all of it for no limit."""
+    if not headers:
+        return math.inf
+    (_, size), (_, rest), _ = headers
+    return int(rest) / max(int(size), 1)
+
+
 class _Counters(MemoryStorage):
-    """The library's counters in memory; its own `incr` starts a thread, again and again, to drop those that ended."""
+    """The library's counters in memory, for one thread.
+
+    Its own `incr` starts a thread, again and again, to drop those that ended, and its own reading and hitting of a
+    window cost 30 µs: a request has four of them.
+    """
 
     _most = _LEAST_SWEPT
 
+    def window(self, key: str, length_s: int) -> tuple[int, float, int, float]:
+        """What was counted in the window before, for how long a part of that counts, what in this one, its rest."""
+        number, gone_s = divmod(time.time(), length_s)
+        before, counted = (self.storage.get(f"{key}/{int(number) - ago}", 0) for ago in (1, 0))
+        return before, (length_s - gone_s if before else 0.0), counted, length_s - gone_s
+
+    def count(self, key: str, length_s: int, amount: int) -> None:
+        """Add to this window."""
+        self._add(f"{key}/{int(time.time() // length_s)}", 2 * length_s, amount)
+
     def incr(self, key: str, expiry: float, amount: int = 1) -> int:
         """Add to a counter, which ends so many seconds after it began. The sum."""
+        return self._add(key, expiry, amount)
+
+    def _add(self, key: str, expiry: float, amount: int) -> int:
         if len(self.expirations) >= self._most:
             for known in list(self.expirations):
                 self.get(known)  # drops it when it has ended
             self._most = max(2 * len(self.expirations), _LEAST_SWEPT)
-        self.get(key)
-        self.expirations.setdefault(key, time.time() + expiry)
+        now = time.time()
+        if self.expirations.setdefault(key, now + expiry) <= now:
+            self.storage.pop(key, None)
+            self.expirations[key] = now + expiry
         self.storage[key] += amount
         return self.storage[key]

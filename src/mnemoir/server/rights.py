@@ -13,7 +13,7 @@ from mnemoir.core.scope import Principal
 
 Right = Literal["any", "read", "write", "admin", "manage", "server"]
 Bucket = Literal["chat", "add", "search", "read", "admin"]
-_ANY = "GET /api/me"
+_ANY = re.compile(r"[A-Z]+ /api/me(?:/.*)?|GET /api/usage")
 _READING = ("GET", "HEAD", "OPTIONS")
 # POST because they need a body, not because they change anything
 _SEARCHES = re.compile(r"/api/memories/search|/api/show")
@@ -22,14 +22,16 @@ _ADMIN = re.compile(
     r"|(?:PUT|DELETE) /api/memories/(?:extraction-prompt|settings)"
     r"|POST /api/(?:import|conversations/(?:import|prune|node-memory/cleanup))"
     r"|[A-Z]+ /api/workflows/.*"
+    r"|POST /api/subjects/(?s:.+)|[A-Z]+ /api/holds(?:/(?s:.+))?"
 )
 _MANAGING = re.compile(
-    r"(?:POST|PUT|DELETE) /api/model(?:/.*)?|GET /api/model/found|[A-Z]+ /api/(?:keys|tenants|audit)(?:/.*)?"
+    r"(?:POST|PUT|DELETE) /api/model(?:/.*)?|GET /api/model/found"
+    r"|[A-Z]+ /api/(?:keys|tenants|audit|users|invitations)(?:/.*)?|GET /api/auth/clients"
 )
-_SERVER = re.compile(r"(?:GET|POST) (?:/api/(?:status|clients)(?:/.*)?|/metrics|/ready)")
+_SERVER = re.compile(r"(?:GET|POST) (?:/api/(?:status|clients|retention)(?:/.*)?|/metrics|/ready)")
 # the others are told by their right
 _BUCKETS: tuple[tuple[Bucket, re.Pattern[str]], ...] = (
-    ("chat", re.compile(r"POST (?:(?:/v1)?(?:/chat)?/completions|/api/(?:chat|generate))")),
+    ("chat", re.compile(r"POST (?:(?:/v1|/api/page)?(?:/chat)?/completions|/api/(?:chat|generate))")),
     (
         "search",
         re.compile(
@@ -50,7 +52,7 @@ _NEEDED = {
 def right_for(method: str, path: str) -> Right:
     """The right that a request takes. `path` has no final slash; unknown routes take what their method says."""
     asked = f"{method if method != 'HEAD' else 'GET'} {path}"
-    if asked == _ANY:
+    if _ANY.fullmatch(asked):
         return "any"
     if _ADMIN.fullmatch(asked):
         return "admin"

@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mnemoir.app.audit import Audit
 from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.scope import acting
 from mnemoir.server.access import Guard, principal_of
 from mnemoir.server.auditing import REFUSED, Audited, act_of, is_counted
 from mnemoir.server.client_address import Proxies
@@ -55,14 +56,20 @@ class Routing:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._make_plain(scope)
         if scope["method"] != "HEAD":
-            app, send = await self._app_for(scope, send)
-            await app(scope, receive, send)
+            await self._answer(scope, receive, send)
             return
         # a copy: the HTTP server below reads the method from its own scope to leave the body out
         asked = {**scope, "method": "GET"}
-        app, send = await self._app_for(asked, _without_body(send))
-        await app(asked, receive, send)
+        await self._answer(asked, receive, _without_body(send))
         note_route(scope, route_of(asked))
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app, send = await self._app_for(scope, send)
+        try:
+            await app(scope, receive, send)
+        finally:
+            if self.audit.is_on and acting.get().users_read:
+                self.audit.has_read()
 
     async def _app_for(self, scope: Scope, send: Send) -> tuple[ASGIApp, Send]:
         """The application for this request, and the `send` for its answer. Pages of the UI need no key."""
@@ -71,6 +78,8 @@ class Routing:
             answer = await self.ui.answer(scope)
             if answer is None and not self.is_route(scope):
                 answer = await self.ui.no_such_page(scope)
+        if answer is None:
+            await self.guard.check_token(scope)
         return answer or self._refused(scope) or self._written_down(scope, self._route(scope)), send
 
     def _refused(self, scope: Scope) -> Response | None:
@@ -82,7 +91,7 @@ class Routing:
 
     def _written_down(self, scope: Scope, app: ASGIApp) -> ASGIApp:
         """The application, within the audit log where that is about the request."""
-        if not self.audit.is_on or not principal_of(scope).key:
+        if not self.audit.is_on or scope["path"] in self.posts or not principal_of(scope).key:
             return app
         action = act_of(scope["method"], scope["raw_path"].decode("ascii", "replace"))
         return Audited(app, self.audit, action, self._address_of(scope)) if action else app

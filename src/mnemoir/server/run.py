@@ -22,7 +22,7 @@ T = TypeVar("T")
 _log = structlog.get_logger(__name__)
 _BACKLOG = 2048
 _SEND_BUFFER = 256 * 1024
-_OTHER_FILES = 128  # descriptors for the database, the models' servers and the log
+_OTHER_FILES = 128  # descriptors for databases and the log
 _TELLING_S = 2.0  # for requests that were cut off to tell that
 _SPARE = 1.25  # connections over the limit that still get a refusal (`connection.py`)
 
@@ -50,7 +50,7 @@ async def serve(
     """
     check_exposure(options)
     with listener or bind(options.host, options.port) as listening:
-        most = _room_for(options.most_connections)
+        most = _room_for(options)
         config = uvicorn.Config(
             app,
             http=bounded(most, options.request_deadline_s),
@@ -128,13 +128,17 @@ class _Server(uvicorn.Server):
         self.handle_exit(number, frame)
 
 
-def _room_for(most_connections: int) -> int:
-    """The number of connections the process may hold: the descriptor limit is raised, or the number lowered."""
+def _room_for(options: ServerOptions) -> int:
+    """The number of connections the process may hold: the descriptor limit is raised, or the number lowered.
+
+    Each chat under way has another connection, to a model.
+    """
+    most_connections, other_files = options.most_connections, _OTHER_FILES + options.most_active_chats
     try:
         import resource
     except ImportError:  # Windows has no such limit
         return most_connections
-    wanted = int(most_connections * _SPARE) + _OTHER_FILES
+    wanted = int(most_connections * _SPARE) + other_files
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return most_connections
@@ -142,6 +146,6 @@ def _room_for(most_connections: int) -> int:
     resource.setrlimit(resource.RLIMIT_NOFILE, (possible, hard))
     if possible >= wanted:
         return most_connections
-    room = max(1, int((possible - _OTHER_FILES) / _SPARE))
+    room = max(1, int((possible - other_files) / _SPARE))
     _log.warning("fewer connections than configured", most_connections=room, descriptors=possible)
     return room

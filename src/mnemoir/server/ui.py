@@ -24,7 +24,9 @@ from mnemoir.server.options import ServerOptions
 from mnemoir.server.request import ASSETS, header, note_route
 
 STATIC = Path(__file__).parent / "static"
-PAGES = frozenset({"/", "/memories", "/conversations", "/runs", "/workflows", "/connect", "/keys", "/status"})
+PAGES = frozenset(
+    {"/", "/memories", "/conversations", "/runs", "/workflows", "/connect", "/keys", "/status", "/account", "/join"}
+)
 ABOUT = "/api/ui"
 NONCE = "MNEMOIR_NONCE"  # the placeholder in the built page
 _BASE = '<base href="/" />'

@@ -1,6 +1,7 @@
 """`/api/workflows`: the config tree without its secrets, and where the settings allow it, saving of workflows."""
 
 import re
+from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ from pydantic import Field
 from mnemoir.app.workflow_edits import SavedWorkflow
 from mnemoir.app.workflow_files import ConfigOverview, ConfigProblems
 from mnemoir.core.errors import Conflict, Forbidden, NotFound
+from mnemoir.server.access import principal_of
 from mnemoir.server.changing import check_change, why_locked
 from mnemoir.server.request import header
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, LargeBodyOf, Routes, SiteHere
@@ -59,9 +61,12 @@ AsUser = Annotated[str | None, Query(description="whose folders names are looked
 
 
 @router.get("", summary="The config tree: its files and its users")
-async def overview(site: SiteHere) -> Answer[ConfigOverview]:
-    models = site.parts.workflows.model_names()
-    return Answer(await site.parts.workflow_files.overview(models))
+async def overview(request: Request, site: SiteHere) -> Answer[ConfigOverview]:
+    caller, models = principal_of(request.scope), site.parts.workflows.model_names()
+    whole = await site.parts.workflow_files.overview(models)
+    if caller.configs is None:
+        return Answer(whole)
+    return Answer(replace(whole, users=[user for user in whole.users if caller.may_call(user.name)], files=[]))
 
 
 @router.get("/saving", summary="Whether workflows may be saved by this caller, and if not, why")

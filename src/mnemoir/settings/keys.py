@@ -9,7 +9,7 @@ which other programs also use; the long name wins when both are set. An empty va
 import difflib
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, get_args
+from typing import Any, TypeGuard, get_args
 
 from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
@@ -50,15 +50,17 @@ _TYPES = {
     "bool_type": "must be true or false",
     "bool_parsing": "must be true or false",
     "tuple_type": "must be a list, or one text with commas",
+    "missing": "is missing",
+    "extra_forbidden": "is not known there",
 }
 
 
+def _is_section(annotation: object) -> TypeGuard[type[BaseModel]]:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
 def _sections_of(model: type[BaseModel]) -> dict[str, type[BaseModel]]:
-    return {
-        name: info.annotation
-        for name, info in model.model_fields.items()
-        if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel)
-    }
+    return {name: info.annotation for name, info in model.model_fields.items() if _is_section(info.annotation)}
 
 
 def _walk(model: type[BaseModel], prefix: str = "") -> tuple[dict[str, FieldInfo], dict[str, tuple[str, ...]]]:
@@ -76,10 +78,15 @@ def _walk(model: type[BaseModel], prefix: str = "") -> tuple[dict[str, FieldInfo
 
 
 def _holds_secret(annotation: object) -> bool:
+    if _is_section(annotation):
+        return any(_holds_secret(info.annotation) for info in annotation.model_fields.values())
     return annotation is SecretStr or any(_holds_secret(part) for part in get_args(annotation))
 
 
 KEYS, SECTIONS = _walk(Settings)  # every setting by its dotted name; the names within every section
+_OBJECT_LISTS = frozenset(
+    key for key, info in KEYS.items() if any(_is_section(item) for item in get_args(info.annotation))
+)
 SECRET_KEYS = frozenset(key for key, info in KEYS.items() if _holds_secret(info.annotation))
 
 
@@ -141,9 +148,18 @@ def explain(error: ValidationError, given: Mapping[str, tuple[Any, str]]) -> lis
     for detail in error.errors(include_url=False, include_input=False):
         key = _key_of(detail["loc"])
         value, origin = given.get(key, (None, "default"))
+        within = _within(key, detail["loc"])
         rule = _rule(detail["type"], detail["msg"], detail.get("ctx", {}), value)
-        lines[f"{origin}: {key} {shown(key, value) if key in KEYS else ''}{rule}."] = None
+        lines[f"{origin}: {key}{within} {shown(key, value) if key in KEYS and not within else ''}{rule}."] = None
     return list(lines)
+
+
+def _within(key: str, loc: tuple[int | str, ...]) -> str:
+    """The place within a setting that is a list of objects, such as `[1].issuer`, numbered from 1; "" for others."""
+    if key not in _OBJECT_LISTS:
+        return ""
+    inner = loc[key.count(".") + 1 :]
+    return "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in inner)
 
 
 def shown(key: str, value: object) -> str:

@@ -183,7 +183,9 @@ def _filled(value: object, environ: Mapping[str, str]) -> object:
     if isinstance(value, str):
         return fill_in(value, environ)
     if isinstance(value, list):
-        return [fill_in(item, environ) if isinstance(item, str) else item for item in value]
+        return [_filled(item, environ) for item in value]
+    if isinstance(value, Mapping):
+        return {name: _filled(item, environ) for name, item in value.items()}
     return value
 
 

@@ -23,7 +23,8 @@ from mnemoir.core.atomic_file import replacing, sync_folder
 from mnemoir.core.errors import SettingsError, StorageUnavailable
 from mnemoir.core.network import is_off_limits
 from mnemoir.settings.addresses import http_url, ollama_address
-from mnemoir.settings.tree import Key, Llm, Settings
+from mnemoir.settings.tree import Llm, Settings
+from mnemoir.settings.values import Key
 
 FOLDER = "settings"
 SavedProvider = Literal["openai-responses", "openai-chat", "ollama"]

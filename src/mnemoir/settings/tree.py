@@ -16,19 +16,30 @@ from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr
 from pydantic.functional_validators import AfterValidator
 
 from mnemoir.core.scope import PROJECT_NAME
-from mnemoir.ports.project_settings import Reviewed
-from mnemoir.settings.addresses import default_data_dir, http_url, listening_host, network, ollama_address
+from mnemoir.ports.project_settings import PiiAction, Quarantine, Reviewed
+from mnemoir.settings.addresses import (
+    default_data_dir,
+    http_url,
+    is_loopback,
+    listening_host,
+    network,
+    ollama_address,
+)
+from mnemoir.settings.issuers import SignInIssuers, TokenIssuers
 from mnemoir.settings.memory_config import MemoryConfig, Section, VectorBackend, VectorProvider, VectorStoreConfig
+from mnemoir.settings.values import AbsolutePath, Key, Names, listed
 
 OPENAI_URL = "https://api.openai.com/v1"
 COST_OF_INFERENCE = 4  # of an add from which a model extracts memories, in requests
+_COUNTRY = re.compile(r"[A-Za-z]{2}", re.ASCII)
+_FUNCTION = re.compile(r"[A-Za-z_][\w.-]*(?::[A-Za-z_][\w.]*)?", re.ASCII)
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
 
 LlmProvider = Literal["auto", "openai-responses", "openai-chat", "ollama", "offline"]
 MultilingualUse = Literal["auto", "always", "off"]
 EmbeddingProvider = Literal["builtin", "openai", "ollama", "sentence-transformers"]
 EncryptionMode = Literal["off", "fields"]
-PlainPlace = Literal["conversations", "discussions", "etienne"]
+PlainPlace = Literal["conversations", "discussions", "etienne", "pii"]
 StorageBackend = Literal["sqlite", "file"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["console", "json"]
@@ -49,17 +60,28 @@ def _lower_or_off(raw: object) -> object:
     return "off" if raw is False else _lower(raw)
 
 
-def _listed(raw: object) -> object:
-    """Split a comma-separated text into a tuple, so that a list fits into one environment variable."""
-    if not isinstance(raw, str):
-        return raw
-    return tuple(part for part in (piece.strip() for piece in raw.split(",")) if part)
+def _codes(raw: object) -> object:
+    """Codes of countries; YAML reads that of Norway as false."""
+    parts = listed(raw)
+    return tuple("NO" if code is False else code for code in parts) if isinstance(parts, list | tuple) else parts
 
 
-def _key(raw: SecretStr) -> SecretStr:
+def _country(raw: str) -> str:
+    if not _COUNTRY.fullmatch(raw):
+        raise ValueError("must be ISO codes of countries with two letters, such as DE")
+    return raw.upper()
+
+
+def _function(raw: str) -> str:
+    if not _FUNCTION.fullmatch(raw):
+        raise ValueError("must name an entry point of mnemoir.detectors, or a function as module:function")
+    return raw
+
+
+def _pepper(raw: SecretStr) -> SecretStr:
     text = raw.get_secret_value().strip()
-    if not text.isascii() or not text.isprintable() or " " in text:
-        raise ValueError("must be printable ASCII without spaces, for it travels in an HTTP header")
+    if len(text) < 16:
+        raise ValueError("must have at least 16 characters")
     return SecretStr(text)
 
 
@@ -86,10 +108,6 @@ def _field(raw: str) -> str:
     return raw
 
 
-def _path(raw: Path) -> Path:
-    return raw.expanduser().absolute()
-
-
 def _days(raw: object) -> object:
     """None, which means no decay, for 0 and negative numbers; other values unchanged."""
     try:
@@ -99,15 +117,15 @@ def _days(raw: object) -> object:
 
 
 Url = Annotated[str, AfterValidator(http_url)]
-Key = Annotated[SecretStr, AfterValidator(_key)]
-AbsolutePath = Annotated[Path, AfterValidator(_path)]
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
-Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
-HeaderNames = Annotated[tuple[Annotated[str, AfterValidator(_header)], ...], BeforeValidator(_listed)]
-FieldNames = Annotated[tuple[Annotated[str, AfterValidator(_field)], ...], BeforeValidator(_listed)]
-Networks = Annotated[tuple[Annotated[str, AfterValidator(network)], ...], BeforeValidator(_listed)]
-Keys = Annotated[tuple[Key, ...], BeforeValidator(_listed)]
-Paths = Annotated[tuple[AbsolutePath, ...], BeforeValidator(_listed)]
+Most = Annotated[int, Field(ge=0)] | None
+Countries = Annotated[tuple[Annotated[str, AfterValidator(_country)], ...], BeforeValidator(_codes)]
+HeaderNames = Annotated[tuple[Annotated[str, AfterValidator(_header)], ...], BeforeValidator(listed)]
+OutsideOrigins = Annotated[tuple[Literal["tool", "document"], ...], BeforeValidator(listed)]
+FieldNames = Annotated[tuple[Annotated[str, AfterValidator(_field)], ...], BeforeValidator(listed)]
+Networks = Annotated[tuple[Annotated[str, AfterValidator(network)], ...], BeforeValidator(listed)]
+Keys = Annotated[tuple[Key, ...], BeforeValidator(listed)]
+Paths = Annotated[tuple[AbsolutePath, ...], BeforeValidator(listed)]
 
 
 class Server(Section):
@@ -115,6 +133,7 @@ class Server(Section):
 
     host: Annotated[str, AfterValidator(listening_host)] = "127.0.0.1"
     port: int = Field(default=6060, ge=0, le=65_535)  # 0 takes any free one
+    public_url: Url | None = None
     root_path: Annotated[str, AfterValidator(_prefix)] = ""
     max_body_mib: int = Field(default=10, ge=1, le=1024)
     api_keys: Keys = ()
@@ -141,6 +160,14 @@ class Server(Section):
         """The server's URL for a client on this machine."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}{self.root_path}"
+
+    @property
+    def page_url(self) -> str:
+        """The URL for a browser. On this machine it names localhost, as passkeys work at no bare address."""
+        if self.public_url is not None:
+            return self.public_url
+        is_here = self.host in ("0.0.0.0", "::") or is_loopback(self.host)
+        return f"http://localhost:{self.port}{self.root_path}" if is_here else self.url
 
 
 class Limits(Section):
@@ -172,10 +199,47 @@ class Limits(Section):
         }
 
 
+class Quota(Section):
+    """The most that one user, or one tenant, may have and use; None is no limit. Days and months are those of UTC."""
+
+    memories: Most = None
+    messages: Most = None
+    attachment_bytes: Most = None
+    disk_bytes: Most = None
+    tokens_day: Most = None
+    tokens_month: Most = None
+    concurrent_chats: Most = None
+
+
+class Quotas(Section):
+    """The quotas of each user and of each tenant, unless a tenant or a key has its own."""
+
+    user: Quota = Quota()
+    tenant: Quota = Quota()
+
+
 class Security(Section):
     """Secrets of the server itself. Without a `pepper`, one is made with the first key, in the data directory."""
 
-    pepper: Key | None = None
+    pepper: Annotated[SecretStr, AfterValidator(_pepper)] | None = None
+
+
+class Auth(Section):
+    """Callers who are known otherwise than by a key: for how long people stay signed in, and by whose word they are.
+
+    A session ends some hours after its last use, and some days after its begin. `jwt` are the issuers of tokens, and
+    `oidc` those that people sign in with.
+    """
+
+    session_hours: float = Field(default=12, gt=0, le=8760, allow_inf_nan=False)
+    session_days: float = Field(default=30, gt=0, le=365, allow_inf_nan=False)
+    jwt: TokenIssuers = ()
+    oidc: SignInIssuers = ()
+
+    @property
+    def has_issuers(self) -> bool:
+        """Whether callers are known by somebody else's word, so that requests need a credential."""
+        return bool(self.jwt or self.oidc)
 
 
 class Audit(Section):
@@ -184,6 +248,34 @@ class Audit(Section):
     enabled: bool = True
     keep_days: int = Field(default=400, ge=1, le=36_500)
     anchor: AbsolutePath | None = None
+
+
+class PiiPolicy(Section):
+    """What is done with personal data in facts, in messages, and in what models are sent."""
+
+    facts: Annotated[PiiAction, BeforeValidator(_lower_or_off)] = "off"
+    messages: Annotated[PiiAction, BeforeValidator(_lower_or_off)] = "off"
+    models: Annotated[PiiAction, BeforeValidator(_lower_or_off)] = "off"
+
+
+class Pii(Section):
+    """Personal data: what is done with it in projects without a policy of their own, and what counts as such."""
+
+    policy: PiiPolicy = PiiPolicy()
+    regions: Countries = ()
+    countries: Countries = ()
+    detector: Annotated[str, AfterValidator(_function)] | None = None
+    restore: bool = True
+    reversible: bool = False
+
+
+class Retention(Section):
+    """For how many days things are kept; None for ever. `backups_days` is only told: nothing deletes backups."""
+
+    memories_days: int | None = Field(default=None, ge=1, le=36_500)
+    history_days: int | None = Field(default=None, ge=1, le=36_500)
+    deleted_days: int | None = Field(default=None, ge=1, le=36_500)
+    backups_days: int | None = Field(default=None, ge=1, le=36_500)
 
 
 class Encryption(Section):
@@ -199,7 +291,7 @@ class Encryption(Section):
     key_variable: Annotated[str, Field(min_length=1)] = "ENCRYPTION_KEY"
     key_command: Names = ()
     store: AbsolutePath | None = None
-    allow_plain: Annotated[tuple[PlainPlace, ...], BeforeValidator(_listed)] = ()
+    allow_plain: Annotated[tuple[PlainPlace, ...], BeforeValidator(listed)] = ()
 
 
 class Storage(Section):
@@ -223,6 +315,7 @@ class Vectors(VectorStoreConfig):
 class Memory(MemoryConfig):
     """Storage and recall of facts and of conversations.
 
+    `learn_from` are tools and documents, which are learned from only if they are named.
     `storage_path` is a folder with one folder per user; None means `conversations` in the data directory.
     """
 
@@ -244,6 +337,8 @@ class Memory(MemoryConfig):
     recall_fact_tokens: int = Field(default=400, ge=1, le=100_000)
     recall_unlikely: bool = True
     review: Annotated[Reviewed, BeforeValidator(_lower_or_off)] = "off"
+    learn_from: OutsideOrigins = ()
+    quarantine: Annotated[Quarantine, BeforeValidator(_lower_or_off)] = "rules"
     search_timeout_s: Seconds = 2.0
 
 
@@ -345,8 +440,12 @@ class Settings(Section):
 
     server: Server = Server()
     limits: Limits = Limits()
+    quotas: Quotas = Quotas()
     security: Security = Security()
+    auth: Auth = Auth()
     audit: Audit = Audit()
+    pii: Pii = Pii()
+    retention: Retention = Retention()
     encryption: Encryption = Encryption()
     storage: Storage = Field(default_factory=Storage)
     memory: Memory = Memory()

@@ -230,6 +230,8 @@ class _Plan:
             return None
         metadata = target.metadata if change.metadata is UNCHANGED else change.metadata
         memory = replace(target, text=change.text, metadata=metadata, updated_at=change.updated_at)
+        if change.origin is not UNCHANGED:
+            memory = replace(memory, given_origin=change.origin)
         entry = change.entry if is_new else None
         return self._put(Effect(event="UPDATE", memory=memory, before=target, reason=change.reason, entry=entry))
 
@@ -241,7 +243,8 @@ class _Plan:
         if same is not None and same.id != target.id:  # two facts became one
             self._remove(target, change.reason, replaced_by=same.id, at=change.at)
             return self._renew(same, same, change)
-        memory = replace(target, text=change.text, metadata=metadata)
+        origin = target.given_origin if change.origin is UNCHANGED else change.origin
+        memory = replace(target, text=change.text, metadata=metadata, given_origin=origin)
         return self._renew(memory, target, change, change.entry)
 
     def _renew(self, memory: Memory, before: Memory, change: Update, entry: IndexEntry | None = None) -> MemoryId:

@@ -43,6 +43,16 @@ class _FrameBefore:
     tail: re.Pattern[str]
 
     def question_in(self, text: str) -> str | None:
+        parts = self._parts(text)
+        return None if parts is None else parts[1]
+
+    def document_in(self, text: str) -> str:
+        """The documents of the frame; "" where there is no whole one."""
+        parts = self._parts(text)
+        return "" if parts is None else parts[0]
+
+    def _parts(self, text: str) -> tuple[str, str] | None:
+        """The documents and the question."""
         if not text.startswith(self.head[0]):
             return None
         at = 0
@@ -56,7 +66,8 @@ class _FrameBefore:
         if tail is None:
             return None
         parts = tail.groupdict()
-        return parts["question"] if parts["question"].strip() else parts.get("tagged", "")
+        question = parts["question"] if parts["question"].strip() else parts.get("tagged", "")
+        return text[at:close], question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +170,13 @@ def question_in(text: str) -> str | None:
             break
         rest, found = inner, True
     return rest if found else None
+
+
+def document_in(text: str) -> str:
+    """The documents that a frame puts in front of a question, without the frame's own words; "" for none."""
+    framed = take_down(text).lstrip()
+    found = (frame.document_in(framed) for frame in _FRAMES if isinstance(frame, _FrameBefore))
+    return next((document for document in found if document), "")
 
 
 def typed(text: str) -> str:

@@ -10,6 +10,7 @@ from mnemoir.core.errors import InvalidRequest, MnemoirError, NotSupported, Sett
 from mnemoir.core.events import Emit, Event, Finished, MemorySkipped, Reply
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.runs import MOST_QUESTION_CHARACTERS, RunTrace
+from mnemoir.core.scope import acting
 from mnemoir.core.text import beginning
 from mnemoir.ports.run_store import RunWatcher
 from mnemoir.wire.app_prompts import asks_for_tools
@@ -65,14 +66,15 @@ class Workflows:
 
     @property
     def users(self) -> Sequence[str]:
-        """The served users of the tree; none without a tree."""
-        return self._users
+        """The served users of the tree that the caller of now may call; none without a tree."""
+        caller = acting.get().principal
+        return [name for name in self._users if caller.may_call(name)]
 
     def model_names(self) -> list[str]:
         """The model names for menus of clients, without the bare name of a user who only shares folders."""
         if self._tree is None:
             return [OWN_MODEL]
-        users = [self._tree.user(name) for name in self._users]
+        users = [self._tree.user(name) for name in self.users]
         shared = [name for user in users if user.settings.shares_workflows for name in _shared_names(user)]
         return [*(user.name for user in users if not user.settings.only_shares), *sorted(shared)]
 
@@ -200,15 +202,17 @@ class Workflows:
 
     def _asked(self, model: str) -> tuple[str, str]:
         """The user of a model name, and the possible name of a shared folder, "" for none."""
-        name = model.removesuffix(":latest")
-        if len(self._users) == 1:
-            [user] = self._users
+        name, users = model.removesuffix(":latest"), self.users
+        if not users:
+            raise InvalidRequest("This caller may call none of the users served here.", field="model")
+        if len(users) == 1:
+            [user] = users
             return user, "" if name == user else name.partition(":")[2] or name
         named, _, folder = name.partition(":")
-        found = next((user for user in self._users if user.lower() == named.lower()), None)
+        found = next((user for user in users if user.lower() == named.lower()), None)
         if found is None:
             raise InvalidRequest(
-                f"model must name one of the users served here: {', '.join(self._users)}. It is {model[:80]!r}.",
+                f"model must name one of the users served here: {', '.join(users)}. It is {model[:80]!r}.",
                 field="model",
             )
         return found, folder

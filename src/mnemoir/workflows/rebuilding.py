@@ -16,7 +16,7 @@ from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.memory.discussions.parts import ChunkPolicy, Control, Made, Plan
 from mnemoir.memory.discussions.writing import aside, to_its_end
 from mnemoir.ports.discussions import ChunkLedger, RecordStore
-from mnemoir.ports.run_store import RunStore
+from mnemoir.ports.run_store import RunWatcher
 from mnemoir.workflows.config.memory import DiscussionSettings
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import NodeDefinition, WorkflowDefinition
@@ -43,7 +43,7 @@ class RebuildProgress:
 class Rebuilding:
     """Rebuilds the memories of discussions of a config tree's users."""
 
-    def __init__(self, engine: SubWorkflows, services: Services, runs: RunStore) -> None:
+    def __init__(self, engine: SubWorkflows, services: Services, runs: RunWatcher) -> None:
         self._engine = engine
         self._services = services
         self._runs = runs

@@ -12,15 +12,19 @@ import structlog
 
 from mnemoir.core.errors import SettingsError, StorageUnavailable
 from mnemoir.core.events import FinishReason
+from mnemoir.core.memories import Origin
+from mnemoir.core.messages import Message
+from mnemoir.wire.app_prompts import document_in
 from mnemoir.workflows.checking.survey import FilePosition
 from mnemoir.workflows.checking.workflows import NodeAt, is_open, named_by
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
-from mnemoir.workflows.run import Turn
+from mnemoir.workflows.run import Turn, last_user_message
 from mnemoir.workflows.step import Step
 
 _log = structlog.get_logger(__name__)
 _KINDS = ("recall", "remember")
+_LONGEST_OUTSIDE = 20_000  # characters of what one tool or document said
 _ANYWHERE = FilePosition(file="")
 COMPLETE_REASONS: Collection[FinishReason] = (
     "stop",
@@ -74,6 +78,16 @@ def answer_to_learn(turn: Turn) -> str | None:
         return None
     is_whole = reason == "stop" and not turn.is_overlong
     return answer if is_whole else ""
+
+
+def outside_texts(messages: Sequence[Message], origins: Collection[Origin]) -> list[tuple[str, str]]:
+    """What tools and documents of these origins said in the last turn, each with its origin; cut where it is long."""
+    asked = last_user_message(messages) if origins else None
+    if asked is None:
+        return []
+    found: list[tuple[Origin, str]] = [("document", document_in(messages[asked].text))]
+    found += [("tool", message.text) for message in messages[asked + 1 :] if message.role == "tool"]
+    return [(origin, text[:_LONGEST_OUTSIDE]) for origin, text in found if origin in origins and text.strip()]
 
 
 async def read_or(step: Step, reading: Awaitable[T], nothing: T) -> T:

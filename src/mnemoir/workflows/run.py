@@ -11,6 +11,7 @@ from mnemoir.core.ids import new_message_uid, new_run_id
 from mnemoir.core.messages import ChatRequest, Message
 from mnemoir.core.runs import MemorySkip, NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
+from mnemoir.core.usage import Stored
 from mnemoir.wire.app_prompts import typed
 from mnemoir.workflows.config.tree import UserTree
 from mnemoir.workflows.config.workflow import WorkflowDefinition
@@ -58,6 +59,7 @@ class Caller:
     `client_task` names a task of the app itself (a title, tags, follow-up questions); it is None for a person's turn.
     For a task no memory is recalled and nothing is stored; the same holds for a raw request (`ModelRequest.raw`),
     whose prompt is sent to the model unchanged. A temporary chat may recall memories, but nothing of it is stored.
+    `used_up` are the quotas that leave no room: nothing is learned, or kept, that they are about.
     With `is_bound` the key is for a part of the data, and discussions and locks are the owner's own.
     `credential` is the request's key, which is sent on to the memory service. `answerer` is given if it was looked up
     before, so that a request reads the user's files only once. `recorded` is the turn of the stored conversation,
@@ -71,6 +73,7 @@ class Caller:
     is_temporary: bool = False
     is_raw: bool = False
     is_bound: bool = False
+    used_up: Sequence[Stored] = ()
     credential: str | None = field(default=None, repr=False)
     answerer: Answerer | None = None
     recorded: RecordedTurn | None = None
@@ -103,6 +106,11 @@ class Caller:
         return self._is_a_turn and not self.is_temporary
 
     @property
+    def is_recorded(self) -> bool:
+        """True when messages are stored, if they may be: there is room for them."""
+        return self.may_be_kept and not any(what != "memories" for what in self.used_up)
+
+    @property
     def recalls(self) -> bool:
         """True when memories are recalled: for a person's turn that asks for memory."""
         return self.memory and self._is_a_turn
@@ -110,7 +118,7 @@ class Caller:
     @property
     def learns(self) -> bool:
         """True when memories are derived: for a person's turn that asks for memory and may be stored."""
-        return self.memory and self.may_be_kept
+        return self.memory and self.may_be_kept and "memories" not in self.used_up
 
     @property
     def _is_a_turn(self) -> bool:

@@ -1,11 +1,12 @@
 """The services that nodes use: parts of the server behind their ports, memory, and limits."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from mnemoir.conversations.users import UserConversations
 from mnemoir.core.clock import Clock, utc_now
+from mnemoir.core.memories import Origin
 from mnemoir.core.scope import Scope
 from mnemoir.memory.discussions.parts import DiscussionMemory
 from mnemoir.ports.llm import ChatModel, ModelServers
@@ -24,7 +25,8 @@ class ChatMemory:
     `allowance` gives how much of memory the project of a scope allows in a prompt, None when it has switched memory
     off. `waiting` gives the user's queued turns, of which no memories are derived yet, oldest first. `keep`
     queues a turn, unless its stored conversation was deleted, and gives the id of its job, or "". `foreseen` gives
-    the facts that will be found in a user's text, where that is known without asking a language model.
+    the facts that will be found in a user's text, where that is known without asking a language model. `learn_from`
+    are the origins besides user and assistant whose words go along with a turn.
     """
 
     service: MemoryService
@@ -32,6 +34,7 @@ class ChatMemory:
     waiting: Callable[[Scope], Awaitable[Sequence[ChatTurn]]]
     keep: Callable[[Caller, ChatTurn], Awaitable[str]]
     foreseen: Callable[[str], Awaitable[Sequence[str]]]
+    learn_from: Collection[Origin] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

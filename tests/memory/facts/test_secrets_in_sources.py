@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from mnemoir.memory.facts.secrets import without_secret
+from mnemoir.privacy.secrets import without_secret
 
 SECRET = "My password is hunter2-Graz."
 

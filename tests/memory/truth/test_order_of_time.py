@@ -163,7 +163,7 @@ def record(text: str, at: str, *, again: str = "") -> Memory:
 async def test_an_imported_fact_goes_behind_a_newer_one_that_is_stored_or_imported(live):
     life = live()
     await life.tell(LINZ, day("2025-05-01"))
-    exchange = FactExchange(life.store, life.indexing, life.facts.plans)
+    exchange = FactExchange(life.store, life.indexing, life.facts.plans, life.facts.personal)
     old = [
         record("Lives in Wels", "2024-05-01"),
         record("Lives in Graz", "2023-05-01"),
@@ -177,7 +177,7 @@ async def test_an_imported_fact_goes_behind_a_newer_one_that_is_stored_or_import
 
 async def test_an_imported_fact_ends_when_an_older_one_was_confirmed_after_it(live):
     life = live()
-    exchange = FactExchange(life.store, life.indexing, life.facts.plans)
+    exchange = FactExchange(life.store, life.indexing, life.facts.plans, life.facts.personal)
     await exchange.add(MIRA, [record("Lives in Graz", "2020-05-01", again="2024-05-01")])
     await exchange.add(MIRA, [record("Lives in Linz", "2022-05-01")])
     assert await life.at(day("2022-06-01")) == ["Lives in Graz", "Lives in Linz"]
@@ -199,6 +199,8 @@ def test_thousands_of_values_of_one_attribute_each_hold_until_the_next():
 async def test_an_import_changes_nothing_that_is_stored(live):
     life = live()
     await life.tell(GRAZ, day("2024-05-01"))
-    await FactExchange(life.store, life.indexing, life.facts.plans).add(MIRA, [record("Lives in Linz", "2025-05-01")])
+    await FactExchange(life.store, life.indexing, life.facts.plans, life.facts.personal).add(
+        MIRA, [record("Lives in Linz", "2025-05-01")]
+    )
     assert await life.now() == ["Lives in Graz", "Lives in Linz"]
     assert await life.duplicates() == [["Lives in Graz", "Lives in Linz"]]

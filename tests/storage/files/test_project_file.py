@@ -84,7 +84,8 @@ def test_a_message_carries_our_extras_and_reads_back_the_same(tmp_path):
 
 def test_a_rewrite_keeps_unknown_members_odd_times_and_their_order():
     record = {"mood": 1, "id": "x", "memory": "a", "user_id": "u", "created_at": "last spring", "metadata": None}
-    changed = rewritten(record, text="b", updated_at="2026-01-01T00:00:00.000Z")
+    memory = memory_of(record | {"memory": "b", "updated_at": "2026-01-01T00:00:00.000Z"})
+    changed = rewritten(record, memory)
     assert changed == record | {"memory": "b", "updated_at": "2026-01-01T00:00:00.000Z"}
     assert list(changed)[:6] == list(record)
 

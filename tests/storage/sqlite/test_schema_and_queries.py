@@ -9,7 +9,14 @@ import pytest
 import mnemoir.storage
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.sql.engine import queries, subjects
-from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TABLES, OTHER_TABLES, PROPOSAL_TABLES
+from mnemoir.storage.sql.tables import (
+    CONVERSATION_TABLES,
+    FACT_TABLES,
+    JOB_TABLES,
+    OTHER_TABLES,
+    PERSONAL_TABLES,
+    PROPOSAL_TABLES,
+)
 from mnemoir.storage.sqlite import open_database
 from mnemoir.storage.sqlite.data_file import Step, known_steps, migrate, reached
 
@@ -26,7 +33,14 @@ def migrated() -> apsw.Connection:
 
 # queries that read a table or an index from end to end by their nature
 WHOLE_TABLE = {"integrity.misplaced", "memories.any_memory", "search.backlog", "search.terms_backlog"}
-WHOLE_TABLE |= {"memories.counts_of_all", "memories.added", "jobs.tally_jobs", "sealing.any_keyed", "sealing.share"}
+WHOLE_TABLE |= {
+    "memories.counts_of_all",
+    "memories.added",
+    "jobs.tally_jobs",
+    "people.names",
+    "sealing.any_keyed",
+    "sealing.share",
+}
 TABLES = {"memories", "m", "entries", "e", "codes", "c", "history", "h", "scopes", "s"}
 
 OF_ALL_SCOPES = WHOLE_TABLE | {
@@ -47,6 +61,7 @@ OF_ALL_SCOPES = WHOLE_TABLE | {
     "proposals.owner_of_proposal",
     "proposals.proposals_of_all",
     "proposals.too_old",
+    "people.projects_of",
 }
 NAMED_TABLE = re.compile(r"(?:FROM|JOIN|UPDATE|INTO) (\w+)(?: AS (\w+))?")
 
@@ -95,6 +110,7 @@ def test_rows_of_users_are_where_the_scope_says():
         "history",
         "receipts",
         "proposals",
+        "pii_values",
     }
 
 
@@ -234,11 +250,13 @@ def test_a_query_that_would_compare_words_is_found(condition):
 
 def test_every_table_belongs_to_one_kind_or_holds_nothing_that_anybody_said(migrated):
     of_kinds = [
-        table for tables in (FACT_TABLES, PROPOSAL_TABLES, JOB_TABLES, CONVERSATION_TABLES) for table in tables
+        table
+        for tables in (FACT_TABLES, PROPOSAL_TABLES, PERSONAL_TABLES, JOB_TABLES, CONVERSATION_TABLES)
+        for table in tables
     ]
     known = {name for (name,) in migrated.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     assert sorted([*of_kinds, *OTHER_TABLES]) == sorted(known - {"sqlite_sequence"})
-    for table, columns in {**FACT_TABLES, **PROPOSAL_TABLES, **JOB_TABLES}.items():
+    for table, columns in {**FACT_TABLES, **PROPOSAL_TABLES, **PERSONAL_TABLES, **JOB_TABLES}.items():
         assert set(columns) <= {row[1] for row in migrated.execute(f"PRAGMA table_info({table})")}
 
 

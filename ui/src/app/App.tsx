@@ -2,14 +2,18 @@ import { MantineProvider } from '@mantine/core';
 import { ModalsProvider } from '@mantine/modals';
 import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { RouterProvider } from 'react-router';
 import { newQueryClient } from '@/shared/api/queries';
 import { contrast } from './contrast';
 import { styleNonce } from './nonce';
 import { router } from './routes';
-import { KeyGate } from './shell/KeyGate';
+import { AccessGate } from './shell/AccessGate';
+import { Waiting } from './shell/Waiting';
 import { theme } from './theme';
+
+const JoinPage = lazy(async () => ({ default: (await import('@/features/signIn/JoinPage')).JoinPage }));
+const isJoining = window.location.pathname.endsWith('/join');
 
 export function App() {
   const [queries] = useState(newQueryClient);
@@ -23,9 +27,15 @@ export function App() {
       <QueryClientProvider client={queries}>
         <ModalsProvider>
           <Notifications position="bottom-right" />
-          <KeyGate>
-            <RouterProvider router={router} />
-          </KeyGate>
+          {isJoining ? (
+            <Suspense fallback={<Waiting />}>
+              <JoinPage />
+            </Suspense>
+          ) : (
+            <AccessGate>
+              <RouterProvider router={router} />
+            </AccessGate>
+          )}
         </ModalsProvider>
       </QueryClientProvider>
     </MantineProvider>

@@ -37,7 +37,14 @@ export const router = createBrowserRouter(
               path: '/connect',
               lazy: async () => ({ Component: (await import('@/features/connect/ConnectPage')).ConnectPage }),
             },
-            { path: '/keys', lazy: async () => ({ Component: (await import('@/features/keys/KeysPage')).KeysPage }) },
+            {
+              path: '/keys',
+              lazy: async () => ({ Component: (await import('@/features/people/PeoplePage')).PeoplePage }),
+            },
+            {
+              path: '/account',
+              lazy: async () => ({ Component: (await import('@/features/signIn/AccountPage')).AccountPage }),
+            },
             {
               path: '/status',
               lazy: async () => ({ Component: (await import('@/features/status/StatusPage')).StatusPage }),

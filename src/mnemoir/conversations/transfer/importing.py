@@ -19,7 +19,7 @@ from mnemoir.conversations.transfer.copies import InvalidImport, SessionCopy, Se
 from mnemoir.conversations.transfer.files import readable
 from mnemoir.conversations.transfer.recognition import ImportFormat, reader_of
 from mnemoir.conversations.transfer.restoring import UNFINISHED, SessionRestorer, count_new, merge
-from mnemoir.core.conversations import SessionRecord, checked_session_id
+from mnemoir.core.conversations import Message, SessionRecord, checked_session_id
 from mnemoir.core.errors import InvalidRequest, MnemoirError
 from mnemoir.ports.log import Log
 
@@ -62,12 +62,14 @@ def import_sessions(
     dry_run: bool = False,
     user: str | None = None,
     attachments: Attachments | None = None,
+    change: Callable[[str, Message], Message] | None = None,
 ) -> ImportReport:
     """Store the sessions of a file: an export, or the file of another program. `data` may be its path.
 
     `on_conflict` decides about a session whose id exists: skip it, store it under another id, replace the existing
     session, or merge the two. `user` overrides the owner in the file. With `attachments` files are saved in that
-    store. The vectors of imported messages are computed later. Raises InvalidImport, which names the position in the
+    store. The vectors of imported messages are computed later. `change` gives a message of
+    a session as it is to be stored. Raises InvalidImport, which names the position in the
     file, before anything is stored, and StorageUnavailable.
     """
     if on_conflict not in get_args(OnConflict):
@@ -79,11 +81,26 @@ def import_sessions(
             _check(copy)
         file.seek(0)
         if dry_run:
-            return _Trial(manager.storage, on_conflict).report(read(file))
+            return _Trial(manager.storage, on_conflict).report(_changed(read(file), change))
         with closing(SessionRestorer(manager, attachments)) as restoring:
-            report = _Import(restoring, on_conflict, user).report(read(file))
+            report = _Import(restoring, on_conflict, user).report(_changed(read(file), change))
         manager.begin_backfill()
         return report
+
+
+def _changed(
+    copies: Iterator[SessionCopy], change: Callable[[str, Message], Message] | None
+) -> Iterator[SessionCopy]:
+    """The sessions with their messages as they are to be stored; a session without an id gets one."""
+    if change is None:
+        return copies
+
+    def changed(copy: SessionCopy) -> SessionCopy:
+        id = copy.id or str(uuid.uuid4())
+        messages = (replace(one, message=change(id, one.message)) for one in copy.messages)
+        return replace(copy, id=id, messages=messages)
+
+    return map(changed, copies)
 
 
 def _check(copy: SessionCopy) -> None:

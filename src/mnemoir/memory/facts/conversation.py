@@ -7,13 +7,13 @@ A message that is stored word for word is embedded with the two messages before 
 found as the answer it is; a message said more than an hour earlier belongs to another conversation.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from mnemoir.core.clock import from_text, to_text
 from mnemoir.core.ids import new_memory_id
-from mnemoir.core.memories import Memory
+from mnemoir.core.memories import Memory, Origin
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash, estimate_tokens, take_down
 from mnemoir.memory.facts.acknowledging import without_acknowledgement
@@ -39,6 +39,11 @@ def analysed(turns: Sequence[Turn]) -> list[Turn]:
     """The user and assistant turns, from which facts are drawn or understood."""
     said = (_typed(turn) for turn in spoken(turns) if turn.role in _READ_ROLES)
     return [turn for turn in said if turn.text.strip()]
+
+
+def outside(turns: Sequence[Turn], origins: Collection[Origin]) -> list[Turn]:
+    """The turns in which a tool or a document of these origins speaks, without recalled text."""
+    return [turn for turn in spoken(turns) if turn.origin in origins]
 
 
 def spells(turns: Sequence[Turn], said_at: datetime | None, now: datetime) -> list[list[Turn]]:
@@ -182,6 +187,7 @@ def _message(scope: Scope, request: AddRequest, turn: Turn, now: datetime) -> Me
         app=scope.app,
         conversation=scope.conversation,
         role=turn.role,
+        given_origin="person" if request.is_by_hand and turn.origin == "api" else None,
         speaker=turn.speaker,
         expires_on=request.expires_on,
     )

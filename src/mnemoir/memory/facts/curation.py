@@ -25,6 +25,7 @@ from mnemoir.core.memories import (
 )
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
+from mnemoir.memory.facts.personal import FactPolicy
 from mnemoir.memory.facts.requests import unknown_memory
 from mnemoir.ports.memory_store import MemoryStore, Project, StaleChange
 from mnemoir.search.indexing import Indexing, fact_passage
@@ -46,8 +47,9 @@ class Edit:
 class Curation:
     """Edits, restores and merges memories. Raises NotFound, Conflict and InvalidRequest; nothing is changed then."""
 
-    def __init__(self, store: MemoryStore, indexing: Indexing) -> None:
+    def __init__(self, store: MemoryStore, indexing: Indexing, personal: FactPolicy) -> None:
         self._store = store
+        self._personal = personal
         self._indexing = indexing
 
     async def edit(self, project: Project, memory_id: MemoryId, edit: Edit, user: str | None = None) -> Memory:
@@ -56,7 +58,7 @@ class Curation:
         memory = await self._current(scope, memory_id)
         if edit.as_of is not None and from_text(edit.as_of) != from_text(_renewed(memory)):
             raise _changed(memory_id)
-        text = memory.text if edit.text is None else edit.text
+        text = memory.text if edit.text is None else await self._personal.text(scope, edit.text)
         reason = "confirmed" if text == memory.text else "edit"
         return await self._rewrite(scope, memory, text, reason=reason, metadata=edit.metadata)
 
@@ -92,7 +94,7 @@ class Curation:
         kept, *others = [
             await self._current(scope, each) for each in (keep, *sorted(each for each in set(ids) if each != keep))
         ]
-        wanted = kept.text if text is None else text
+        wanted = kept.text if text is None else await self._personal.text(scope, text)
         await self._refuse_said(scope, wanted, apart_from=ids)
         changes: list[Change] = [
             Remove(target=one.id, expected=one.text, replaced_by=len(others), reason=f"merged into {keep}")
@@ -105,6 +107,7 @@ class Curation:
                 text=wanted,
                 entry=await self._entry(wanted) if wanted != kept.text else _UNCHANGED,
                 reason="merged",
+                origin="person" if wanted != kept.text else UNCHANGED,
                 as_of=_renewed(kept),
             )
         )
@@ -129,6 +132,7 @@ class Curation:
             entry=await self._entry(text) if is_new else _UNCHANGED,
             reason=reason,
             metadata=metadata,
+            origin="person" if is_new else UNCHANGED,
             as_of=_renewed(memory),
         )
         return (await self._commit(scope, [change], memory.id))[-1].memory
@@ -143,7 +147,14 @@ class Curation:
         if text != removed.text:
             entry = await self._entry(text)
             changes.append(
-                Update(target=removed.id, expected=removed.text, text=text, entry=entry, reason="restored")
+                Update(
+                    target=removed.id,
+                    expected=removed.text,
+                    text=text,
+                    entry=entry,
+                    reason="restored",
+                    origin="person",
+                )
             )
         return (await self._commit(scope, changes, removed.id))[-1].memory
 

@@ -14,7 +14,7 @@ from mnemoir.memory.facts.reasons import closes, kept_whole
 from mnemoir.memory.facts.reconciliation import Candidate, Proposal, accounted, claims, uncovered
 from mnemoir.memory.facts.requests import MOST_CHARACTERS
 from mnemoir.memory.facts.resemblance import contained, overlap, same_statement
-from mnemoir.memory.facts.secrets import holds_secret
+from mnemoir.privacy.secrets import holds_secret
 
 RELATED = 0.2  # overlap or cosine from which two statements may share a subject; see FactSettings.alike_floor
 _MASS = 5

@@ -30,9 +30,9 @@ from mnemoir.core.messages import JsonSchema, ModelRequest, Sampling, text_messa
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.conversation import digest, spells, windows
 from mnemoir.memory.facts.requests import MOST_CHARACTERS, MOST_FACTS, FactSettings, Statement, Turn
-from mnemoir.memory.facts.secrets import holds_secret
 from mnemoir.memory.model_json import read_values
 from mnemoir.ports.llm import ChatModel
+from mnemoir.privacy.secrets import holds_secret
 
 _log = structlog.get_logger(__name__)
 T = TypeVar("T")
@@ -60,6 +60,11 @@ class Exchange:
     def __init__(self, model: ChatModel) -> None:
         self._model = model
         self.usage = Usage()
+
+    @property
+    def is_offline(self) -> bool:
+        """True when the model works by rules alone."""
+        return self._model.provider == "offline"
 
     async def ask(self, question: Question, read: Callable[[Any], T | None], *, tokens: int) -> T | None:
         """Ask and return the answer as parsed by `read`; None when the provider withheld it.
@@ -133,6 +138,17 @@ def extraction_policy(project_prompt: str | None) -> str:
     return f"{_prompt('extract_frame.md')}\n{kept.strip()}"
 
 
+def outside_policy(project_prompt: str | None) -> str:
+    """The instructions of extraction from what a tool or a document says."""
+    kept = project_prompt if project_prompt and project_prompt.strip() else default_extraction_prompt()
+    return f"{_prompt('extract_outside.md')}\n{kept.strip()}"
+
+
+def suspect_policy() -> str:
+    """The instructions for finding instructions among facts."""
+    return _prompt("suspect.md")
+
+
 def reconciliation_policy() -> str:
     """The instructions of reconciliation."""
     return _prompt("reconcile.md")
@@ -155,6 +171,9 @@ def _object(**properties: Any) -> dict[str, Any]:  # a JSON Schema is open by na
 
 FACTS = JsonSchema(
     name="memory_facts", schema=_object(facts={"type": "array", "items": {"type": "string"}}), strict=True
+)
+SUSPECTS = JsonSchema(
+    name="memory_suspects", schema=_object(suspected={"type": "array", "items": {"type": "integer"}}), strict=True
 )
 CHANGES = JsonSchema(
     name="memory_changes",

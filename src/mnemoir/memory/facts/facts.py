@@ -13,17 +13,22 @@ from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.events import Usage
 from mnemoir.core.ids import MemoryId, PlanId
 from mnemoir.core.keyed_lock import KeyedLock
-from mnemoir.core.memories import Add, HistoryEntry, Memory, Provenance
+from mnemoir.core.memories import FOREIGN, Add, HistoryEntry, Memory, Provenance
 from mnemoir.core.scope import Scope
+from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.confidence import judged
 from mnemoir.memory.facts.conflicts import conflicts
-from mnemoir.memory.facts.conversation import analysed, messages, passages
+from mnemoir.memory.facts.conversation import analysed, messages, outside, passages
 from mnemoir.memory.facts.curation import Curation
 from mnemoir.memory.facts.decay import visible_now
-from mnemoir.memory.facts.extraction import Exchange, extract, extraction_policy
+from mnemoir.memory.facts.extraction import Exchange, extract, extraction_policy, outside_policy
+from mnemoir.memory.facts.instructions import SUSPECTED, is_suspected
+from mnemoir.memory.facts.personal import FactPolicy
 from mnemoir.memory.facts.plans import Plans
+from mnemoir.memory.facts.quarantine import gives_orders, looked_through
 from mnemoir.memory.facts.remembering import Learned, Remembering
 from mnemoir.memory.facts.requests import (
+    MOST_FACTS,
     NOTHING_FOUND,
     AddRequest,
     AddResult,
@@ -42,6 +47,7 @@ from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_store import Committer, ListFilter, MemoryStore, Project, Visible
 from mnemoir.ports.project_settings import ProjectSettings, ProjectSettingsStore
 from mnemoir.ports.proposals import ProposalStore
+from mnemoir.privacy.handling import PersonalData
 from mnemoir.search.indexing import CONTEXT_MESSAGES, Indexing
 from mnemoir.search.recall import Question, Recall, SearchResult
 
@@ -62,11 +68,19 @@ class Facts:
         model: Callable[[], ChatModel],
         project_settings: ProjectSettingsStore,
         defaults: FactSettings,
+        personal: PersonalData | None = None,
         clock: Clock = utc_now,
     ) -> None:
-        self.review = Review(store, proposals, indexing, clock)
+        self.personal = FactPolicy(personal)
+        self.review = Review(store, proposals, indexing, self.personal, clock)
         self._remembering = Remembering(
-            store=store, review=self.review, recall=recall, indexing=indexing, defaults=defaults, clock=clock
+            store=store,
+            review=self.review,
+            recall=recall,
+            indexing=indexing,
+            defaults=defaults,
+            personal=self.personal,
+            clock=clock,
         )
         self._store = store
         self._recall = recall
@@ -75,7 +89,7 @@ class Facts:
         self._project_settings = project_settings
         self._defaults = defaults
         self._clock = clock
-        self.curation = Curation(store, indexing)
+        self.curation = Curation(store, indexing, self.personal)
         self.plans = Plans(store, clock)
         self.undoing = Undoing(store, indexing)
         self._same_request = KeyedLock()
@@ -128,6 +142,7 @@ class Facts:
         `before` is what was said just before; `within` ends the hits by their tokens. Of facts that say the same in
         other words the fullest is given, unless `among` asks for certain ones.
         """
+        text, *before = await self.personal.query(scope, [text, *before])
         visible = await self.visible(scope) if among is None else among.visible
         question = Question(
             text=text,
@@ -182,28 +197,57 @@ class Facts:
         return await self._store.history(scope, memory_id)
 
     async def _add(self, scope: Scope, request: AddRequest, rehearsal: Committer | None = None) -> AddResult:
+        request = await self.personal.request(scope, request)
         if not request.infer:
-            return await self._add_verbatim(rehearsal or self._store, scope, request)
-        turns = analysed(request.turns)
-        if not turns:
+            return await self._add_verbatim(scope, request, rehearsal)
+        turns, foreign = analysed(request.turns), outside(request.turns, self._defaults.learn_from)
+        if not turns and not foreign:
             return await self._nothing_found(scope, request, Usage())
         project = await self._settings_of(scope)
         model = self._model()
         exchange = Exchange(model)
-        facts = await self._extracted(exchange, turns, prompt=project.extraction_prompt, said_at=request.said_at)
+        facts = await self._found(exchange, turns, foreign, request, project.extraction_prompt)
         if not facts:
             return await self._nothing_found(scope, request, exchange.usage)
-        facts = await asyncio.to_thread(judged, facts, turns)
+        facts = await self.personal.statements(scope, request, facts)
+        facts = await looked_through(exchange, facts, self._defaults.quarantine)
+        turns = [*turns, *foreign]
         learned = Learned(scope=scope, request=request, turns=turns, facts=facts, exchange=exchange, project=project)
         gate = self.review.gate(project.review or self._defaults.review)
         async with self._same_user.hold(scope.owner):
             result = await self._remembering.take(learned, model.name, rehearsal or gate)
         return replace(result, proposed=gate.proposed, dropped=gate.dropped)
 
+    async def _found(
+        self,
+        exchange: Exchange,
+        turns: Sequence[Turn],
+        foreign: Sequence[Turn],
+        request: AddRequest,
+        prompt: str | None,
+    ) -> list[Statement]:
+        """The facts in what was said, then those that tools and documents alone tell, each of its own origin."""
+        said_at = request.said_at
+        found = await self._extracted(exchange, turns, prompt=prompt, said_at=said_at) if turns else []
+        facts = await asyncio.to_thread(judged, found, turns)
+        known = {content_hash(fact.text) for fact in facts}
+        for turn in foreign:
+            is_suspected = await asyncio.to_thread(gives_orders, turn)
+            told = await self._read(exchange, outside_policy(prompt), [turn], said_at)
+            fresh = [fact for fact in told if content_hash(fact.text) not in known]
+            known |= {content_hash(fact.text) for fact in fresh}
+            facts += [replace(fact, origin=turn.origin, is_suspected=is_suspected) for fact in fresh]
+        return facts[:MOST_FACTS]
+
     async def _extracted(
         self, exchange: Exchange, turns: Sequence[Turn], *, prompt: str | None = None, said_at: datetime | None = None
     ) -> list[Statement]:
-        policy, now = extraction_policy(prompt), self._clock()
+        return await self._read(exchange, extraction_policy(prompt), turns, said_at)
+
+    async def _read(
+        self, exchange: Exchange, policy: str, turns: Sequence[Turn], said_at: datetime | None
+    ) -> list[Statement]:
+        now = self._clock()
         return await extract(exchange, policy, turns, now=now, settings=self._defaults, said_at=said_at)
 
     async def _nothing_found(self, scope: Scope, request: AddRequest, usage: Usage) -> AddResult:
@@ -211,18 +255,30 @@ class Facts:
             await self._store.commit(scope, [], Provenance(reason=NOTHING_FOUND), receipt=request.receipt)
         return AddResult(applied=[], facts_found=False, usage=usage)
 
-    async def _add_verbatim(self, committer: Committer, scope: Scope, request: AddRequest) -> AddResult:
+    async def _add_verbatim(self, scope: Scope, request: AddRequest, rehearsal: Committer | None) -> AddResult:
         kept = messages(scope, request, self._clock())
         if not kept:
             return await self._nothing_found(scope, request, Usage())
         before = await self._store.last_messages(scope, CONTEXT_MESSAGES)
         entries = await self._indexing.entries(passages(kept, before), are_messages=True)
+        reasons = await asyncio.to_thread(lambda: [self._reason_of(memory) for memory in kept])
         adds = [
-            Add(memory=memory, entry=entry, reason="verbatim") for memory, entry in zip(kept, entries, strict=True)
+            Add(memory=memory, entry=entry, reason=reason)
+            for memory, entry, reason in zip(kept, entries, reasons, strict=True)
         ]
-        provenance = Provenance(reason="verbatim")
-        applied = await committer.commit(scope, adds, provenance, receipt=request.receipt)
-        return AddResult(applied=applied, facts_found=True, usage=Usage())
+        gate = self.review.gate("off")
+        changes = await self.personal.tagged(scope, adds)
+        applied = await (rehearsal or gate).commit(
+            scope, changes, Provenance(reason="verbatim"), receipt=request.receipt
+        )
+        return AddResult(
+            applied=applied, facts_found=True, usage=Usage(), proposed=gate.proposed, dropped=gate.dropped
+        )
+
+    def _reason_of(self, message: Memory) -> str:
+        """Why a message is kept word for word; one of a tool or a document may be an instruction."""
+        is_foreign = message.origin in FOREIGN and self._defaults.quarantine != "off"
+        return SUSPECTED if is_foreign and is_suspected(message.text, message.origin) else "verbatim"
 
     async def duplicates(self, scope: Scope) -> tuple[list[Duplicates], int]:
         """Groups of possible duplicates, then of facts that contradict each other, and the number of facts compared.

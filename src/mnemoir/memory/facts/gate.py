@@ -1,5 +1,6 @@
-"""The gate of a project with reviews: what extraction would change is committed or, where it is reviewed, proposed.
+"""The gate of an add: what it would change is committed or, where it is reviewed, proposed.
 
+What may be an instruction to a model waits in every project, also in one that reviews nothing.
 Both happen in one step. Nothing that waits already is proposed again or added beside it. Not reviewed is what changes
 nothing that a memory says: the time of a shown memory that was told again is renewed at once. An expired memory that
 was told again counts as an ADD.
@@ -16,6 +17,7 @@ from mnemoir.core.memories import Add, Applied, Change, Memory, Provenance, Remo
 from mnemoir.core.proposals import NO_STEP, Proposal, QueueStep
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
+from mnemoir.memory.facts.instructions import SUSPECTED
 from mnemoir.memory.facts.matters import is_same
 from mnemoir.memory.facts.resemblance import same_statement
 from mnemoir.ports.memory_store import MemoryStore, Receipt
@@ -63,7 +65,7 @@ class Gate:
         queue: QueueStep = NO_STEP,
     ) -> list[Applied]:
         """Commit what is not reviewed, and propose the rest."""
-        if self._review != "off" and changes:
+        if changes and (self._review != "off" or any(change.reason == SUSPECTED for change in changes)):
             waiting = await self._queue.all(scope)
             outcome = await self._store.preview(scope, changes, degrade=degrade)
             effective = _effective(changes, outcome)
@@ -90,6 +92,8 @@ class Gate:
         return [one for one in made if _key(one) not in known and not _is_told(one, waiting)]
 
     def _waits(self, change: Change) -> bool:
+        if change.reason == SUSPECTED or self._review == "off":
+            return change.reason == SUSPECTED
         if isinstance(change, Add):
             return self._review == "all"
         if isinstance(change, Update):
@@ -159,7 +163,8 @@ def _key(proposal: Proposal) -> tuple[str, MemoryId | None, bytes | None]:
 
 
 def _is_told(one: Change | Proposal, waiting: Sequence[Proposal]) -> bool:
-    """True for an ADD of a text that waits."""
+    """True for an ADD of a fact that waits."""
     is_add = isinstance(one, Add) or (isinstance(one, Proposal) and one.event == "ADD")
     memory = getattr(one, "memory", None)
-    return is_add and memory is not None and is_waiting(memory.text, texts_of(waiting))
+    is_fact = is_add and memory is not None and memory.kind == "fact"
+    return is_fact and memory is not None and is_waiting(memory.text, texts_of(waiting))

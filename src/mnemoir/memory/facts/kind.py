@@ -1,7 +1,7 @@
 """The memory kind of facts: forgetting, counting, exporting and importing them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 
@@ -11,6 +11,7 @@ from mnemoir.core.memories import Add, Applied, HistoryEntry, Memory, Provenance
 from mnemoir.core.scope import Scope
 from mnemoir.memory.facts.facts import MOST_COMPARED, Facts
 from mnemoir.memory.facts.matters import has_one_value
+from mnemoir.memory.facts.personal import FactPolicy
 from mnemoir.memory.facts.plans import Plans
 from mnemoir.memory.facts.timeline import behind_newer
 from mnemoir.ports.embedding import Passage
@@ -33,7 +34,11 @@ class ToldMemory:
 
 
 def fact_kind(
-    facts: Facts, store: MemoryStore, indexing: Indexing, tables: Mapping[str, Sequence[str]]
+    facts: Facts,
+    store: MemoryStore,
+    indexing: Indexing,
+    tables: Mapping[str, Sequence[str]],
+    expire: Callable[[bool], Awaitable[Amounts]] | None = None,
 ) -> MemoryKind:
     """The entry of facts and of messages that were added verbatim; `tables` are the store's."""
 
@@ -54,7 +59,8 @@ def fact_kind(
         forget=forget,
         counts=counts,
         daily=daily,
-        exchange=FactExchange(store, indexing, facts.plans),
+        exchange=FactExchange(store, indexing, facts.plans, facts.personal),
+        expire=expire,
     )
 
 
@@ -64,10 +70,11 @@ class FactExchange:
     An import never changes stored memories, and importing the same records again adds nothing.
     """
 
-    def __init__(self, store: MemoryStore, indexing: Indexing, plans: Plans) -> None:
+    def __init__(self, store: MemoryStore, indexing: Indexing, plans: Plans, personal: FactPolicy) -> None:
         self._store = store
         self._indexing = indexing
         self._plans = plans
+        self._personal = personal
 
     async def users(self, project: Project) -> Sequence[Scope]:
         """The users who have memories."""
@@ -102,6 +109,7 @@ class FactExchange:
             for record in sorted(records, key=lambda record: record.created_at)
             if (memory := await self._fresh(owner, record)) is not None
         ]
+        fresh = await self._personal.memories(owner, fresh)
         fresh = await asyncio.to_thread(behind_newer, fresh, await self._rivals(owner, fresh))
         entries = await self._indexing.entries(
             [fact_passage(one.text) if one.kind == "fact" else Passage(text=one.text) for one in fresh]

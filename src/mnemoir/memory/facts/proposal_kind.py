@@ -10,6 +10,7 @@ from mnemoir.core.ids import MemoryId, ProposalId, new_proposal_id
 from mnemoir.core.proposals import Proposal
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
+from mnemoir.memory.facts.personal import FactPolicy
 from mnemoir.memory.facts.review import Review
 from mnemoir.ports.memory_kinds import Amounts, MemoryKind, Rehearsed
 from mnemoir.ports.memory_store import Project
@@ -25,6 +26,9 @@ def proposal_kind(review: Review, queue: ProposalStore, tables: Mapping[str, Seq
         await review.forget(scope)
         return {}
 
+    async def expire(dry_run: bool) -> Amounts:
+        return {"proposals": await queue.expire(dry_run=dry_run)}
+
     async def counts() -> Amounts:
         return {"proposals": await queue.total()}
 
@@ -33,16 +37,17 @@ def proposal_kind(review: Review, queue: ProposalStore, tables: Mapping[str, Seq
         tables=tables,
         forget=forget,
         counts=counts,
-        exchange=ProposalExchange(queue),
-        expire=queue.expire,
+        exchange=ProposalExchange(queue, review.personal),
+        expire=expire,
     )
 
 
 class ProposalExchange:
     """Exports and imports `Proposal`. The turns that they came from stay behind."""
 
-    def __init__(self, queue: ProposalStore) -> None:
+    def __init__(self, queue: ProposalStore, personal: FactPolicy) -> None:
         self._queue = queue
+        self._personal = personal
 
     async def users(self, project: Project) -> Sequence[Scope]:
         """The users who have proposals."""
@@ -55,7 +60,11 @@ class ProposalExchange:
 
     async def add(self, owner: Scope, records: Sequence[Proposal]) -> int:
         """Add one user's proposals, unless they wait already; return how many are new."""
-        return await self._queue.add(owner, await self._fresh(owner, records))
+        fresh = await self._fresh(owner, records)
+        memories = await self._personal.memories(owner, [one.memory for one in fresh])
+        return await self._queue.add(
+            owner, [replace(one, memory=memory) for one, memory in zip(fresh, memories, strict=True)]
+        )
 
     async def rehearse(self, owner: Scope, records: Sequence[Proposal]) -> Rehearsed:
         """How many `add` would add; writes nothing."""

@@ -20,6 +20,7 @@ from mnemoir.core.memories import (
     Hit,
     IndexEntry,
     Memory,
+    Origin,
     Provenance,
     Remove,
     SourceTurn,
@@ -31,15 +32,17 @@ from mnemoir.memory.facts.decay import expired, visible_now
 from mnemoir.memory.facts.defences import Plan, defend
 from mnemoir.memory.facts.extraction import Exchange
 from mnemoir.memory.facts.gate import is_waiting, texts_of
+from mnemoir.memory.facts.instructions import SUSPECTED
 from mnemoir.memory.facts.matters import contradicts, statements_like
+from mnemoir.memory.facts.personal import FactPolicy
 from mnemoir.memory.facts.reconciliation import Candidate, Proposal, candidates_of, propose, sort_exact, sort_near
 from mnemoir.memory.facts.requests import AddRequest, AddResult, FactSettings, Statement, Turn
 from mnemoir.memory.facts.review import Review
-from mnemoir.memory.facts.secrets import without_secret
 from mnemoir.memory.facts.timeline import State, in_time, latest_of
 from mnemoir.ports.embedding import Passage
 from mnemoir.ports.memory_store import Committer, MemoryStore, StaleChange, Visible
 from mnemoir.ports.project_settings import ProjectSettings
+from mnemoir.privacy.secrets import without_secret
 from mnemoir.search.indexing import Indexing, fact_passage
 from mnemoir.search.recall import Recall
 
@@ -77,10 +80,12 @@ def changes(
     for state, entry in of_state:
         if state.rewrites:
             reason = "reconciled" if state.is_sure else _UNSURE
-            rewrites.append(_update(state.rewrites, state.text, entry, reason, state.said_at))
+            update = _update(state.rewrites, state.text, entry, reason, state.said_at)
+            rewrites.append(update if state.origin == "user" else replace(update, origin=state.origin))
         elif state.past_of is None:
-            fact = _fact(state.text, scope, request, state.said_at or now)
-            adds[state] = Add(memory=fact, entry=entry, reason="extracted" if state.is_sure else _UNSURE)
+            fact = _fact(state.text, scope, request, state.said_at or now, state.origin)
+            reason = "extracted" if state.is_sure else _UNSURE
+            adds[state] = Add(memory=fact, entry=entry, reason=SUSPECTED if state.is_suspected else reason)
     rewrites += [_update(memory, memory.text, next(rest), "mentioned_again", at) for memory, at in decision.touched]
     renewals: list[Change] = []
     for memory, at in decision.renewed:
@@ -106,7 +111,7 @@ def _past_state(
 ) -> Add:
     by = state.successor
     successor = by.rewrites or adds[by].memory if isinstance(by, State) else by
-    fact = _fact(state.text, scope, request, state.said_at or now)
+    fact = _fact(state.text, scope, request, state.said_at or now, state.origin)
     return Add(memory=replace(fact, valid_to=to_text(state.until or now), replaced_by=successor.id), entry=entry)
 
 
@@ -122,14 +127,15 @@ def _renewal(
     if not expired(memory, now):
         return [_update(memory, memory.text, entry, reason, said_at)]
     gone = Remove(target=memory.id, expected=memory.text, reason=reason)
-    return [gone, Add(memory=_fact(memory.text, scope, request, said_at or now), entry=entry, reason=reason)]
+    fact = _fact(memory.text, scope, request, said_at or now, memory.given_origin)
+    return [gone, Add(memory=fact, entry=entry, reason=reason)]
 
 
 def _text(said_at: datetime | None) -> str | None:
     return None if said_at is None else to_text(said_at)
 
 
-def _fact(text: str, scope: Scope, request: AddRequest, said_at: datetime) -> Memory:
+def _fact(text: str, scope: Scope, request: AddRequest, said_at: datetime, origin: Origin | None = None) -> Memory:
     known_at = to_text(said_at)
     return Memory(
         id=new_memory_id(),
@@ -142,6 +148,7 @@ def _fact(text: str, scope: Scope, request: AddRequest, said_at: datetime) -> Me
         app=scope.app,
         conversation=scope.conversation,
         expires_on=request.expires_on,
+        given_origin=None if origin == "user" else origin,
     )
 
 
@@ -156,6 +163,11 @@ class Learned:
     exchange: Exchange
     project: ProjectSettings
 
+    def apart(self) -> tuple["Learned", Sequence[Statement]]:
+        """What may change memories, and the facts that are only added beside them."""
+        outside = [fact for fact in self.facts if fact.is_outside]
+        return (replace(self, facts=[fact for fact in self.facts if not fact.is_outside]), outside)
+
 
 class Remembering:
     """Writes learned facts to the store. The caller ensures that one user's adds do not overlap."""
@@ -168,6 +180,7 @@ class Remembering:
         recall: Recall,
         indexing: Indexing,
         defaults: FactSettings,
+        personal: FactPolicy,
         clock: Clock,
     ) -> None:
         self._review = review
@@ -175,6 +188,7 @@ class Remembering:
         self._recall = recall
         self._indexing = indexing
         self._defaults = defaults
+        self._personal = personal
         self._clock = clock
 
     async def take(self, learned: Learned, model_name: str, committer: Committer) -> AddResult:
@@ -190,13 +204,16 @@ class Remembering:
     async def _commit(
         self, committer: Committer, learned: Learned, provenance: Provenance, *, degrade: bool
     ) -> AddResult:
-        decision = await self._decide(learned)
+        settled, outside = learned.apart()
+        decision = await self._decide(settled)
+        decision = replace(decision, states=[*decision.states, *map(_state_beside, outside)])
         entries = await self._indexing.entries(decision.passages())
         wanted = changes(decision, entries, learned.scope, learned.request, self._clock())
+        tagged = await self._personal.tagged(learned.scope, wanted)
         receipt = learned.request.receipt
         applied: Sequence[Applied] = ()
         if wanted or receipt is not None:
-            applied = await committer.commit(learned.scope, wanted, provenance, receipt=receipt, degrade=degrade)
+            applied = await committer.commit(learned.scope, tagged, provenance, receipt=receipt, degrade=degrade)
         return AddResult(applied=applied, facts_found=True, usage=learned.exchange.usage, known=decision.known)
 
     async def _decide(self, learned: Learned) -> Decided:
@@ -252,6 +269,16 @@ class Remembering:
         if refused:
             _log.info("proposals refused", **refused)
         return plan
+
+
+def _state_beside(fact: Statement) -> State:
+    return State(
+        text=fact.text,
+        said_at=fact.said_at,
+        is_sure=fact.is_sure,
+        origin=fact.origin,
+        is_suspected=fact.is_suspected,
+    )
 
 
 def _once(known: Sequence[Memory], plan: Plan, candidates: Sequence[Candidate]) -> list[Memory]:

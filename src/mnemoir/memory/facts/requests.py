@@ -1,6 +1,6 @@
 """Requests to fact memory, their results and receipts, and the settings of fact memory."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -8,11 +8,11 @@ from typing import Any
 from mnemoir.core.errors import Conflict, NotFound
 from mnemoir.core.events import Usage
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Applied, Hit, Memory
+from mnemoir.core.memories import FOREIGN, Applied, Hit, Memory, Origin, origin_of_role
 from mnemoir.core.proposals import Proposal
 from mnemoir.core.text import estimate_tokens
 from mnemoir.ports.memory_store import Receipt, RedeemedReceipt
-from mnemoir.ports.project_settings import Reviewed
+from mnemoir.ports.project_settings import Quarantine, Reviewed
 
 MOST_FACTS = 100  # of one add; an answer with more is a model failure
 MOST_CHARACTERS = 2000  # of one fact
@@ -30,6 +30,11 @@ class Turn:
     metadata: Mapping[str, Any] | None = None
 
     @property
+    def origin(self) -> Origin:
+        """Whose words they are, if they are kept word for word."""
+        return origin_of_role(self.role)
+
+    @property
     def message_uid(self) -> str | None:
         """The uid of its stored message, if its metadata name one."""
         return _text_or_none((self.metadata or {}).get("message_uid"))
@@ -37,11 +42,21 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A fact in words, when it was said (None for now), and whether the user said it in own words."""
+    """A fact in words, when it was said (None for now), and whether the user said it in own words.
+
+    `origin` is whose words they are. A suspected one may be an instruction to a model.
+    """
 
     text: str
     said_at: datetime | None = None
     is_sure: bool = True
+    origin: Origin = "user"
+    is_suspected: bool = False
+
+    @property
+    def is_outside(self) -> bool:
+        """True when it may change no memory, and is only added beside them."""
+        return self.is_suspected or self.origin in FOREIGN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +65,7 @@ class AddRequest:
 
     Without `infer` every turn is kept word for word and no model is asked. `said_at` is the time of turns without
     their own: it resolves relative dates, and what is added holds from then on. A time more than a day ahead of the
-    clock counts as the time of arrival.
+    clock counts as the time of arrival. `is_by_hand`: a person wrote what is kept word for word.
     """
 
     turns: Sequence[Turn]
@@ -59,6 +74,7 @@ class AddRequest:
     said_at: datetime | None = None
     expires_on: str | None = None
     receipt: Receipt | None = None
+    is_by_hand: bool = False
 
     @property
     def session(self) -> str | None:
@@ -125,6 +141,8 @@ def unknown_memory(memory_id: MemoryId) -> NotFound:
 class FactSettings:
     """The server's own settings; a project may set `decay_days`, `search_limit` and `review` over them.
 
+    `learn_from` are the origins besides user and assistant that facts are drawn from: `tool`, `document`.
+
     With `recall_unlikely` few facts are all found, whatever is asked. `window_tokens` bounds the conversation shown
     in one model call, `answer_tokens` what the model may write. `alike_floor` is the cosine from which a stored
     memory is worth showing to the model beside a new fact. Measured with MiniLM on 60 pairs of everyday facts: pairs
@@ -140,6 +158,8 @@ class FactSettings:
     window_tokens: int = 8000
     answer_tokens: int = 4000
     alike_floor: float = 0.2
+    learn_from: Collection[Origin] = ()
+    quarantine: Quarantine = "rules"
 
 
 def redeemed(earlier: RedeemedReceipt, receipt: Receipt) -> AddResult:

@@ -17,6 +17,8 @@ from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.decay import expired
 from mnemoir.memory.facts.gate import Gate
+from mnemoir.memory.facts.personal import FactPolicy
+from mnemoir.ports.embedding import Passage
 from mnemoir.ports.memory_store import MemoryStore, Project, StaleChange
 from mnemoir.ports.project_settings import Reviewed
 from mnemoir.ports.proposals import ProposalPage, ProposalStore
@@ -47,7 +49,10 @@ class Outcome:
 class Review:
     """Raises NotFound, Conflict and InvalidRequest; nothing is changed then."""
 
-    def __init__(self, store: MemoryStore, queue: ProposalStore, indexing: Indexing, clock: Clock) -> None:
+    def __init__(
+        self, store: MemoryStore, queue: ProposalStore, indexing: Indexing, personal: FactPolicy, clock: Clock
+    ) -> None:
+        self.personal = personal
         self._store = store
         self._queue = queue
         self._indexing = indexing
@@ -77,6 +82,7 @@ class Review:
                 f"Proposal {proposal_id} is to delete a memory and has no text. Approve or refuse it.",
                 code="proposal_without_text",
             )
+        text = await self.personal.text(scope, text)
         if not await self._queue.rewrite(scope, proposal, text):
             raise _outdated([proposal], "It was settled or edited meanwhile.")
         _, edited = await self._found(project, proposal_id, user)
@@ -219,7 +225,7 @@ class Review:
     async def _entries(self, proposals: Sequence[Proposal]) -> dict[ProposalId, IndexEntry]:
         """The index entries of the texts that would be stored."""
         with_text = [one for one in proposals if one.event != "DELETE"]
-        entries = await self._indexing.entries([fact_passage(one.memory.text) for one in with_text])
+        entries = await self._indexing.entries([_passage(one.memory) for one in with_text])
         return {one.id: entry for one, entry in zip(with_text, entries, strict=True)}
 
     async def _found(self, project: Project, proposal_id: ProposalId, user: str | None) -> tuple[Scope, Proposal]:
@@ -227,6 +233,10 @@ class Review:
         if found is None or user not in (None, found[0].user):
             raise _unknown(proposal_id)
         return found
+
+
+def _passage(memory: Memory) -> Passage:
+    return fact_passage(memory.text) if memory.kind == "fact" else Passage(text=memory.text)
 
 
 def _update(proposal: Proposal, entry: IndexEntry) -> Update:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from operator import itemgetter
 
 from mnemoir.core.clock import from_text, to_text
-from mnemoir.core.memories import Memory
+from mnemoir.core.memories import Memory, Origin
 from mnemoir.memory.facts.defences import Plan
 from mnemoir.memory.facts.matters import contradicts, has_one_value, is_known, matter_of
 from mnemoir.memory.facts.reconciliation import Candidate, claims
@@ -33,6 +33,8 @@ class State:
     rewrites: Memory | None = None
     removes: list[Memory] = field(default_factory=list)
     is_sure: bool = True
+    origin: Origin = "user"
+    is_suspected: bool = False
     past_of: "Memory | State | None" = None
 
     @property
@@ -175,7 +177,9 @@ def _state(text: str, facts: Sequence[Statement], rewrites: Memory | None = None
     """The text as a state from when the last of the facts behind it was said."""
     behind = [facts[at] for at in claims(text, [fact.text for fact in facts])]
     is_sure = all(fact.is_sure for fact in behind)
-    return State(text=text, said_at=latest_of(behind), rewrites=rewrites, is_sure=is_sure)
+    is_users = not behind or any(fact.origin == "user" for fact in behind)
+    origin = "user" if is_users else behind[0].origin
+    return State(text=text, said_at=latest_of(behind), rewrites=rewrites, is_sure=is_sure, origin=origin)
 
 
 def latest_of(facts: Sequence[Statement]) -> datetime | None:

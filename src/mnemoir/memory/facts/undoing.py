@@ -35,7 +35,7 @@ _REASON = "undone"
 _NO_WORDS = IndexEntry(terms=b"")  # for an unchanged text: the store keeps its entry
 _ATTEMPTS = 3
 
-Now: TypeAlias = Mapping[MemoryId, Memory | None]  # the memories of a change as they were read, None where there is none
+Now: TypeAlias = Mapping[MemoryId, Memory | None]  # as they were read; None where there is none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +152,7 @@ def _taken_back(row: ChangedMemory, entry: IndexEntry, now: Memory | None) -> Ch
         entry=entry,
         updated_at=None if before is None else before.updated_at or before.created_at,
         metadata=UNCHANGED if before is None else before.metadata,
+        origin=UNCHANGED if before is None else before.given_origin,
         reason=_REASON,
         as_of=as_of,
     )

@@ -63,6 +63,16 @@ async def holding(site: Site, scope: Owner, id: str) -> AsyncIterator[OwnConvers
         yield own
 
 
+@asynccontextmanager
+async def room_for(site: Site, scope: Owner, messages: int) -> AsyncIterator[None]:
+    """Room for so many messages, and their files, while the body stores them. Raises QuotaExceeded."""
+    quotas = site.parts.quotas
+    await quotas.check(scope, "attachment_bytes", "disk_bytes")
+    async with quotas.adding(scope, "messages", messages):
+        yield
+    quotas.has_stored(scope, "attachment_bytes")
+
+
 class StorageDamaged(StorageUnavailable):
     """What was asked for may be in a damaged file that was set aside."""
 

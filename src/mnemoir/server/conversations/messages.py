@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 import orjson
@@ -18,7 +18,7 @@ from mnemoir.core.errors import Conflict, InvalidRequest
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.ports.log import Log
-from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
+from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding, room_for
 from mnemoir.server.conversations.answers import MessageAnswer, message_json
 from mnemoir.server.conversations.bodies import MessagesBody, PinBody, read_messages
 from mnemoir.server.conversations.pages import Page, following_page, newest_page, page_around, tree_page
@@ -108,9 +108,14 @@ async def append(
     key: Annotated[str | None, Header(alias="Idempotency-Key")] = None,
 ) -> Answer[AddedMessages]:
     messages = await asyncio.to_thread(read_messages, body.messages)
+    messages = await site.parts.personal_data.messages(replace(scope, conversation=id), messages)
     known = idempotency_key(key)
     uids = None if known is None else _uids_of(scope, id, known, len(messages))
-    async with _under_one_key.hold((scope.owner, id, known or object())), holding(site, scope, id) as own:
+    async with (
+        _under_one_key.hold((scope.owner, id, known or object())),
+        holding(site, scope, id) as own,
+        room_for(site, scope, len(messages)),
+    ):
         return await asyncio.to_thread(_appended, own, id, messages, body.parent_id, uids)
 
 

@@ -48,6 +48,7 @@ async def cleanup(
     request: Request, site: SiteHere, scope: OwnerHere, body: Annotated[CleanupBody, Depends(BodyOf(CleanupBody))]
 ) -> Answer[CleanupAnswer]:
     scope = owner_in_body(request, scope, body.user_id)
+    await site.parts.holds.refuse(scope)
     async with opened(site, scope) as own:
         report = Report() if own is None else await asyncio.to_thread(_cleaned, own, body)
     verb = "Would delete" if body.dry_run else "Deleted"

@@ -31,6 +31,7 @@ from mnemoir.server.conversations.access import (
     lacking,
     opened,
     owner_in_body,
+    room_for,
 )
 from mnemoir.server.conversations.answers import ConversationAnswer, conversations_json
 from mnemoir.server.conversations.bodies import (
@@ -125,8 +126,10 @@ async def create(
 ) -> Answer[ConversationAnswer]:
     scope = owner_in_body(request, scope, body.user_id)
     messages = await asyncio.to_thread(read_messages, body.messages) if body.messages else []
-    async with site.parts.conversations.of(scope) as own:
-        return await asyncio.to_thread(_created, own, scope.user, body, messages)
+    id = body.id or str(uuid.uuid4())
+    messages = await site.parts.personal_data.messages(replace(scope, conversation=id), messages)
+    async with site.parts.conversations.of(scope) as own, room_for(site, scope, len(messages)):
+        return await asyncio.to_thread(_created, own, scope.user, id, body, messages)
 
 
 @router.delete("", summary="Forget all conversations of a user, and all that was made of them")
@@ -184,7 +187,9 @@ async def branch(
     site: SiteHere, scope: OwnerHere, id: str, body: Annotated[BranchBody, Depends(BodyOf(BranchBody))]
 ) -> Answer[ConversationAnswer]:
     async with holding(site, scope, id) as own:
-        return await asyncio.to_thread(_branched, own, scope.user, id, body)
+        count = await asyncio.to_thread(own.log.get_message_count, id)
+        async with room_for(site, scope, count):
+            return await asyncio.to_thread(_branched, own, scope.user, id, body)
 
 
 @router.post(ONE + "/flush", summary="Wait until its vectors and summaries are made")
@@ -242,10 +247,10 @@ def _record_of(own: OwnConversations, user: str, id: str) -> ConversationAnswer:
 
 
 def _created(
-    own: OwnConversations, user: str, body: ConversationBody, messages: list[Message]
+    own: OwnConversations, user: str, id: str, body: ConversationBody, messages: list[Message]
 ) -> Answer[ConversationAnswer]:
     """Create a conversation with its messages, completely or not at all."""
-    manager, id = own.manager, body.id or str(uuid.uuid4())
+    manager = own.manager
     try:
         manager.create_session(body.system_prompt or "", body.metadata(user), id)
     except SessionExistsError:

@@ -6,6 +6,7 @@ checked completely before its first conversation is stored.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import Query, Request
@@ -23,8 +24,18 @@ from mnemoir.conversations.transfer import (
 )
 from mnemoir.conversations.transfer.importing import SkippedSession
 from mnemoir.conversations.users import OwnConversations
+from mnemoir.core.conversations import Message
 from mnemoir.core.scope import Scope as Owner
-from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, damaged, holding, lacking, opened
+from mnemoir.server.conversations.access import (
+    CONVERSATIONS,
+    ONE,
+    OwnerHere,
+    damaged,
+    holding,
+    lacking,
+    opened,
+    room_for,
+)
 from mnemoir.server.request import read_body
 from mnemoir.server.rest import Answer, Done, Routes, Site, SiteHere
 from mnemoir.server.routing import RouteAsSent
@@ -101,7 +112,9 @@ async def import_file(
 ) -> Answer[ConversationsImported]:
     data = await read_body(request.scope, request.receive, site.options.max_body_bytes)
 
-    def store(own: OwnConversations) -> ImportReport:
+    change = await _change(site, scope, is_kept=not dry_run)
+
+    def store(own: OwnConversations, *, dry_run: bool) -> ImportReport:
         return import_sessions(
             own.manager,
             data,
@@ -110,11 +123,16 @@ async def import_file(
             dry_run=dry_run,
             user=scope.user,
             attachments=Attachments(own.node_parts.objects),
+            change=change,
         )
 
     # one after the other: of a file that is sent twice at once, the second import finds what the first has stored
     async with site.parts.conversations.deciding(scope, _IMPORTS), site.parts.conversations.of(scope) as own:
-        report = await asyncio.to_thread(store, own)
+        is_counted = site.parts.quotas.is_on(scope)
+        report = await asyncio.to_thread(store, own, dry_run=dry_run or is_counted)
+        if is_counted and not dry_run:
+            async with room_for(site, scope, report.messages):
+                report = await asyncio.to_thread(store, own, dry_run=False)
     verb = "Would import" if dry_run else "Imported"
     return Answer(
         {
@@ -125,6 +143,20 @@ async def import_file(
             "skipped": list(report.skipped),
         }
     )
+
+
+async def _change(site: Site, scope: Owner, *, is_kept: bool) -> Callable[[str, Message], Message] | None:
+    """Gives an imported message as it may be stored, and blocks; None where the policy changes none."""
+    personal_data, loop = site.parts.personal_data, asyncio.get_running_loop()
+    if (await personal_data.enter(scope)).messages in ("off", "tag"):
+        return None
+
+    def change(id: str, message: Message) -> Message:
+        within = replace(scope, conversation=id)
+        changing = personal_data.messages(within, [message], is_kept=is_kept)
+        return asyncio.run_coroutine_threadsafe(changing, loop).result()[0]
+
+    return change
 
 
 def _download(pieces: AsyncIterator[bytes], format: ExportFormat) -> Response:

@@ -95,6 +95,7 @@ async def window(
     summarise: Summarise = True,
     question: Question = None,
 ) -> Answer[WindowAnswer]:
+    await site.parts.personal_data.enter(scope)  # a summary is asked of a model
     async with holding(site, scope, id) as own:
         settings = site.parts.settings
         name = strategy or settings.memory.strategy

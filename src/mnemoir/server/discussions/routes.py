@@ -6,9 +6,9 @@ disconnects cancels it.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from fastapi import Depends, Path, Query, Request
@@ -55,6 +55,7 @@ from mnemoir.server.rest import (
 )
 from mnemoir.server.routing import RouteAsSent
 from mnemoir.server.under_way import Departure, Headers, Outflow
+from mnemoir.storage.sql.holds import LegalHold
 from mnemoir.workflows.rebuilding import RebuildProgress
 
 _SILENCE = b"\n"  # a blank line, which is no JSON line
@@ -80,9 +81,22 @@ class _Whose:
 async def _whose(
     request: Request, site: SiteHere, project: ProjectHere, user: User = None, own_user: OwnUser = None
 ) -> _Whose:
+    if principal_of(request.scope).configs is not None:
+        user = _callable(user, site.parts.workflows.users)
     if not principal_of(request.scope).is_bound:
         return _Whose(user, None)
     return _Whose(user, owner(project, default_user(site.options) if own_user is None else own_user))
+
+
+def _callable(named: str | None, users: Sequence[str]) -> str:
+    """The named user of those that the caller may call, else the first one. Raises InvalidRequest."""
+    found = next((name for name in users if named is None or name.lower() == named.lower()), None)
+    if found is None:
+        raise InvalidRequest(
+            f"user must name one of the users served here: {', '.join(users)}. It is {(named or '')[:80]!r}.",
+            field="user",
+        )
+    return found
 
 
 WhoseHere = Annotated[_Whose, Depends(_whose)]
@@ -168,6 +182,7 @@ async def forget(
     key: Annotated[str, Path(description="`id` of a chunk summary, or `chunk` of a record")],
     kind: Kind = "summaries",
 ) -> Response:
+    await _refuse_held(site, whose, id)
     discussion = await site.parts.discussions.require(whose.user, id, whose.owner)
     if not await forget_chunk(site.parts.discussions.memory, discussion, key, kind=kind):
         raise NotFound(f"No chunk {key[:80]!r} is remembered of discussion {id[:80]!r}.", code="chunk_not_found")
@@ -226,18 +241,19 @@ async def import_discussion(
 )
 async def rebuild(
     site: SiteHere,
+    project: ProjectHere,
     whose: WhoseHere,
     id: str,
     body: Annotated[RebuildBody, Depends(LargeBodyOf(RebuildBody, required=False))],
     dry_run: Annotated[bool, Query(description="only tell what a model would be asked about")] = False,
 ) -> Response:
-    discussions = site.parts.discussions
+    discussions, messages = site.parts.discussions, body.conversation()
+    scope = whose.owner or owner(project, default_user(site.options))
+    messages = await site.parts.personal_data.conversation(replace(scope, conversation=id), messages, not dry_run)
     if dry_run:
-        plan = await discussions.plan(whose.user, id, body.conversation(), whose.owner)
+        plan = await discussions.plan(whose.user, id, messages, whose.owner)
         return Answer[RebuildPlan]({"chunks": plan.chunks, "messages": plan.messages, "tokens": plan.tokens})
-    return RebuildAnswer(
-        discussions.rebuild(whose.user, id, body.conversation(), whose.owner), site.options.heartbeat_s
-    )
+    return RebuildAnswer(discussions.rebuild(whose.user, id, messages, whose.owner), site.options.heartbeat_s)
 
 
 @router.get("/{id}", summary="What is remembered of a discussion, in short")
@@ -253,8 +269,17 @@ async def overview(site: SiteHere, whose: WhoseHere, id: str) -> Answer[Discussi
 
 @router.delete("/{id}", summary="Forget a discussion", status_code=204)
 async def delete(site: SiteHere, whose: WhoseHere, id: str) -> Response:
+    await _refuse_held(site, whose, id)
     await site.parts.discussions.remove(whose.user, id, whose.owner)
     return Response(status_code=204)
+
+
+async def _refuse_held(site: Site, whose: _Whose, id: str) -> None:
+    """Raise LegalHold for a discussion of a user on hold: of the owner, or by a conversation of the same id."""
+    if whose.owner is not None:
+        await site.parts.holds.refuse(whose.owner)
+    elif await site.parts.conversations.is_held(id):
+        raise LegalHold(f"A user with a conversation {id[:80]!r} is on legal hold, so nothing was deleted.")
 
 
 async def _summaries(

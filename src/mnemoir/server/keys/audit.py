@@ -1,6 +1,7 @@
 """`GET /api/audit`: the audit log. Operators read all of it, admins that of their tenant, bound ones their own."""
 
 from collections.abc import Sequence
+from datetime import date
 from typing import Annotated
 
 from fastapi import Query, Request
@@ -18,11 +19,14 @@ _MOST_LISTED = 1000
 
 Limit = Annotated[int, BeforeValidator(whole_number(100, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")]
 Action = Annotated[str | None, Query(description="one action alone, such as `keys.create`")]
+Actor = Annotated[str | None, Query(description="acts of one key or person alone, such as `user:mira`")]
+Day = Annotated[date | None, Query(description="entries of one day alone, in UTC")]
 
 
 class AuditRecord(JsonObject):
     """An entry. An act that goes on for some time is `begun`, and a later entry, with its number as `of`, has the
-    result: an HTTP status. `count` is how often the same was refused within seconds."""
+    result: an HTTP status. `count` is how often the same happened: was refused within seconds, or read in an hour.
+    `user` is whose data it is about, "" for nobody's, and `erased:` with a digest for one who was erased."""
 
     number: int
     at: str
@@ -30,6 +34,7 @@ class AuditRecord(JsonObject):
     actor: str
     action: str
     target: str
+    user: str
     result: str
     request_id: str
     address: str
@@ -46,18 +51,26 @@ class AuditPage(JsonObject):
 
 @router.get("", summary="What was done with keys, settings and all of somebody's data, newest first")
 async def list_entries(
-    request: Request, site: SiteHere, limit: Limit = 100, cursor: Cursor = None, action: Action = None
+    request: Request,
+    site: SiteHere,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+    action: Action = None,
+    actor: Actor = None,
+    day: Day = None,
 ) -> Answer[AuditPage]:
     caller = principal_of(request.scope)
     if not site.parts.api_keys.has_file:
         return Answer({"results": [], "next": None})
     tenant = None if caller.may("operator") else caller.tenant
-    is_of_a_part = not caller.may("operator") and (caller.user is not None or caller.projects is not None)
-    actor = caller.key if is_of_a_part else None
+    if not caller.manages_tenant:
+        if actor not in (None, caller.key):
+            return Answer({"results": [], "next": None})
+        actor = caller.key
     before = None if cursor is None else read_cursor(cursor, _LIST, int)[0]
     if isinstance(before, str):
         raise InvalidCursor
-    found = await site.parts.audit.newest(tenant, limit=limit + 1, before=before, action=action, actor=actor)
+    found = await site.parts.audit.newest(tenant, limit=limit + 1, before=before, action=action, actor=actor, day=day)
     page = found[:limit]
     following = write_cursor(_LIST, page[-1].number) if len(found) > limit else None
     return Answer({"results": [entry_json(entry) for entry in page], "next": following})
@@ -72,6 +85,7 @@ def entry_json(entry: AuditEntry) -> AuditRecord:
         "actor": entry.actor,
         "action": entry.action,
         "target": entry.target,
+        "user": entry.about,
         "result": entry.result,
         "request_id": entry.request_id,
         "address": entry.address,

@@ -43,12 +43,16 @@ Limit = Annotated[int, BeforeValidator(whole_number(100, _MOST_LISTED)), Query(d
 
 
 class KeyBody(Body):
-    """A key to make. Without `tenant` it is for the caller's, without `projects` for all, without `user` for all."""
+    """A key to make. Without `tenant` it is for the caller's; without `projects`, `user` or `configs` for all.
+
+    `configs` are config users of the workflow tree.
+    """
 
     role: Role
     tenant: str | None = None
     projects: Annotated[list[str], Field(min_length=1, max_length=100)] | None = None
     user: str | None = None
+    configs: Annotated[list[str], Field(min_length=1, max_length=100)] | None = None
     label: str = ""
     expires_at: Instant | None = None
     env: Env = "live"
@@ -78,13 +82,19 @@ class May(JsonObject):
 
 
 class Me(JsonObject):
-    """A caller. `projects` and `user` are what its key is bound to, null for all; `key` is null without a key."""
+    """A caller. `projects`, `user` and `configs` are what it is bound to, null for all; `key` is null without a key.
+
+    `signed_in`: a person in the page, whose `name` it is.
+    """
 
     tenant: str
     roles: list[Role]
     projects: list[str] | None
     user: str | None
+    configs: list[str] | None
     key: str | None
+    name: str | None
+    signed_in: bool
     may: May
 
 
@@ -96,6 +106,7 @@ class KeyRecord(JsonObject):
     tenant: str
     projects: list[str] | None
     user: str | None
+    configs: list[str] | None
     label: str
     state: Literal["valid", "expired", "revoked"]
     created_at: str
@@ -143,7 +154,10 @@ async def me(request: Request) -> Answer[Me]:
             "roles": list(caller.roles),
             "projects": None if caller.projects is None else list(caller.projects),
             "user": caller.user,
+            "configs": None if caller.configs is None else list(caller.configs),
             "key": caller.key or None,
+            "name": caller.key.removeprefix("user:") if caller.person else None,
+            "signed_in": bool(caller.person),
             "may": {
                 "read": has_right(caller, "read"),
                 "write": has_right(caller, "write"),
@@ -178,13 +192,14 @@ async def create(
 ) -> Answer[NewKey]:
     caller = _managing(request, site)
     tenant = caller.tenant if body.tenant is None else body.tenant
-    _check_grant(caller, role=body.role, tenant=tenant, projects=body.projects, user=body.user)
+    _check_grant(caller, role=body.role, tenant=tenant, projects=body.projects, user=body.user, configs=body.configs)
     made, text = await asyncio.to_thread(
         site.parts.api_keys.create,
         role=body.role,
         tenant=tenant,
         projects=body.projects,
         user=body.user,
+        configs=body.configs,
         label=body.label,
         expires_at=body.expires_at,
         env=body.env,
@@ -202,7 +217,7 @@ async def rotate(
 ) -> Answer[NewKey]:
     caller = _managing(request, site)
     old = await _key(site.parts.api_keys, key_id, caller)
-    _check_grant(caller, role=old.role, tenant=old.tenant, projects=old.projects, user=old.user)
+    _check_grant(caller, role=old.role, tenant=old.tenant, projects=old.projects, user=old.user, configs=old.configs)
     overlap = timedelta(hours=body.overlap_h)
     made, text = await asyncio.to_thread(site.parts.api_keys.rotate, key_id, overlap=overlap, by=caller.key)
     return Answer[NewKey]({**key_json(made), "key": text}, 201, _NOT_KEPT)
@@ -250,6 +265,7 @@ def key_json(key: ApiKey) -> KeyRecord:
         "tenant": key.tenant,
         "projects": None if key.projects is None else list(key.projects),
         "user": key.user,
+        "configs": None if key.configs is None else list(key.configs),
         "label": key.label,
         "state": key.state,
         "created_at": to_text(key.created_at),
@@ -281,16 +297,25 @@ async def _key(keys: ApiKeys, key_id: str, caller: Principal) -> ApiKey:
 
 
 def _check_grant(
-    caller: Principal, *, role: Role, tenant: str, projects: Sequence[str] | None, user: str | None
+    caller: Principal,
+    *,
+    role: Role,
+    tenant: str,
+    projects: Sequence[str] | None,
+    user: str | None,
+    configs: Sequence[str] | None,
 ) -> None:
     """Raise Forbidden for a key with more rights than the caller's."""
     if caller.may("operator"):
         return
-    if role == "operator" or tenant != caller.tenant or not _is_within(caller, projects, user):
+    may_call = caller.configs is None or (configs is not None and set(configs) <= set(caller.configs))
+    if role == "operator" or tenant != caller.tenant or not may_call or not _is_within(caller, projects, user):
         raise Forbidden("A key can be given no more than your own key has: its tenant, projects, user and role.")
 
 
 def _is_within(caller: Principal, projects: Sequence[str] | None, user: str | None) -> bool:
+    if caller.manages_tenant:
+        return True
     has_projects = caller.projects is None or (projects is not None and set(projects) <= set(caller.projects))
     return has_projects and caller.user in (None, user)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, NotRequired
 
 from mnemoir.core.clock import to_text
-from mnemoir.core.memories import Applied, HistoryEntry, Memory, SourceTurn
+from mnemoir.core.memories import Applied, HistoryEntry, Memory, Origin, SourceTurn
 from mnemoir.core.memories import Hit as FoundMemory
 from mnemoir.core.proposals import Proposal
 from mnemoir.memory.facts import AddResult, freshness
@@ -14,6 +14,7 @@ from mnemoir.server.rest import JsonObject
 
 State = Literal["current", "fading", "hidden", "expired", "deleted"]
 Event = Literal["ADD", "UPDATE", "DELETE"]
+_SAID = ("user", "api")  # origins that go without saying
 
 
 class Success(JsonObject):
@@ -23,7 +24,10 @@ class Success(JsonObject):
 
 
 class MemoryRecord(JsonObject):
-    """A memory as every route answers it; optional members without a value are left out."""
+    """A memory as every route answers it; optional members without a value are left out.
+
+    `origin` tells where its words come from. It is left out where a user or a client said them.
+    """
 
     id: str
     memory: str
@@ -39,12 +43,14 @@ class MemoryRecord(JsonObject):
     expiration_date: NotRequired[str]
     valid_to: NotRequired[str]
     replaced_by: NotRequired[str]
+    origin: NotRequired[Origin]
 
 
 class ListedMemory(MemoryRecord):
-    """A memory with its state: `fading` is the last quarter before it decays at `decays_at`."""
+    """A memory with its state and its origin: `fading` is the last quarter before it decays at `decays_at`."""
 
     kind: Literal["fact", "message"]
+    origin: Origin  # type: ignore[misc]  # always there in lists
     state: State
     decays_at: str | None
 
@@ -83,13 +89,18 @@ class AppliedChange(JsonObject):
 
 
 class Proposed(JsonObject):
-    """A change that waits for a review. `memory` is the text to add, the new one, or the one to delete."""
+    """A change that waits for a review. `memory` is the text to add, the new one, or the one to delete.
+
+    Its `reason` is `suspected_instruction` where the text may be an order to a model rather than a fact; `origin`
+    is as in a memory.
+    """
 
     id: str
     event: Event
     memory: str
     reason: str
     previous_memory: str | None
+    origin: NotRequired[Origin]
 
 
 class TokenUsage(JsonObject):
@@ -177,6 +188,8 @@ def memory_json(memory: Memory) -> MemoryRecord:
         record["valid_to"] = memory.valid_to
     if memory.replaced_by is not None:
         record["replaced_by"] = memory.replaced_by
+    if memory.origin not in _SAID:
+        record["origin"] = memory.origin
     return record
 
 
@@ -185,6 +198,7 @@ def listed_json(memory: Memory, visible: Visible) -> ListedMemory:
     fresh = freshness(memory, visible)
     return {
         **memory_json(memory),
+        "origin": memory.origin,
         "kind": memory.kind,
         "state": fresh.state,
         "decays_at": None if fresh.decays_at is None else to_text(fresh.decays_at),
@@ -228,13 +242,16 @@ def add_json(result: AddResult, *, include_usage: bool) -> AddAnswer:
 
 def proposed_json(proposal: Proposal) -> Proposed:
     """What a proposal would do."""
-    return {
+    told: Proposed = {
         "id": proposal.id,
         "event": proposal.event,
         "memory": proposal.memory.text,
         "reason": proposal.reason,
         "previous_memory": proposal.previous_text,
     }
+    if proposal.memory.origin not in _SAID:
+        told["origin"] = proposal.memory.origin
+    return told
 
 
 def plan_json(applied: Sequence[Applied]) -> list[AppliedChange]:

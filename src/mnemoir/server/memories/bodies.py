@@ -10,12 +10,12 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, mod
 from mnemoir.core.clock import from_text, to_text
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import MemoryId, ProposalId, new_memory_id
-from mnemoir.core.memories import Kind, Memory
+from mnemoir.core.memories import Kind, Memory, Origin, origin_of_role
 from mnemoir.core.proposals import Proposal
 from mnemoir.core.scope import entity_name
 from mnemoir.memory.facts import AddRequest, Turn
 from mnemoir.ports.memory_store import ListFilter, Receipt, Visible
-from mnemoir.ports.project_settings import Reviewed
+from mnemoir.ports.project_settings import PiiAction, Reviewed
 from mnemoir.server.rest import LONGEST_QUERY, Body, Instant, UserId, name_of, not_blank, strict_whole_number
 
 MOST_MESSAGES = 1000
@@ -96,7 +96,7 @@ class MessageBody(Body):
 
 
 class AddBody(Body):
-    """`POST /api/memories`."""
+    """`POST /api/memories`. With `origin`, what is kept word for word was written by hand, not by a client's user."""
 
     messages: Annotated[list[MessageBody], Field(min_length=1, max_length=MOST_MESSAGES)]
     user_id: UserId
@@ -110,6 +110,7 @@ class AddBody(Body):
     async_mode: bool | None = False
     include_usage: bool | None = False
     dry_run: bool | None = False
+    origin: Literal["person"] | None = None
 
     def request(self, receipt: Receipt | None) -> AddRequest:
         """This body in fact memory's type."""
@@ -120,6 +121,7 @@ class AddBody(Body):
             said_at=self.timestamp,
             expires_on=self.expiration_date,
             receipt=receipt,
+            is_by_hand=self.origin == "person",
         )
 
 
@@ -128,9 +130,9 @@ class SearchBody(Body):
 
     With `max_tokens` the results end by tokens (`max_fact_tokens`: those of facts), and a `limit` of 5, the default,
     bounds only where the project or the settings name a limit. `before` is what was said just before the query: it
-    decides whom "she" means. With `at`, what was current then is found instead of what is now. `kind`, `since`,
-    `until`, `source`, `q`, `id` and `hidden` mean what they mean in `GET /api/memories`, and none of them goes with
-    `at`; `by` is the time that `since` and `until` go by.
+    decides whom "she" means. With `at`, what was current then is found instead of what is now. `kind`, `origin`,
+    `since`, `until`, `source`, `q`, `id` and `hidden` mean what they mean in `GET /api/memories`, and none of them
+    goes with `at`; `by` is the time that `since` and `until` go by.
     """
 
     query: Annotated[str, AfterValidator(not_blank)]
@@ -147,6 +149,7 @@ class SearchBody(Body):
     run_id: Annotated[str, name_of("run_id")] | None = None
     at: Instant | None = None
     kind: Kind | None = None
+    origin: Origin | None = None
     since: Instant | None = None
     until: Instant | None = None
     by: Literal["created", "updated"] | None = None
@@ -173,6 +176,7 @@ class SearchBody(Body):
             visible=visible,
             hidden=self.hidden or "without",
             kind=self.kind,
+            origin=self.origin,
             since=self.since,
             until=self.until,
             session=self.source,
@@ -241,6 +245,9 @@ class SettingsBody(Body):
     decayDays: Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)] | None = None
     searchLimit: Annotated[int, Field(ge=0, le=MOST_SEARCHED)] | None = None
     review: Reviewed | None = None
+    piiFacts: PiiAction | None = None
+    piiMessages: PiiAction | None = None
+    piiModels: PiiAction | None = None
 
 
 class ImportedProposal(Body):
@@ -265,6 +272,7 @@ class ImportedProposal(Body):
     expiration_date: Day | None = None
     valid_to: Instant | None = None
     replaced_by: Annotated[str, Field(min_length=1, max_length=128)] | None = None
+    origin: Origin | None = None
 
     @model_validator(mode="after")
     def _has_a_target(self) -> "ImportedProposal":
@@ -289,6 +297,7 @@ class ImportedProposal(Body):
             expires_on=self.expiration_date,
             valid_to=None if self.valid_to is None else to_text(self.valid_to),
             replaced_by=successor if self.event == "ADD" else None,
+            given_origin=self.origin,
         )
         return Proposal(
             id=ProposalId(self.id or ""),
@@ -319,6 +328,13 @@ class ImportedMemory(Body):
     role: Annotated[str, Field(min_length=1, max_length=64)] | None = None
     name: Annotated[str, Field(max_length=256)] | None = None
     expiration_date: Day | None = None
+    origin: Origin | None = None
+
+    @property
+    def kept_origin(self) -> Origin:
+        """Where its words come from; a line that does not tell it is an import, unless its role does."""
+        by_role = "api" if self.role is None else origin_of_role(self.role)
+        return self.origin or ("import" if by_role == "api" else by_role)
 
 
 def _filter(field: str, value: object, own: Mapping[str, str | None]) -> str:

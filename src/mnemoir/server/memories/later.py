@@ -1,6 +1,6 @@
 """Adds with `async_mode`: stored as a job, run after the answer, and looked up by the job's id."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -8,6 +8,7 @@ import orjson
 from pydantic import TypeAdapter
 
 from mnemoir.app.latencies import Latencies
+from mnemoir.core.events import Usage
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Handler
 from mnemoir.memory.facts import AddRequest, Facts
@@ -26,8 +27,8 @@ def payload_of(scope: Scope, request: AddRequest) -> Mapping[str, Any]:
     return payload
 
 
-def add_later(facts: Facts, write: Latencies) -> Handler:
-    """The handler of such jobs; it records in `write` how long each took.
+def add_later(facts: Facts, write: Latencies, used: Callable[[Scope, Usage], None]) -> Handler:
+    """The handler of such jobs; it records in `write` how long each took, and tells `used` what a model took.
 
     A result holds the answer for a waiting caller. It quotes memories, so it includes their scope and session, and is
     deleted with them when they are forgotten.
@@ -39,6 +40,7 @@ def add_later(facts: Facts, write: Latencies) -> Handler:
             request = replace(request, receipt=Receipt(key=job.id, request_hash=job.id))
         with write.measured():
             result = await facts.add(scope, request)
+        used(scope, result.usage)
         return {"scope": asdict(scope), "session": request.session, **add_json(result, include_usage=False)}
 
     return run

@@ -13,7 +13,7 @@ from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import from_text
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import HistoryEntry, Kind, Memory, SourceTurn
+from mnemoir.core.memories import HistoryEntry, Kind, Memory, Origin, SourceTurn
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.memory.facts import unknown_memory
 from mnemoir.ports.memory_store import ListCursor, ListFilter, Project
@@ -60,6 +60,7 @@ Words = Annotated[
     str | None, Query(max_length=LONGEST_WORDS, description="all of these words stand in it, in whatever case")
 ]
 Ids = Annotated[list[str] | None, Query(alias="id", description="these alone; may be repeated")]
+OriginQuery = Annotated[Origin | None, Query(description="where its words come from")]
 Hidden = Annotated[Literal["without", "with", "only"], Query(description="what has decayed or expired")]
 
 
@@ -103,6 +104,7 @@ async def list_of_user(
     offset: Offset = 0,
     at: At = None,
     kind: Kind | None = None,
+    origin: OriginQuery = None,
     since: Instant = None,
     until: Instant = None,
     source: LearnedIn = None,
@@ -118,6 +120,7 @@ async def list_of_user(
         visible=await site.parts.facts.visible(scope, at=instant_of(at, "at")),
         hidden=hidden,
         kind=kind,
+        origin=origin,
         since=instant_of(since, "since"),
         until=instant_of(until, "until"),
         session=source,

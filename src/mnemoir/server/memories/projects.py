@@ -14,7 +14,7 @@ from mnemoir.core.ids import JobId
 from mnemoir.memory.facts import default_extraction_prompt
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import OwnerSummary, Project
-from mnemoir.ports.project_settings import Reviewed
+from mnemoir.ports.project_settings import PiiAction, Reviewed
 from mnemoir.server.access import bound_user, principal_of
 from mnemoir.server.memories.answers import AppliedChange, Proposed, Success
 from mnemoir.server.memories.bodies import PromptBody, SettingsBody
@@ -70,6 +70,9 @@ class ProjectSettingsAnswer(JsonObject):
     decayDays: float
     searchLimit: int
     review: Reviewed
+    piiFacts: PiiAction
+    piiMessages: PiiAction
+    piiModels: PiiAction
 
 
 class JobEvent(JsonObject):
@@ -124,6 +127,7 @@ async def reset_prompt(site: SiteHere, project: ProjectHere) -> Answer[DefaultPr
 @router.get(_SETTINGS, summary="A project's settings, the server's where it has none")
 async def settings(site: SiteHere, project: ProjectHere) -> Answer[ProjectSettingsAnswer]:
     own, options = await site.parts.project_settings.load(project), site.options
+    policy = await site.parts.personal_data.policy(project)
     decay_days = options.decay_days if own.decay_days is None else own.decay_days
     return Answer(
         {
@@ -131,6 +135,9 @@ async def settings(site: SiteHere, project: ProjectHere) -> Answer[ProjectSettin
             "decayDays": decay_days or 0,
             "searchLimit": options.search_limit if own.search_limit is None else own.search_limit,
             "review": own.review or options.review,
+            "piiFacts": policy.facts,
+            "piiMessages": policy.messages,
+            "piiModels": policy.models,
         }
     )
 
@@ -143,6 +150,9 @@ async def change_settings(
         "memoryEnabled": "memory_enabled",
         "decayDays": "decay_days",
         "searchLimit": "search_limit",
+        "piiFacts": "pii_facts",
+        "piiMessages": "pii_messages",
+        "piiModels": "pii_models",
     }
     changed = {names.get(field, field): value for field, value in body.model_dump(exclude_unset=True).items()}
     async with site.settings_change:

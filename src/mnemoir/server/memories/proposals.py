@@ -177,6 +177,7 @@ def exported_json(proposal: Proposal) -> dict[str, Any]:
     memory = proposal.memory
     return {
         **proposal_json(proposal),
+        "origin": memory.origin,
         "memory_id": memory.id,
         "at": proposal.at,
         "said_at": memory.created_at,

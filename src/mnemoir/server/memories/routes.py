@@ -151,6 +151,10 @@ async def added(
 ) -> AddAnswer:
     """The changes made by adding the messages; `key` is the idempotency key."""
     scope = owner(project, body.user_id, agent_id=body.agent_id, app_id=body.app_id, run_id=body.run_id)
+    quotas = site.parts.quotas
+    if body.infer is not False:
+        quotas.budget(scope)
+    await quotas.check(scope, "memories")  # before a model is asked
     if body.dry_run:
         return await _planned(site, scope, body, include_usage=include_usage)
     receipt = _receipt(key, body, scope)
@@ -159,8 +163,7 @@ async def added(
     with site.parts.times.write.measured():
         result = await site.parts.facts.add(scope, body.request(receipt))
     site.count("add")
-    if site.metrics is not None:
-        site.metrics.usage("add", result.usage)
+    site.count_tokens(scope, result.usage)
     return add_json(result, include_usage=include_usage or body.include_usage is True)
 
 
@@ -172,8 +175,7 @@ async def _planned(site: Site, scope: Owner, body: AddBody, *, include_usage: bo
         )
     result, plan_id = await site.parts.facts.rehearse(scope, body.request(None))
     site.count("plan")
-    if site.metrics is not None:
-        site.metrics.usage("add", result.usage)
+    site.count_tokens(scope, result.usage)
     answer = add_json(result, include_usage=include_usage or body.include_usage is True)
     message = f"Nothing was stored; {len(result.applied)} changes are planned"
     return {**answer, "results": plan_json(result.applied), "message": message, "plan_id": plan_id}
@@ -219,7 +221,8 @@ def _receipt(key: str | None, body: AddBody, scope: Owner) -> Receipt | None:
     if (named := idempotency_key(key)) is None:
         return None
     narrowing = [scope.agent, scope.app, scope.conversation]
-    asked = orjson.dumps([narrowing, body.model_dump(mode="json")], option=orjson.OPT_SORT_KEYS)
+    # without `origin`, which requests of earlier versions, whose keys still count, did not have
+    asked = orjson.dumps([narrowing, body.model_dump(mode="json", exclude={"origin"})], option=orjson.OPT_SORT_KEYS)
     return Receipt(key=named, request_hash=hashlib.blake2b(asked, digest_size=16).hexdigest())
 
 

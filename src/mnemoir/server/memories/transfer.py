@@ -145,7 +145,7 @@ async def _lines(exchanges: dict[str, Exchange], owners: Sequence[tuple[str, Sco
 
 def _line(kind: str, record: Any) -> Mapping[str, Any]:
     if isinstance(record, ToldMemory):
-        return {**memory_json(record.memory), "history": history_json(record.history)}
+        return {**memory_json(record.memory), "origin": record.memory.origin, "history": history_json(record.history)}
     return {**(exported_json(record) if isinstance(record, Proposal) else record), "kind": kind}
 
 
@@ -192,4 +192,5 @@ def _memory(record: ImportedMemory) -> Memory:
         role=record.role,
         speaker=record.name,
         expires_on=record.expiration_date,
+        given_origin=record.kept_origin,
     )

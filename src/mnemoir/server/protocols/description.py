@@ -179,6 +179,8 @@ _OF_OPENAI: Mapping[tuple[str, str], Spoken] = {
 _SPOKEN: Mapping[tuple[str, str], Spoken] = {
     **_OF_OPENAI,
     **{(f"/v1{path}", method): spoken for (path, method), spoken in _OF_OPENAI.items()},
+    ("/api/page/chat/completions", "post"): _CHAT,
+    ("/api/page/models", "get"): _MODELS,
     ("/api/chat", "post"): _OLLAMA_CHAT,
     ("/api/chat", "delete"): _CANCEL,
     ("/api/generate", "post"): _GENERATE,
@@ -255,7 +257,7 @@ def operation(path: str, method: str) -> Json:
         described["parameters"] = parameters
     if spoken.asked is not None:
         if spoken is not _CANCEL:
-            described["externalDocs"] = {"url": _OLLAMA_DOCS if path.startswith("/api/") else _OPENAI_DOCS}
+            described["externalDocs"] = {"url": _OPENAI_DOCS if surface_of(path) == "openai" else _OLLAMA_DOCS}
         described["requestBody"] = {"required": True, "content": {"application/json": schema_of(spoken.asked)}}
     return described
 

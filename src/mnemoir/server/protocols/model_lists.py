@@ -33,7 +33,7 @@ _WRITES = ("/api/pull", "/api/push", "/api/create", "/api/copy", "/api/delete")
 def routes() -> list[Route]:
     """All routes of this module; they read the site from the application's state."""
     return [
-        *(Route(path, _models, methods=["GET"]) for path in ("/v1/models", "/models")),
+        *(Route(path, _models, methods=["GET"]) for path in ("/v1/models", "/models", "/api/page/models")),
         *(Route(f"{path}/{{model_id:path}}", _model, methods=["GET"]) for path in ("/v1/models", "/models")),
         Route("/", _running, methods=["GET"]),
         Route("/api/version", _version, methods=["GET"]),

@@ -13,6 +13,7 @@ from mnemoir.storage.sqlite.transactions import storage_errors
 MANIFEST_FILE = "backup.json"
 DATA_FOLDER = "data"
 VERSION = 1
+ENCRYPTED_VERSION = 2  # programs that know 1 alone say that a newer one made it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +43,24 @@ class Manifest:
         """Of all files together."""
         return sum(entry.size_bytes for entry in self.files)
 
+    @staticmethod
+    def parsed(content: bytes, backup: Path) -> "Manifest":
+        """The list of a backup in the bytes of its file. Raises StorageUnavailable for one that cannot be used."""
+        path = backup / MANIFEST_FILE
+        try:
+            members = json.loads(content)
+        except ValueError as exc:
+            raise _damaged(path) from exc
+        version = members.get("version") if isinstance(members, dict) else None
+        if version == ENCRYPTED_VERSION and "encryption" in members:
+            raise StorageUnavailable(f"{backup} is encrypted. Name the file of its key with --key-file.")
+        if isinstance(version, int) and version > VERSION:
+            raise StorageUnavailable(f"{backup} was made by a newer Mnemoir. Use the newer program.")
+        try:
+            return _ADAPTER.validate_python(members, strict=False)
+        except ValidationError as exc:
+            raise _damaged(path) from exc
+
 
 _ADAPTER = TypeAdapter(Manifest)
 
@@ -57,20 +76,14 @@ def read_manifest(backup: Path) -> Manifest:
     path = backup / MANIFEST_FILE
     try:
         with storage_errors(backup, NotADirectoryError, PermissionError):
-            members = json.loads(path.read_bytes())
+            content = path.read_bytes()
     except FileNotFoundError:
         raise StorageUnavailable(
             f"{backup} is no whole backup: it has no {MANIFEST_FILE}, which is written last. Name another one."
         ) from None
-    except (ValueError, OSError) as exc:
+    except OSError as exc:
         raise _damaged(path) from exc
-    version = members.get("version") if isinstance(members, dict) else None
-    if isinstance(version, int) and version > VERSION:
-        raise StorageUnavailable(f"{backup} was made by a newer Mnemoir. Use the newer program.")
-    try:
-        return _ADAPTER.validate_python(members, strict=False)
-    except ValidationError as exc:
-        raise _damaged(path) from exc
+    return Manifest.parsed(content, backup)
 
 
 def _damaged(path: Path) -> StorageUnavailable:

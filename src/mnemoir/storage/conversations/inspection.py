@@ -37,10 +37,11 @@ def _databases(folder: Path) -> Iterator[str]:
         if _ASIDE in file.name and not file.name.endswith(("-wal", "-shm")):
             yield f"{file}: a damaged file that was set aside; a new one was begun in its place"
         elif file.suffix == ".db":
-            yield from (f"{file}: {problem}" for problem in _in_database(file))
+            yield from (f"{file}: {problem}" for problem in database_problems(file))
 
 
-def _in_database(file: Path) -> list[str]:
+def database_problems(file: Path) -> list[str]:
+    """One line for each problem of a database file, without its path. Blocks."""
     if not file.stat().st_size and not beside(file, "-wal").exists():
         return ["it is empty: whoever made it was stopped, or its content is gone"]
     if beside(file, "-wal").exists():

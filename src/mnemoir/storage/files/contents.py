@@ -211,7 +211,7 @@ def _written(effect: Effect, row: Row | None, written: int) -> Row:
     if row is None:
         assert effect.entry is not None  # a new memory comes with one
         return make_row(record_of(memory), memory, effect.entry, seq=written, changed=written)
-    record = rewritten(row.record, text=memory.text, updated_at=memory.updated_at or "")
+    record = rewritten(row.record, memory)
     if memory.metadata is not row.memory.metadata:
         record["metadata"] = None if memory.metadata is None else dict(memory.metadata)
     return make_row(record, memory, effect.entry or row.search.entry, seq=row.seq, changed=written)

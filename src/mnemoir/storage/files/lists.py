@@ -64,6 +64,8 @@ def _conditions(wanted: ListFilter, learned: Collection[MemoryId]) -> list[Condi
         conditions.append(lambda row: shown(row) is not wants_hidden)
     if wanted.kind is not None:
         conditions.append(lambda row: row.memory.kind == wanted.kind)
+    if wanted.origin is not None:
+        conditions.append(lambda row: row.memory.origin == wanted.origin)
     if wanted.ids is not None:
         ids = frozenset(wanted.ids)
         conditions.append(lambda row: row.memory.id in ids)

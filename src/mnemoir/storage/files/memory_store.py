@@ -28,6 +28,7 @@ from mnemoir.core.memories import (
     Memory,
     Provenance,
     Restore,
+    added_by,
     lacks_second_vector,
     lacks_vector,
 )
@@ -38,13 +39,16 @@ from mnemoir.ports.memory_store import (
     ListCursor,
     ListFilter,
     MemoryStore,
+    Old,
     OwnerSummary,
     Project,
     Receipt,
     RedeemedReceipt,
+    Room,
     StoreCounts,
     Unembedded,
     Visible,
+    any_room,
 )
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.storage.files.backlog import Backlog
@@ -58,7 +62,7 @@ from mnemoir.storage.files.second_vectors import FileSecondVectors
 from mnemoir.storage.files.workspace import project_of, projects
 from mnemoir.storage.planning import Effect, is_within, last_renewed, planned, removal
 from mnemoir.storage.sql.engine import Engine, Sql
-from mnemoir.storage.sql.forgetting import derived_from, drop_words, erase_traces
+from mnemoir.storage.sql.forgetting import derived_from, drop_traces, drop_words, erase_traces
 from mnemoir.storage.sql.memory_store import SqlMemoryStore
 
 T = TypeVar("T")
@@ -68,7 +72,8 @@ RowsOf = Callable[[Contents, Sql, Scope, ListFilter], list[Row]]
 class FileMemoryStore:
     """One `memories.json` a project below `workspace_root`; `db` is the caller's, who closes it after this store.
 
-    `note_pending` is called when a text was stored without a vector, `note_second` when without a second one.
+    `note_pending` is called when a text was stored without a vector, `note_second` when without a second one. `room`
+    is asked before memories are added.
     """
 
     def __init__(
@@ -79,7 +84,9 @@ class FileMemoryStore:
         *,
         note_pending: Callable[[], None] = lambda: None,
         note_second: Callable[[], None] = lambda: None,
+        room: Room = any_room,
     ) -> None:
+        self._room = room
         self._note_pending = note_pending
         self._note_second = note_second
         self._root = workspace_root
@@ -113,7 +120,8 @@ class FileMemoryStore:
             scope=scope, plan=plan, provenance=provenance, receipt=receipt, queue=queue, restored=_restored(changes)
         )
         if changes:
-            applied = await self._change(wish)
+            async with self._room(scope, number=added_by(changes)):
+                applied = await self._change(wish)
             if lacks_vector(changes):
                 self._note_pending()
             if lacks_second_vector(changes):
@@ -239,6 +247,23 @@ class FileMemoryStore:
             return [removal(memory, "request") for memory in standing.memories() if memory.id in going]
 
         return await self._without_trace(_request(owner, plan), lambda sql: drop_words(sql, session, derived))
+
+    async def expunge(self, scope: Scope, memory_ids: Sequence[MemoryId]) -> int:
+        """Delete memories of the user with all that is told of them; how many there were."""
+        owner, going = scope.owner, frozenset(memory_ids)
+
+        def plan(standing: ScopeOfFile) -> list[Effect]:
+            return [removal(memory, "request") for memory in standing.memories() if memory.id in going]
+
+        return await self._without_trace(_request(owner, plan), lambda sql: drop_traces(sql, memory_ids))
+
+    async def age(self, scope: Scope, old: Old, *, limit: int) -> Mapping[str, int]:
+        """Delete at most so many rows of each kind that are too old."""
+        return await self._told.age(scope, old, limit=limit)
+
+    async def aged(self, scope: Scope, old: Old) -> Mapping[str, int]:
+        """How many rows of each kind are too old."""
+        return await self._told.aged(scope, old)
 
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
         """Oldest first; also of a deleted memory; [] outside the scope. Edits by other programs are not in it."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 import orjson
 import structlog
@@ -23,7 +23,14 @@ from mnemoir.core.atomic_file import Stamp, leftover_of, remove_file
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Project
-from mnemoir.ports.project_settings import ProjectFile, ProjectFiles, ProjectSettings, ProjectSettingsStore, Reviewed
+from mnemoir.ports.project_settings import (
+    PiiAction,
+    ProjectFile,
+    ProjectFiles,
+    ProjectSettings,
+    ProjectSettingsStore,
+    Reviewed,
+)
 from mnemoir.storage.file_lock import file_locked
 from mnemoir.storage.files import project_file
 from mnemoir.storage.files.project_file import FILE_NAME, encode
@@ -39,6 +46,7 @@ FILE_NAMES = (_SETTINGS, _PROMPT)
 LOCK_NAME = f"{_SETTINGS}.lock"
 _PRETTY = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 _Found = tuple[bytes, Stamp] | None
+Allowed = TypeVar("Allowed")
 
 
 class FileProjectSettings:
@@ -65,7 +73,10 @@ def _load(place: Folder) -> ProjectSettings:
         decay_days=_number(members.get("decayDays")),
         search_limit=_whole(members.get("searchLimit")),
         extraction_prompt=None if read is None else read[0].decode("utf-8-sig", "replace"),
-        review=_reviewed(members.get("review")),
+        review=_one_of(get_args(Reviewed), members.get("review")),
+        pii_facts=_one_of(get_args(PiiAction), members.get("piiFacts")),
+        pii_messages=_one_of(get_args(PiiAction), members.get("piiMessages")),
+        pii_models=_one_of(get_args(PiiAction), members.get("piiModels")),
     )
 
 
@@ -95,6 +106,9 @@ def _merged(members: dict[str, Any], settings: ProjectSettings) -> dict[str, Any
         "decayDays": int(days) if days is not None and float(days).is_integer() else days,
         "searchLimit": settings.search_limit,
         "review": settings.review,
+        "piiFacts": settings.pii_facts,
+        "piiMessages": settings.pii_messages,
+        "piiModels": settings.pii_models,
     }
     unset = {name for name, value in ours.items() if value is None}
     return {name: value for name, value in (members | ours).items() if name not in unset}
@@ -104,8 +118,8 @@ def _boolean(value: object) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _reviewed(value: object) -> Reviewed | None:
-    return next((each for each in get_args(Reviewed) if each == value), None)
+def _one_of(allowed: Sequence[Allowed], value: object) -> Allowed | None:
+    return next((each for each in allowed if each == value), None)
 
 
 def _number(value: object) -> float | None:

@@ -8,11 +8,11 @@ import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 from mnemoir.core.errors import NotSupported
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import IndexEntry, Kind, Memory
+from mnemoir.core.memories import IndexEntry, Kind, Memory, Origin
 from mnemoir.core.text import content_hash
 from mnemoir.ports.memory_store import Visible
 from mnemoir.ports.search_rows import SearchRow
@@ -20,7 +20,7 @@ from mnemoir.storage.files.project_file import Record
 from mnemoir.storage.planning import effective_at, expires_at, seconds_of
 
 _ALWAYS = ("id", "memory", "user_id", "created_at", "updated_at", "metadata")
-_WHEN_SET = ("agent_id", "app_id", "run_id", "kind", "role", "name", "expiration_date")
+_WHEN_SET = ("agent_id", "app_id", "run_id", "kind", "role", "name", "expiration_date", "origin")
 _KNOWN = frozenset((*_ALWAYS, *_WHEN_SET))
 Key = tuple[str, MemoryId]  # user and id: two users of an edited file may have the same id
 
@@ -45,6 +45,7 @@ def memory_of(record: Record) -> Memory | None:
         role=_text(record, "role"),
         speaker=_text(record, "name"),
         expires_on=_text(record, "expiration_date"),
+        given_origin=_origin(record),
         extra={name: value for name, value in record.items() if name not in _KNOWN},
     )
 
@@ -68,14 +69,23 @@ def record_of(memory: Memory) -> Record:
         "role": memory.role,
         "name": memory.speaker,
         "expiration_date": memory.expires_on,
+        "origin": memory.given_origin,
     }
     record |= {name: value for name, value in optional.items() if value is not None}
     return record | {name: value for name, value in memory.extra.items() if name not in _KNOWN}
 
 
-def rewritten(record: Record, *, text: str, updated_at: str) -> Record:
-    """The record with another text; every other member keeps its place and value."""
-    return record | {"memory": text, "updated_at": updated_at}
+def rewritten(record: Record, memory: Memory) -> Record:
+    """The record with the memory's text, origin and time; every other member keeps its place and value."""
+    changed = record | {"memory": memory.text, "updated_at": memory.updated_at or ""}
+    if memory.given_origin is not None:
+        return changed | {"origin": memory.given_origin}
+    return {name: value for name, value in changed.items() if name != "origin" or _origin(record) is None}
+
+
+def _origin(record: Record) -> Origin | None:
+    value = record.get("origin")
+    return next((each for each in get_args(Origin) if each == value), None)
 
 
 def _text(record: Mapping[str, Any], name: str) -> str | None:

@@ -35,7 +35,7 @@ class SqlApiKeys:
         self._file = file
 
     def state(self) -> tuple[bool, bool, int]:
-        """Whether a key was ever made, whether keys were switched off, and how many were not revoked, at most two."""
+        """Whether a key or user was ever made, whether they were switched off, and how many are used, at most two."""
 
         def look(sql: Sql) -> tuple[bool, bool, int]:
             is_off = sql.row(_QUERIES["decided"], name=_OFF) is not None
@@ -81,6 +81,7 @@ class SqlApiKeys:
             "hash": key.hash,
             "tenant": key.tenant,
             "projects": None if key.projects is None else as_json(list(key.projects)),
+            "configs": None if key.configs is None else as_json(list(key.configs)),
             "user": key.user,
             "role": key.role,
             "label": key.label,
@@ -109,6 +110,24 @@ class SqlApiKeys:
 
         self._file.write(work)
 
+    def of_user(self, tenant: str, user: str) -> list[ApiKey]:
+        """The keys that are bound to a user, oldest first."""
+        rows = self._file.read(lambda sql: sql.rows(_QUERIES["keys_of_user"], tenant=tenant, user=user))
+        return [_key_of(row) for row in rows]
+
+    def users(self) -> list[tuple[str, str]]:
+        """The tenants and users that keys are bound to, each once."""
+        return self._file.read(lambda sql: sql.rows(_QUERIES["users_of_keys"]))
+
+    def erase_user(self, tenant: str, user: str, name: str, at: datetime, note: Note) -> int:
+        """End a user's keys, and put `name` in place of the user's; how many there were."""
+
+        def work(sql: Sql) -> int:
+            note(sql)
+            return sql.run(_QUERIES["erase_user"], tenant=tenant, user=user, name=name, at=to_text(at))
+
+        return self._file.write(work)
+
     def note_use(self, key_id: str, at: datetime) -> None:
         """Note when the key was used last."""
         self._file.write(lambda sql: sql.run(_QUERIES["note_use"], id=key_id, at=to_text(at)))
@@ -117,6 +136,10 @@ class SqlApiKeys:
         """All tenants, by name."""
         rows = self._file.read(lambda sql: sql.rows(_QUERIES["tenants"]))
         return [Tenant(name=name, suspended_at=at, created_at=made, keys=keys) for name, at, made, keys in rows]
+
+    def suspended(self) -> frozenset[str]:
+        """The names of the tenants that are suspended."""
+        return frozenset(name for (name,) in self._file.read(lambda sql: sql.rows(_QUERIES["suspended"])))
 
     def put_tenant(self, name: str, at: datetime, *, suspended: bool, note: Note) -> None:
         """Add the tenant if it is new, and suspend it or let it go on."""
@@ -134,27 +157,39 @@ class SqlApiKeys:
 
 
 def _key_of(row: Sequence[Any]) -> ApiKey:
-    id, hash, tenant, projects, user, role, label, created, by, expires, revoked, replaced_by, used = row
-    created_at = _time(created)
-    if created_at is None:
-        raise Damaged(f"API key {id} has no time at which it was made")
+    id, hash, tenant, projects, user, role, label, created, by, expires, revoked, replaced_by, used, configs = row
     return ApiKey(
         id=id,
         hash=hash,
         tenant=tenant,
-        projects=None if projects is None else from_json(projects),
+        projects=list_or_none(projects),
+        configs=list_or_none(configs),
         user=user,
         role=role,
         label=label,
-        created_at=created_at,
+        created_at=time_in(created),
         created_by=by,
-        expires_at=_time(expires),
-        revoked_at=_time(revoked),
+        expires_at=time_or_none(expires),
+        revoked_at=time_or_none(revoked),
         replaced_by=replaced_by,
-        last_used_at=_time(used),
+        last_used_at=time_or_none(used),
     )
 
 
-def _time(text: str | None) -> datetime | None:
+def time_in(text: str) -> datetime:
+    """The time of a column that must have one. Raises Damaged."""
+    at = time_or_none(text)
+    if at is None:
+        raise Damaged(f"{text!r} is no time")
+    return at
+
+
+def time_or_none(text: str | None) -> datetime | None:
+    """The time of a column, in UTC; None for none."""
     at = from_text(text)
     return None if at is None else at.astimezone(UTC)
+
+
+def list_or_none(text: str | None) -> Sequence[str] | None:
+    """The list of a column; None for NULL, which means all."""
+    return None if text is None else from_json(text)

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
-from mnemoir.core.audit import CHAIN_BEGIN, AuditEntry, chained, first_break
+from mnemoir.core.audit import CHAIN_BEGIN, ERASURE, AuditEntry, chained, first_break, subject_of
 from mnemoir.core.clock import to_text
 from mnemoir.storage.sql.engine import FileEngine, Sql, queries
 from mnemoir.storage.sql.rows import as_json, from_json
@@ -14,14 +14,44 @@ _QUERIES = queries("access/audit")
 _DECISIONS = queries("access/api_keys")
 _PRUNED = "audit_pruned"  # number and chain of the last row that was removed by age
 _PAGE = 1000
+_NAMES = (
+    *(
+        "number",
+        "at",
+        "tenant",
+        "actor",
+        "action",
+        "target",
+        "user",
+        "result",
+        "request_id",
+        "address",
+        "of",
+        "count",
+    ),
+    *("names", "subject", "chain"),
+)
 
 
 def append(sql: Sql, entry: AuditEntry, key: bytes) -> int:
     """Append an entry in the transaction of its act; its number."""
     number, chain = sql.row(_QUERIES["last"]) or _pruned(sql)
     row = chained(entry, number + 1, chain, key)
+    if row.action == ERASURE and (row.result == "done" or _is_erased(sql, row)):
+        row = row.erased()  # the name would come back with the result
     sql.run(_QUERIES["put"], **asdict(row))
     return row.number
+
+
+def _is_erased(sql: Sql, row: AuditEntry) -> bool:
+    return row.result != "begun" and sql.row(_QUERIES["erasure"], subject=row.subject, action=ERASURE) is not None
+
+
+def erase_names(sql: Sql, entry: AuditEntry, key: bytes) -> int:
+    """Erase the names in all entries about the user of `entry`, which is appended as `done`; how many had any."""
+    count = sql.run(_QUERIES["erase_names"], subject=subject_of(entry.tenant, entry.user, key))
+    append(sql, entry, key)
+    return count
 
 
 class SqlAuditLog:
@@ -42,9 +72,10 @@ class SqlAuditLog:
         before: int | None = None,
         action: str | None = None,
         actor: str | None = None,
+        day: date | None = None,
     ) -> list[AuditEntry]:
-        """Entries of a tenant, None for all, newest first; only of this `action` and `actor`, if given."""
-        only = {"tenant": tenant, "action": action, "actor": actor}
+        """Entries of a tenant, None for all, newest first; of this `action`, `actor` and day in UTC, if given."""
+        only = {"tenant": tenant, "action": action, "actor": actor, "day": None if day is None else day.isoformat()}
         values = {**only, "limit": limit, "before": 2**62 if before is None else before}
         return [_entry(row) for row in self._file.read(lambda sql: sql.rows(_QUERIES["newest"], **values))]
 
@@ -52,12 +83,21 @@ class SqlAuditLog:
         """Where the chain is broken, and acts begun before a time that have no result."""
 
         def work(sql: Sql) -> list[str]:
-            broken = first_break(_every(sql, _pruned(sql)[0]), *_pruned(sql), key)
+            erased = {subject for (subject,) in sql.rows(_QUERIES["erased_subjects"], action=ERASURE)}
+            broken = first_break(_every(sql, _pruned(sql)[0]), *_pruned(sql), key, erased)
             begun = sql.rows(_QUERIES["open"], before=to_text(open_before), limit=_PAGE)
-            unended = [f"entry {row[0]}: {row[4]} of {row[1]} was begun and has no result" for row in begun]
+            unended = [
+                f"entry {one.number}: {one.action} of {one.at} was begun and has no result"
+                for one in map(_entry, begun)
+            ]
             return [*filter(None, [broken]), *unended]
 
         return self._file.read(work)
+
+    def about(self, tenant: str, user: str, key: bytes) -> list[AuditEntry]:
+        """The entries about a user that is not erased, in order."""
+        subject = subject_of(tenant, user, key)
+        return [_entry(row) for row in self._file.read(lambda sql: sql.rows(_QUERIES["of_subject"], subject=subject))]
 
     def head(self) -> tuple[int, bytes]:
         """Number and chain of the last entry."""
@@ -93,5 +133,4 @@ def _every(sql: Sql, after: int) -> Iterator[AuditEntry]:
 
 
 def _entry(row: Sequence[Any]) -> AuditEntry:
-    names = ("number", "at", "tenant", "actor", "action", "target", "result", "request_id", "address", "of", "count")
-    return AuditEntry(**dict(zip(names, row, strict=False)), chain=row[-1])
+    return AuditEntry(**dict(zip(_NAMES, row, strict=True)))

@@ -75,6 +75,10 @@ class Catalogue:
         names = ("conversations", "messages", "embeddable", "embedded")
         return await self._db.read(None, lambda sql: dict(zip(names, sql.row(_QUERIES["total"]), strict=True)))
 
+    async def messages(self) -> dict[str, int]:
+        """The number of messages of each file, by place."""
+        return await self._db.read(None, lambda sql: dict(sql.rows(_QUERIES["messages"])))
+
     async def messages_by_day(self, since: date) -> dict[str, int]:
         """The messages of each UTC day since `since` that has any."""
         values = {"since": since.isoformat()}

@@ -5,7 +5,7 @@ closed, not deleted: it stays in `memories` and `entries` for lists and searches
 the history in its table.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -16,10 +16,12 @@ from mnemoir.core.memories import Applied, Change, HistoryEntry, Memory, Provena
 from mnemoir.core.proposals import NO_STEP, QueueStep
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
+from mnemoir.ports.memory_store import Old
 from mnemoir.storage.planning import Effect, Standing, effective_at, is_within, planned, removal, seconds_of
+from mnemoir.storage.sql.ageing import drop_old
 from mnemoir.storage.sql.change_log import end_before
 from mnemoir.storage.sql.engine import Sql, Value, queries
-from mnemoir.storage.sql.forgetting import derived_from, drop_words, erase_traces, named_after
+from mnemoir.storage.sql.forgetting import derived_from, drop_traces, drop_words, erase_traces, named_after
 from mnemoir.storage.sql.proposals import put_proposals, take_approved
 from mnemoir.storage.sql.rows import (
     as_json,
@@ -212,6 +214,20 @@ class Commit:
         self._removals += bool(derived.kept)  # which lose their closed states
         return sum(memory.valid_to is None for memory in found)
 
+    def expunge(self, memory_ids: Sequence[MemoryId]) -> int:
+        """Delete memories with all that is told of them; how many were there."""
+        found = [memory for memory_id in memory_ids if (memory := self._rows.find(memory_id)) is not None]
+        for memory in found:
+            self._delete(memory)
+        drop_traces(self._sql, [memory.id for memory in found])
+        return len(found)
+
+    def age(self, old: Old, limit: int) -> Mapping[str, int]:
+        """Delete what `old` names, so many rows of each kind at most; how many of each."""
+        aged, closed = drop_old(self._sql, old, limit)
+        self._removals += closed
+        return aged
+
     def finish(self) -> None:
         """Advance the scope's revision."""
         self._run("set_counters", changes=self._changes, removals=self._removals, next_seq=self._next_seq)
@@ -245,7 +261,8 @@ class Commit:
             self._run("keep_closed_copy", seq=copy_seq, now_text=changed_at, until=since, **copy)
             copy_entry(self._sql, seq, copy_seq)
             text: dict[str, Value] = {"text": memory.text, "content_hash": hashed, "since": since}
-            self._run("rewrite_memory", seq=seq, **text, change=self._next_change(), **renewed)
+            origin = memory.given_origin
+            self._run("rewrite_memory", seq=seq, **text, origin=origin, change=self._next_change(), **renewed)
         if memory.metadata is not before.metadata:
             metadata = None if memory.metadata is None else as_json(memory.metadata)
             self._run("set_metadata", seq=seq, metadata=metadata)

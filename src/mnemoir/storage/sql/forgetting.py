@@ -22,12 +22,23 @@ from mnemoir.storage.sql.job_queue import put_job
 from mnemoir.storage.sql.proposals import erase_proposals
 from mnemoir.storage.sql.rows import narrowing
 
-_QUERIES = {**queries("forgetting"), **queries("erasing"), **queries("changes"), **queries("change_log")}
+_QUERIES = {
+    name: query
+    for subject in ("forgetting", "erasing", "changes", "change_log", "personal_values")
+    for name, query in queries(subject).items()
+}
 _GIVE_NO_TEXT = ("restored", "merged", "confirmed", "undone")
 ERASE = "erase"  # the kind of such jobs
 
 _ROWS_AT_ONCE = 1000
-_TABLES = ("erase_memories", "erase_events", "erase_waiting", "erase_turns", "erase_answers")  # events name turns
+_TABLES = (
+    "erase_memories",
+    "erase_events",  # they name turns
+    "erase_waiting",
+    "erase_turns",
+    "erase_answers",
+    "erase_values",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +86,15 @@ def drop_words(sql: Sql, session: str, derived: Derived) -> None:
     _drop_receipts(sql, (*derived.gone, *derived.kept))
     sql.run(_QUERIES["unsource"], session=session)
     sql.run(_QUERIES["drop_sources"], session=session)
+
+
+def drop_traces(sql: Sql, memory_ids: Sequence[MemoryId]) -> None:
+    """Delete history, answers and unshared turns of memories that are deleted."""
+    sql.many(_QUERIES["unlist"], [{"id": memory_id} for memory_id in memory_ids])
+    for memory_id in memory_ids:
+        sql.run(_QUERIES["drop_history_of"], id=memory_id)
+    _drop_receipts(sql, memory_ids)
+    sql.run(_QUERIES["erase_sources"])
 
 
 def erase_traces(sql: Sql, scope: Scope) -> None:
@@ -138,6 +158,7 @@ def make_nobodys(sql: Sql, scope: Scope, now: datetime) -> int:
     removals += count or 1  # there may have been closed ones
     counters = {"changes": changes, "removals": removals, "next_seq": next_seq}
     sql.run(_QUERIES["begin_scope"], **owner_values(scope), **counters, hashed_by=sql.key_of(scope))
+    sql.run(_QUERIES["move_values_of_messages"], **owner_values(scope))
     put_job(sql, _job_of(sql.scope_id), ERASE, {}, now=now)
     return count
 

@@ -70,6 +70,7 @@ def _conditions(sql: Sql, scope: Scope, wanted: ListFilter) -> dict[str, Any]:
     return {
         **narrowing(scope),
         "kind": wanted.kind,
+        "origin": wanted.origin,
         "hidden": _HIDDEN[wanted.hidden],
         "by": wanted.by,
         "ids": None if ids is None else as_json(list(ids)),

@@ -14,6 +14,7 @@ from mnemoir.core.memories import (
     LoggedChange,
     Memory,
     Provenance,
+    added_by,
     lacks_vector,
 )
 from mnemoir.core.proposals import NO_STEP, QueueStep
@@ -24,15 +25,19 @@ from mnemoir.ports.memory_store import (
     ListCursor,
     ListFilter,
     MemoryStore,
+    Old,
     OwnerSummary,
     Project,
     Receipt,
     RedeemedReceipt,
+    Room,
     StoreCounts,
     Visible,
+    any_room,
 )
 from mnemoir.ports.search_rows import SearchRows, SearchSnapshot
 from mnemoir.storage.sql import lists
+from mnemoir.storage.sql.ageing import old_in
 from mnemoir.storage.sql.backlogs import MAIN, TERMS, SqlBacklog
 from mnemoir.storage.sql.change_log import change_from, change_of, changes_before, last_change_of
 from mnemoir.storage.sql.commit import Commit, history_of_memory, preview, removed_memory
@@ -51,7 +56,8 @@ _MOST_ROWS = 2**62  # SQLite takes any 64-bit number; a caller's may be larger
 class SqlMemoryStore(SqlBacklog):
     """`db` is the caller's, who closes it after this store. `packs` are of its rows.
 
-    `note_pending` is called when a text was stored without a vector, `note_second` when without a second one.
+    `note_pending` is called when a text was stored without a vector, `note_second` when without a second one. `room`
+    is asked before memories are added.
     """
 
     def __init__(
@@ -62,6 +68,7 @@ class SqlMemoryStore(SqlBacklog):
         packs: IndexPacks | None = None,
         note_pending: Callable[[], None] = lambda: None,
         note_second: Callable[[], None] = lambda: None,
+        room: Room = any_room,
     ) -> None:
         super().__init__(db, MAIN)
         self.second = SqlSecondVectors(db)
@@ -71,6 +78,7 @@ class SqlMemoryStore(SqlBacklog):
         self._packs = packs
         self._note_pending = note_pending
         self._clock = clock
+        self._room = room
 
     async def commit(
         self,
@@ -98,7 +106,8 @@ class SqlMemoryStore(SqlBacklog):
             return applied, commit.wants_second
 
         is_wanted = bool(changes or receipt or queue != NO_STEP)
-        applied, wants_second = await self._db.write(scope, work) if is_wanted else ([], False)
+        async with self._room(scope, number=added_by(changes)):
+            applied, wants_second = await self._db.write(scope, work) if is_wanted else ([], False)
         if lacks_vector(changes):
             self._note_pending()
         if wants_second:
@@ -192,6 +201,24 @@ class SqlMemoryStore(SqlBacklog):
         forgotten = await self._remove(scope.owner, lambda commit: commit.forget(session), none=0)
         await self._db.empty_log()
         return forgotten
+
+    async def expunge(self, scope: Scope, memory_ids: Sequence[MemoryId]) -> int:
+        """Delete memories of the user with all that is told of them; how many there were."""
+        count = await self._remove(scope.owner, lambda commit: commit.expunge(memory_ids), none=0)
+        await self._db.empty_log()
+        return count
+
+    async def age(self, scope: Scope, old: Old, *, limit: int) -> Mapping[str, int]:
+        """Delete at most so many rows of each kind that are too old."""
+        none: Mapping[str, int] = {}
+        aged = await self._remove(scope.owner, lambda commit: commit.age(old, limit), none=none)
+        if any(aged.values()):
+            await self._db.empty_log()
+        return aged
+
+    async def aged(self, scope: Scope, old: Old) -> Mapping[str, int]:
+        """How many rows of each kind are too old."""
+        return await self._db.read(scope.owner, lambda sql: old_in(sql, old))
 
     async def history(self, scope: Scope, memory_id: MemoryId) -> list[HistoryEntry]:
         """Oldest first; also of a deleted memory; [] outside the scope."""

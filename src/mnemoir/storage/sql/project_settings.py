@@ -51,13 +51,16 @@ class SqlProjectSettings:
             row = sql.row(_QUERIES["load_settings"], **asdict(project))
             if row is None:
                 return ProjectSettings()
-            enabled, decay_days, search_limit, prompt, review = row
+            enabled, decay_days, search_limit, prompt, review, pii_facts, pii_messages, pii_models = row
             return ProjectSettings(
                 memory_enabled=None if enabled is None else bool(enabled),
                 decay_days=decay_days,
                 search_limit=search_limit,
                 extraction_prompt=prompt,
                 review=review,
+                pii_facts=pii_facts,
+                pii_messages=pii_messages,
+                pii_models=pii_models,
             )
 
         return await self._db.read(None, look)

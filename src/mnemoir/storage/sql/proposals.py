@@ -130,8 +130,10 @@ class SqlProposals:
             await self._db.empty_log()
         return forgotten
 
-    async def expire(self) -> int:
-        """Delete what is too old, of all users; how many."""
+    async def expire(self, *, dry_run: bool = False) -> int:
+        """Delete what is too old, of all users who are not on hold, or count it; how many."""
+        if dry_run:
+            return len(await self._db.read(None, lambda sql: sql.rows(_QUERIES["too_old"], since=self._since())))
 
         def work(sql: Sql) -> int:
             rows = sql.rows(_QUERIES["too_old"], since=self._since())

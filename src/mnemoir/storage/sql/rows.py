@@ -47,6 +47,7 @@ def memory_of(row: Any, user: str) -> Memory:
         valid_to=row[13],
         replaced_by=row[14],
         extra={} if row[15] is None else from_json(row[15]),
+        given_origin=row[16],
     )
 
 
@@ -82,6 +83,7 @@ def words_of(memory: Memory) -> dict[str, Value]:
         "text": memory.text,
         "metadata": None if memory.metadata is None else as_json(memory.metadata),
         "extra": as_json(memory.extra) if memory.extra else None,
+        "origin": memory.given_origin,
     }
 
 
@@ -163,7 +165,9 @@ def from_json(text: str) -> Any:
 
 
 def _members(value: Memory | Proposal) -> dict[str, Any]:
-    return {member.name: getattr(value, member.name) for member in fields(value)}
+    """The members; an origin that is not given is left out, since older programs do not know it."""
+    members = {member.name: getattr(value, member.name) for member in fields(value)}
+    return {name: member for name, member in members.items() if name != "given_origin" or member is not None}
 
 
 def put_entry(sql: Sql, seq: int, entry: IndexEntry) -> None:

@@ -122,6 +122,16 @@ class SqlRunStore:
         rows = await self._read(lambda sql: sql.rows(_QUERIES["tokens"], since=since.isoformat()))
         return {day: (sent, received) for day, sent, received in rows}
 
+    async def projects_of(self, tenant: str, user: str) -> Sequence[str]:
+        """The projects with runs or tokens of a user, by name."""
+        rows = await self._read(lambda sql: sql.rows(_QUERIES["projects_of"], tenant=tenant, user_id=user))
+        return [project for (project,) in rows]
+
+    async def tokens_of(self, scope: Scope) -> Mapping[str, tuple[int, int]]:
+        """The tokens of each day of one user."""
+        rows = await self._read(lambda sql: sql.rows(_QUERIES["tokens_of"], **owner_of(scope)))
+        return {day: (sent, received) for day, sent, received in rows}
+
     def follow(self, *, nodes: bool = False, of: Callable[[Scope], bool] = every_scope) -> AsyncGenerator[Told, None]:
         """Runs as they begin and end, until the store is closed. Raises Overloaded when too many follow already."""
         return self._feed.follow(nodes=nodes, of=of)
@@ -276,6 +286,14 @@ class NoRuns:
         return 0
 
     async def tokens(self, since: date) -> Mapping[str, tuple[int, int]]:
+        """Always empty."""
+        return {}
+
+    async def projects_of(self, tenant: str, user: str) -> Sequence[str]:
+        """Always empty."""
+        return ()
+
+    async def tokens_of(self, scope: Scope) -> Mapping[str, tuple[int, int]]:
         """Always empty."""
         return {}
 

@@ -26,12 +26,14 @@ FACT_TABLES: Tables = {
     "file_index": ("terms", "vector", "token_ids", "token_codes", "second_vector"),
 }
 PROPOSAL_TABLES: Tables = {"proposals": ("text", "previous_text", "state")}
+PERSONAL_TABLES: Tables = {"pii_values": ("original",)}
 JOB_TABLES: Tables = {"jobs": ("payload", "result", "error")}
 RUN_TABLES: Tables = {"runs": ("question", "error", "trace")}
 CONVERSATION_TABLES: Tables = {"catalogue": (), "catalogued_conversations": (), "catalogued_days": ()}
-OTHER_TABLES = ("scopes", "file_projects", "project_settings", "migrations")
+OTHER_TABLES = ("scopes", "file_projects", "project_settings", "holds", "usage", "migrations")
 
-# What is encrypted, by table; not the index of project files, which are plain themselves.
+# What is encrypted, by table; not the index of project files, which are plain themselves,
+# nor the values of placeholders, which a server with encryption keeps only where its settings allow it.
 SEALED_TABLES: Tables = {
     table: columns
     for tables in (FACT_TABLES, PROPOSAL_TABLES, JOB_TABLES, RUN_TABLES)

@@ -48,9 +48,20 @@ def open_run_file(path: Path, open_sql: OpenSql = SqliteSql) -> SharedFile:
 def open_access_file(path: Path) -> SharedFile:
     """Open the file of tenants and keys, created if missing, and migrate it to this program's schema.
 
-    Raises StorageUnavailable, also for a damaged file.
+    Raises StorageUnavailable, also for a damaged file, and for one that is gone later: a new one would let everybody
+    in.
     """
-    return SharedFile(path, partial(_connection, "access", _KEY_PRAGMAS))
+    was_there = False
+
+    def connect(path: Path) -> apsw.Connection:
+        nonlocal was_there
+        if was_there and not path.exists():
+            raise StorageUnavailable(f"{path} is gone. Put it back, or start the server without its keys.")
+        connection = _connection("access", _KEY_PRAGMAS, path)
+        was_there = True
+        return connection
+
+    return SharedFile(path, connect)
 
 
 def open_key_store(path: Path) -> SharedFile:

@@ -151,6 +151,7 @@ class SharedFile:
         self._most_idle = most_idle
         self._idle: list[_Opened] = []
         self._lock = threading.Lock()
+        self.writes = 0  # by this object so far, never less
         self._closed = False
         self._busy_ms = 0
         if self._file is not None:
@@ -165,7 +166,10 @@ class SharedFile:
 
     def write(self, work: Callable[[Sql], T]) -> T:
         """The result of `work` in one transaction, which is rolled back when it raises."""
-        return self._run(partial(self._within, work, reads=False))
+        try:
+            return self._run(partial(self._within, work, reads=False))
+        finally:
+            self.writes += 1
 
     def empty_log(self) -> None:
         """Write the log back and truncate it: deleted content is then nowhere on disk.

@@ -49,8 +49,8 @@ class Recall(Node[NodeProperties]):
             return
         turn = step.run.turn
         turn.messages[:] = with_recalled(turn.messages, lines)
-        step.trace.memories = [RecalledMemory(text=line.text, id=line.id) for line in lines]
-        step.output = "\n".join(line.text for line in lines)
+        step.trace.memories = [RecalledMemory(text=line.told, id=line.id) for line in lines]
+        step.output = "\n".join(line.told for line in lines)
         skipped = [MemorySkipped(reason="off")] if turn.trace.memory_skipped == "off" else []
         yield [*skipped, MemoriesRecalled(count=len(lines), degraded=degraded)]
 

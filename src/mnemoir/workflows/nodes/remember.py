@@ -10,7 +10,7 @@ from mnemoir.core.runs import WrittenMemory
 from mnemoir.memory.facts.acknowledging import acknowledgement
 from mnemoir.ports.memory_service import ChatTurn
 from mnemoir.workflows.node import NodeProperties, ValueNode
-from mnemoir.workflows.remembering import answer_to_learn
+from mnemoir.workflows.remembering import answer_to_learn, outside_texts
 from mnemoir.workflows.run import Turn
 from mnemoir.workflows.step import Step
 
@@ -40,6 +40,7 @@ class Remember(ValueNode[NodeProperties]):
             said_at=to_text(self.services.clock()),
             user_uid=stored.question_uid if stored else None,
             answer_uid=stored.answer_uid if stored else None,
+            outside=outside_texts(turn.chat.request.messages, memory.learn_from),
         )
         job = await memory.keep(turn.caller, said)
         if job:

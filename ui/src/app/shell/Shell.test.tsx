@@ -1,4 +1,5 @@
 import { screen, waitFor, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
 import { renderAt } from '@/shared/testing/render';
 import { callsAs } from '@/shared/testing/server';
 import { Shell } from './Shell';
@@ -17,28 +18,34 @@ async function expectPages(...names: string[]) {
 
 const CONTENTS = ['Chat', 'Memories', 'Conversations', 'Runs'];
 
-test('keys are no page where nobody needs one', async () => {
+test.each([
+  ['anybody, where nobody signs in', false],
+  ['an admin', true],
+])('%s manages people and keys', async (_, isKeyed) => {
+  if (isKeyed) callsAs({});
   renderAt('/runs', <Shell />);
-  await expectPages(...CONTENTS, 'Workflows', 'Connect', 'Status');
-});
-
-test('an admin manages keys', async () => {
-  callsAs({});
-  renderAt('/runs', <Shell />);
-  await expectPages(...CONTENTS, 'Workflows', 'Connect', 'Keys', 'Status');
+  await expectPages(...CONTENTS, 'Workflows', 'Connect', 'People and keys', 'Status');
 });
 
 test('who may write sees no page for admins, and a calm word at its address', async () => {
   callsAs({ roles: ['write'], may: { admin: false, manage: false, server: false } });
   renderAt('/status', <Shell />);
   await expectPages(...CONTENTS, 'Connect');
-  expect(screen.getByRole('heading', { name: 'Your key does not allow this' })).toBeVisible();
+  expect(screen.getByRole('heading', { name: 'Your role does not allow this' })).toBeVisible();
   expect(screen.queryByRole('alert')).toBeNull();
 });
 
 test('an operator sees no contents, and begins with the status', async () => {
   callsAs({ roles: ['operator'], may: { read: false, write: false, admin: false } });
   const { router } = renderAt('/', <Shell />);
-  await expectPages('Connect', 'Keys', 'Status');
+  await expectPages('Connect', 'People and keys', 'Status');
   await waitFor(() => expect(router.state.location.pathname).toBe('/status'));
+});
+
+test('a person has a menu of their name, with their account', async () => {
+  callsAs({ user: 'mira', name: 'Mira', signed_in: true, may: { admin: false, manage: false, server: false } });
+  renderAt('/runs', <Shell />);
+  await userEvent.click(await screen.findByRole('button', { name: 'Account of Mira' }));
+  expect(await screen.findByRole('menuitem', { name: 'My account' })).toHaveAttribute('href', '/account');
+  expect(screen.getByRole('menuitem', { name: 'Sign out' })).toBeVisible();
 });

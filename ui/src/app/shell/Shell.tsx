@@ -1,18 +1,22 @@
 import { ActionIcon, Drawer, Group, NavLink, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useEffect, useRef } from 'react';
+import { lazy, Suspense, useEffect, useRef } from 'react';
 import { TbMenu2 } from 'react-icons/tb';
 import { Link, NavLink as RouterLink, useLocation, useNavigation } from 'react-router';
 import { ProjectMenu } from '@/features/chat/settings/ProjectMenu';
+import { useMe } from '@/shared/data/access';
 import { PaletteButton } from '../palette/PaletteButton';
 import { AllowedPage } from './AllowedPage';
 import { pages, useListedPages } from './pages';
 import classes from './Shell.module.css';
 
+const AccountMenu = lazy(async () => ({ default: (await import('./AccountMenu')).AccountMenu }));
+
 /** Header with the pages, and the page below it, which has all of the remaining height. */
 export function Shell() {
   const [menuOpen, menu] = useDisclosure(false);
   const listed = useListedPages();
+  const { signed_in: isPerson, name } = useMe();
   const main = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
   const isLoading = useNavigation().state === 'loading';
@@ -45,6 +49,11 @@ export function Shell() {
         <Group gap="xs" ml="auto" wrap="nowrap">
           <PaletteButton />
           <ProjectMenu />
+          {isPerson && (
+            <Suspense>
+              <AccountMenu name={name ?? ''} />
+            </Suspense>
+          )}
         </Group>
       </header>
       {isLoading && <div className={classes.progress} role="status" aria-label="Loading the page" />}

@@ -1,7 +1,16 @@
 import type { IconType } from 'react-icons';
-import { TbActivity, TbBrain, TbGitFork, TbHeartbeat, TbKey, TbMessage, TbMessages, TbPlug } from 'react-icons/tb';
-import { useAbout } from '@/shared/data/about';
-import { type Right, useMay } from '@/shared/data/access';
+import {
+  TbActivity,
+  TbBrain,
+  TbGitFork,
+  TbHeartbeat,
+  TbMessage,
+  TbMessages,
+  TbPlug,
+  TbUserCircle,
+  TbUsers,
+} from 'react-icons/tb';
+import { type Right, useMe } from '@/shared/data/access';
 
 export interface Page {
   path: string;
@@ -11,7 +20,7 @@ export interface Page {
   right?: Right;
 }
 
-const KEYS = '/keys';
+const ACCOUNT = '/account';
 
 export const pages: Page[] = [
   { path: '/', name: 'Chat', Icon: TbMessage, right: 'read' },
@@ -20,18 +29,18 @@ export const pages: Page[] = [
   { path: '/runs', name: 'Runs', Icon: TbActivity, right: 'read' },
   { path: '/workflows', name: 'Workflows', Icon: TbGitFork, right: 'admin' },
   { path: '/connect', name: 'Connect', Icon: TbPlug },
-  { path: KEYS, name: 'Keys', Icon: TbKey, right: 'manage' },
+  { path: '/keys', name: 'People and keys', Icon: TbUsers, right: 'manage' },
   { path: '/status', name: 'Status', Icon: TbHeartbeat, right: 'server' },
+  { path: ACCOUNT, name: 'My account', Icon: TbUserCircle },
 ];
 
-/** The pages that the caller may see. */
+/** The pages that the caller may see; an account belongs to a person. */
 export function useAllowedPages(): Page[] {
-  const may = useMay();
-  return pages.filter(({ right }) => right === undefined || may[right]);
+  const { may, signed_in: isPerson } = useMe();
+  return pages.filter(({ path, right }) => (path === ACCOUNT ? isPerson : right === undefined || may[right]));
 }
 
-/** Those of them that the navigation names: keys are of no interest where none is needed. */
+/** Those of them that the navigation names; the account is in a menu of its own. */
 export function useListedPages(): Page[] {
-  const needsKey = useAbout().data?.needs_key ?? false;
-  return useAllowedPages().filter(({ path }) => needsKey || path !== KEYS);
+  return useAllowedPages().filter(({ path }) => path !== ACCOUNT);
 }

@@ -80,7 +80,7 @@ export function Chat({ conversation, sought }: ChatProps) {
         />
       ) : (
         <Text size="sm" c="dimmed" ta="center" p="md">
-          Your key may read conversations, and write none.
+          Your role may read conversations, and write none.
         </Text>
       )}
     </section>

@@ -28,7 +28,7 @@ export function AppsTab() {
   const seesCalls = useMay().server;
 
   return (
-    <Stack gap="lg" maw="72rem">
+    <Stack gap="lg">
       <Group justify="space-between" align="flex-end" gap="sm">
         <Text size="sm" c="dimmed" maw="38rem">
           Mnemoir speaks the OpenAI and Ollama protocols: use it in any app as the model server. Everything below is

@@ -38,7 +38,7 @@ export function ClientSetup({ setup, place, seen }: ClientSetupProps) {
           {may.manage ? (
             <>
               ;{' '}
-              <Anchor component={Link} to="/keys" inherit underline="always">
+              <Anchor component={Link} to="/keys?part=keys" inherit underline="always">
                 make one for this app
               </Anchor>
               , so you can revoke it on its own.

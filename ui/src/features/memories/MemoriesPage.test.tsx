@@ -74,7 +74,7 @@ function serveMemories(memories: ReturnType<typeof memory>[]): Asked[] {
 test('the address says what is listed', async () => {
   const asked = serveMemories([memory('a', 'Likes tea')]);
   renderAt(
-    '/memories?user=mira&project=atlas&kind=fact&hidden=only&order=updated_asc&source=boats',
+    '/memories?user=mira&project=atlas&kind=fact&origin=tool&hidden=only&order=updated_asc&source=boats',
     <MemoriesPage />,
   );
   expect(await screen.findByText('Likes tea')).toBeInTheDocument();
@@ -83,6 +83,7 @@ test('the address says what is listed', async () => {
     user_id: 'mira',
     project: 'atlas',
     kind: 'fact',
+    origin: 'tool',
     hidden: 'only',
     order: 'updated_asc',
     source: 'boats',
@@ -155,7 +156,7 @@ test('a memory is added by hand, word for word', async () => {
   await userEvent.type(await screen.findByRole('textbox', { name: 'Memory' }), 'Hates coriander{Control>}{Enter}');
   await waitFor(() => expect(screen.queryByRole('dialog')).not.toBeInTheDocument());
   const messages = [{ role: 'user', content: 'Hates coriander' }];
-  expect(bodies).toEqual([{ messages, user_id: 'mira', infer: false }]);
+  expect(bodies).toEqual([{ messages, user_id: 'mira', infer: false, origin: 'person' }]);
 });
 
 test('the project’s memory settings and extraction prompt are changed in the page', async () => {

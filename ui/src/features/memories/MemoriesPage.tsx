@@ -125,24 +125,28 @@ function Actions({ owner }: { owner: Scope }) {
           Add a memory
         </Button>
       )}
-      <Button
-        size="xs"
-        classNames={{ section: classes.icon ?? '' }}
-        variant={waiting ? 'light' : 'default'}
-        leftSection={<TbChecklist size={15} aria-hidden />}
-        onClick={() => open('review')}
-      >
-        Review{waiting ? ` (${waiting})` : ''}
-      </Button>
-      <Button
-        size="xs"
-        classNames={{ section: classes.icon ?? '' }}
-        variant="default"
-        leftSection={<TbCopyCheck size={15} aria-hidden />}
-        onClick={() => open('duplicates')}
-      >
-        Duplicates
-      </Button>
+      {may.write && (
+        <>
+          <Button
+            size="xs"
+            classNames={{ section: classes.icon ?? '' }}
+            variant={waiting ? 'light' : 'default'}
+            leftSection={<TbChecklist size={15} aria-hidden />}
+            onClick={() => open('review')}
+          >
+            Review{waiting ? ` (${waiting})` : ''}
+          </Button>
+          <Button
+            size="xs"
+            classNames={{ section: classes.icon ?? '' }}
+            variant="default"
+            leftSection={<TbCopyCheck size={15} aria-hidden />}
+            onClick={() => open('duplicates')}
+          >
+            Duplicates
+          </Button>
+        </>
+      )}
       <Menu position="bottom-end">
         <Menu.Target>
           <ActionIcon ref={more} variant="default" size={30} aria-label="More" loading={save.isPending}>

@@ -13,6 +13,7 @@ export interface Place {
   q: string;
   by: 'meaning' | 'words';
   kind: Conditions['kind'];
+  origin: Conditions['origin'];
   /** Days back; "" for any. */
   age: string;
   source: string;
@@ -27,6 +28,7 @@ const DEFAULTS = {
   q: '',
   by: 'meaning',
   kind: '',
+  origin: '',
   age: '',
   source: '',
   hidden: 'without',
@@ -38,6 +40,7 @@ const ALLOWED: Partial<Record<keyof Place, readonly string[]>> = {
   view: ['table', 'timeline'],
   by: ['meaning', 'words'],
   kind: ['', 'fact', 'message'],
+  origin: ['', 'user', 'assistant', 'tool', 'document', 'import', 'api', 'person'],
   hidden: ['without', 'with', 'only'],
   order: ['created_desc', 'created_asc', 'updated_desc', 'updated_asc'],
 };
@@ -92,6 +95,7 @@ export function conditionsOf(place: Place, now: number): Conditions {
     : '';
   return {
     kind: place.kind,
+    origin: place.origin,
     since,
     source: place.source,
     words: place.by === 'words' ? place.q : '',
@@ -101,6 +105,6 @@ export function conditionsOf(place: Place, now: number): Conditions {
 }
 
 /** Whether conditions leave some memories out. */
-export function isNarrowed({ kind, age, source, hidden }: Place): boolean {
-  return kind !== '' || age !== '' || source !== '' || hidden !== 'without';
+export function isNarrowed({ kind, origin, age, source, hidden }: Place): boolean {
+  return kind !== '' || origin !== '' || age !== '' || source !== '' || hidden !== 'without';
 }

@@ -21,17 +21,17 @@ test('runs are listed with how they ended and what they took', async () => {
   serve([listed('r2', failing), listed('r1', { memories: 2 })]);
   renderAt('/runs', <RunsPage />);
   const [failed, fine] = await screen.findAllByRole('listitem');
-  expect(failed).toHaveTextContent(/mira · tea.*The model is down\./);
+  expect(failed).toHaveTextContent(/3 nodesThe model is down\./);
   expect(fine).toHaveTextContent(/Finished.*812 ms.*3 nodes.*2 memories/);
 });
 
-test('a run is named by its question, above its workflow and model', async () => {
-  serve([listed('r2', { question: 'Is it late?', conversation: 'tea' }), listed('r1', { workflow: '' })]);
+test('a run is named by its question, above its workflow, and its user where there are several', async () => {
+  serve([listed('r2', { question: 'Is it late?' }), listed('r1', { workflow: '', user_id: 'noa' })]);
   renderAt('/runs', <RunsPage />);
   const [asked, silent] = await screen.findAllByRole('listitem');
-  expect(asked).toHaveTextContent(/Is it late\?812 msChat · mnemoir.*mira · tea/);
+  expect(asked).toHaveTextContent(/Is it late\?812 ms.* agoChatmira3 nodes/);
   expect(screen.getByRole('checkbox', { name: 'Compare Is it late?, r2' })).toBeVisible();
-  expect(silent).toHaveTextContent(/No workflow812 msmnemoir/);
+  expect(silent).toHaveTextContent(/No workflow812 ms.* agonoa3 nodes/);
 });
 
 test('a search for words of the question asks the server once it is typed, and can be cleared', async () => {

@@ -1,7 +1,8 @@
 import { Progress, Text } from '@mantine/core';
 import { Time } from '@/shared/components/Time';
 import type { Status } from '@/shared/data/status';
-import { bytes } from './format';
+
+import { bytes } from '@/shared/text/bytes';
 import { Section } from './Section';
 import classes from './Status.module.css';
 

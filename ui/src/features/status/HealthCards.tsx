@@ -2,8 +2,9 @@ import { SimpleGrid, Text } from '@mantine/core';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
 import type { Health, Status } from '@/shared/data/status';
+import { bytes } from '@/shared/text/bytes';
 import { Facts } from './Facts';
-import { bytes, lasting } from './format';
+import { lasting } from './format';
 import { Section } from './Section';
 import { StateBadge } from './StateBadge';
 

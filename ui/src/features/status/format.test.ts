@@ -1,4 +1,5 @@
-import { bytes, lasting, milliseconds, percent } from './format';
+import { bytes } from '@/shared/text/bytes';
+import { lasting, milliseconds, percent } from './format';
 
 test.each([
   [0, '0 B'],

@@ -1,11 +1,3 @@
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-
-export function bytes(size: number): string {
-  const step = size < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(size) / 10));
-  const value = size / 1024 ** step;
-  return `${number(value, step === 0 || value >= 100 ? 0 : 1)} ${UNITS[step] ?? ''}`;
-}
-
 /** A time of work, as short as it can be read: 0.4 ms, 23 ms, 1.8 s. */
 export function milliseconds(ms: number | null): string {
   if (ms === null) return '–';

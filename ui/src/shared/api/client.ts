@@ -3,35 +3,52 @@ import { ApiError, unreachable } from './errors';
 import { apiKey, reportMissingKey } from './key';
 import { pathSerializer } from './paths';
 import type { paths } from './schema';
+import { sessionToken } from './session';
 
 /** Where this server is, without a final slash: the page's <base>, which the server fills in. */
 export const serverUrl = document.baseURI.replace(/[?#].*$/, '').replace(/\/$/, '');
 
 const authorise: Middleware = {
   onRequest({ request }) {
-    for (const [name, value] of Object.entries(authorisation()))
-      if (!request.headers.has(name)) request.headers.set(name, value);
+    if (!request.headers.has('Authorization'))
+      for (const [name, value] of Object.entries(authorisation())) request.headers.set(name, value);
     return request;
   },
-  onResponse({ request, response }) {
-    reportRefusal(response, request.headers);
+  async onResponse({ request, response }) {
+    await reportRefusal(response, request.headers);
   },
   onError() {
     return unreachable();
   },
 };
 
-/** An answer to a request with another key than that of now says nothing of this one. */
-function reportRefusal(response: Response, sent: Headers): void {
-  const wrong = response.status === 401 || (response.status === 429 && response.headers.has('WWW-Authenticate'));
-  if (wrong && sent.get('Authorization') === (authorisation().Authorization ?? null)) reportMissingKey();
+/** Tells of a refusal for want of a credential. That of a request with another one says nothing of the one in use. */
+async function reportRefusal(response: Response, sent: Headers): Promise<void> {
+  if (![401, 403, 429].includes(response.status)) return;
+  const now = new Headers(authorisation());
+  if (CREDENTIALS.some(name => sent.get(name) !== now.get(name))) return;
+  const { code } = (await response
+    .clone()
+    .json()
+    .catch(() => ({}))) as Problem;
+  const isMissing = response.status === 401 && code !== 'wrong_sign_in';
+  const isOfOtherSession = response.status === 403 && code === 'csrf'; // another tab signed in anew
+  if (isMissing || isOfOtherSession || (response.status === 429 && response.headers.has('WWW-Authenticate')))
+    reportMissingKey();
 }
 
-/** The header that carries the API key; none without a key. */
+const CREDENTIALS = ['Authorization', 'X-Mnemoir-CSRF'];
+
+/** The header that carries the API key, or goes beside the cookie of a sign-in; none without either. */
 export function authorisation(): Record<string, string> {
   const key = apiKey();
-  return key ? { Authorization: `Bearer ${key}` } : {};
+  const token = sessionToken();
+  if (key) return { Authorization: `Bearer ${key}` };
+  return token ? { 'X-Mnemoir-CSRF': token } : {};
 }
+
+/** Whether requests go by the cookie of a sign-in, which chats and lists of models take on routes of their own. */
+export const isBySession = () => apiKey() === null && sessionToken() !== null;
 
 /** Typed by the server's OpenAPI description: `unwrap(client.GET('/api/runs', { params: { query: { limit: 5 } } }))`. */
 export const client = createClient<paths>({
@@ -75,7 +92,7 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     throw unreachable();
   }
-  reportRefusal(response, headers);
+  await reportRefusal(response, headers);
   if (!response.ok) throw problemOf(response, await response.json().catch(() => undefined));
   return response;
 }

@@ -280,6 +280,537 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/auth": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who signed in, and which ways there are to sign in */
+        get: operations["auth_api_auth_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which clients called without a key in the last week: they will need one */
+        get: operations["clients_api_auth_clients_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sign in by name and password */
+        post: operations["by_password_api_auth_password_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/recovery": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sign in by name and a recovery code, which is then used up */
+        post: operations["by_recovery_api_auth_recovery_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/sign-out": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End the session of this browser */
+        post: operations["sign_out_api_auth_sign_out_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/invitation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What an invitation is for */
+        post: operations["invitation_api_auth_invitation_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/join": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Become a user by an invitation, which counts once */
+        post: operations["join_api_auth_join_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/first-code": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Print a code for the first admin in the terminal of the server */
+        post: operations["first_code_api_auth_first_code_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/oidc/{provider}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Send the browser to an identity provider to sign in */
+        get: operations["start_api_auth_oidc__provider__start_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/oidc/finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin the session of a browser that came back */
+        post: operations["finish_api_auth_oidc_finish_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/passkey/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A question that any passkey of this browser may answer */
+        post: operations["ask_to_sign_in_api_auth_passkey_options_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/passkey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sign in by a passkey */
+        post: operations["by_passkey_api_auth_passkey_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/join/passkey/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A question by which somebody joins with a new passkey */
+        post: operations["ask_to_join_api_auth_join_passkey_options_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Your passkeys */
+        get: operations["passkeys_api_me_passkeys_get"];
+        put?: never;
+        /** Keep a new passkey */
+        post: operations["add_api_me_passkeys_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/passkeys/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A question by which you get a new passkey */
+        post: operations["ask_for_new_api_me_passkeys_options_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/passkeys/{passkey_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove one of your passkeys */
+        delete: operations["remove_api_me_passkeys__passkey_id__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Change your password; your other sessions end */
+        put: operations["change_password_api_me_password_put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/recovery-codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ten new recovery codes; those before count no more */
+        post: operations["recovery_codes_api_me_recovery_codes_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where you are signed in */
+        get: operations["sessions_api_me_sessions_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End one of your sessions */
+        delete: operations["end_session_api_me_sessions__session_id__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The users of your tenant; for an operator those of all */
+        get: operations["list_users_api_users_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/memory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Names of users that have memories in your tenant */
+        get: operations["memory_users_api_users_memory_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/{user_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a user; what is remembered of them stays */
+        delete: operations["remove_user_api_users__user_id__delete"];
+        options?: never;
+        head?: never;
+        /** Change what a user may, or whether they may sign in */
+        patch: operations["change_user_api_users__user_id__patch"];
+        trace?: never;
+    };
+    "/api/users/{user_id}/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a link by which a user chooses a new password */
+        post: operations["reset_user_api_users__user_id__reset_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The open invitations of your tenant; for an operator those of all */
+        get: operations["list_invitations_api_invitations_get"];
+        put?: never;
+        /** Invite somebody by a link */
+        post: operations["invite_api_invitations_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/invitations/{invitation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Take an invitation back */
+        delete: operations["withdraw_api_invitations__invitation_id__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/subjects/{user_id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Everything stored of a person, as one zip archive of JSON lines and files */
+        post: operations["export_api_subjects__user_id__export_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/subjects/{user_id}/erase": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Erase everything of a person; nothing of it can be restored */
+        post: operations["erase_api_subjects__user_id__erase_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/holds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The users of your tenant who are on legal hold */
+        get: operations["list_holds_api_holds_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/holds/{user_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Put a user on legal hold: nothing of theirs is deleted until it is lifted */
+        put: operations["put_hold_api_holds__user_id__put"];
+        post?: never;
+        /** Lift a legal hold */
+        delete: operations["clear_hold_api_holds__user_id__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/retention/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Delete what is older than the settings keep it, as the server does every hour */
+        post: operations["run_api_retention_run_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/model": {
         parameters: {
             query?: never;
@@ -1055,6 +1586,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is stored and used, and how much of it may be */
+        get: operations["usage_api_usage_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/discussions": {
         parameters: {
             query?: never;
@@ -1642,6 +2190,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/page/chat/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Chat, as OpenAI's servers have it */
+        post: operations["post_api_page_chat_completions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/completions": {
         parameters: {
             query?: never;
@@ -1806,6 +2371,23 @@ export interface paths {
         };
         /** Names that `model` may have */
         get: operations["get_models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/page/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Names that `model` may have */
+        get: operations["get_api_page_models"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2218,7 +2800,8 @@ export interface components {
         /**
          * AuditRecord
          * @description An entry. An act that goes on for some time is `begun`, and a later entry, with its number as `of`, has the
-         *     result: an HTTP status. `count` is how often the same was refused within seconds.
+         *     result: an HTTP status. `count` is how often the same happened: was refused within seconds, or read in an hour.
+         *     `user` is whose data it is about, "" for nobody's, and `erased:` with a digest for one who was erased.
          */
         AuditRecord: {
             /** Number */
@@ -2233,6 +2816,8 @@ export interface components {
             action: string;
             /** Target */
             target: string;
+            /** User */
+            user: string;
             /** Result */
             result: string;
             /** Request Id */
@@ -2243,6 +2828,38 @@ export interface components {
             of: number | null;
             /** Count */
             count: number;
+        };
+        /**
+         * Auth
+         * @description Who signed in, and how one can. `required`: requests need a key or a sign-in. `secure`: it is at https.
+         */
+        Auth: {
+            /** Required */
+            required: boolean;
+            /** Has Users */
+            has_users: boolean;
+            user: components["schemas"]["Person"] | null;
+            /** Csrf */
+            csrf: string | null;
+            ways: components["schemas"]["Ways"];
+            /** Secure */
+            secure: boolean;
+        };
+        /**
+         * BackupHolding
+         * @description A backup that still holds the person. `ends_at` is null where `retention.backups_days` is not set.
+         *
+         *     `path` is for callers who may see the whole server, null for others.
+         */
+        BackupHolding: {
+            /** Made At */
+            made_at: string;
+            /** Path */
+            path: string | null;
+            /** Keep */
+            keep: number | null;
+            /** Ends At */
+            ends_at: string | null;
         };
         /**
          * BranchAnswer
@@ -2287,6 +2904,20 @@ export interface components {
             total: number;
             /** Next */
             next: string | null;
+        };
+        /**
+         * BucketState
+         * @description How many requests of a kind the key may still make, and the seconds until it may make all of them again.
+         */
+        BucketState: {
+            /** Bucket */
+            bucket: string;
+            /** Limit */
+            limit: number;
+            /** Remaining */
+            remaining: number;
+            /** Reset S */
+            reset_s: number;
         };
         /**
          * CachedTokens
@@ -2479,6 +3110,14 @@ export interface components {
             since: string;
             /** Results */
             results: components["schemas"]["ClientSeen"][];
+        };
+        /**
+         * CodePrinted
+         * @description The code stands in the terminal of the server.
+         */
+        CodePrinted: {
+            /** Printed */
+            printed: boolean;
         };
         /**
          * CompletionUsage
@@ -3052,6 +3691,24 @@ export interface components {
             failed_at: string | null;
         };
         /**
+         * Erasure
+         * @description What was erased, by kind; `projects` are those in which there was anything.
+         */
+        Erasure: {
+            /** User Id */
+            user_id: string;
+            /** Tenant */
+            tenant: string;
+            /** Projects */
+            projects: string[];
+            /** Counts */
+            counts: {
+                [key: string]: number;
+            };
+            /** Backups */
+            backups: components["schemas"]["BackupHolding"][];
+        };
+        /**
          * FailedProposal
          * @description A proposal that was not approved, and why; it still waits unless it is gone.
          */
@@ -3112,6 +3769,17 @@ export interface components {
             start: number;
             /** End */
             end: number;
+        };
+        /**
+         * FinishedAnswer
+         * @description A sign-in, whose cookie comes with this answer, and the path of the page that it was begun for.
+         */
+        FinishedAnswer: {
+            user: components["schemas"]["Person"];
+            /** Csrf */
+            csrf: string;
+            /** To */
+            to: string;
         };
         /**
          * FixedValue
@@ -3369,6 +4037,11 @@ export interface components {
             valid_to?: string;
             /** Replaced By */
             replaced_by?: string;
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin?: "user" | "assistant" | "tool" | "document" | "import" | "api" | "person";
             /** Score */
             score: number;
             /**
@@ -3380,6 +4053,30 @@ export interface components {
             signals?: {
                 [key: string]: number;
             };
+        };
+        /**
+         * HoldList
+         * @description All holds, by tenant and user.
+         */
+        HoldList: {
+            /** Results */
+            results: components["schemas"]["HoldRecord"][];
+        };
+        /**
+         * HoldRecord
+         * @description A hold on a user, in all projects of the tenant. `set_by` is the id of a key.
+         */
+        HoldRecord: {
+            /** User Id */
+            user_id: string;
+            /** Tenant */
+            tenant: string;
+            /** Reason */
+            reason: string;
+            /** Set At */
+            set_at: string;
+            /** Set By */
+            set_by: string;
         };
         /**
          * ImagePartAnswer
@@ -3425,6 +4122,84 @@ export interface components {
             results: components["schemas"]["AppliedChange"][];
         };
         /**
+         * InvitationAnswer
+         * @description What an invitation is for. `resets`: it gives the user of that name a new password or passkey.
+         */
+        InvitationAnswer: {
+            /** Name */
+            name: string | null;
+            /** Tenant */
+            tenant: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "read" | "write" | "admin" | "operator";
+            /** Operator */
+            operator: boolean;
+            /** Memory User */
+            memory_user: string | null;
+            /** Projects */
+            projects: string[] | null;
+            /** Configs */
+            configs: string[] | null;
+            /** By */
+            by: string;
+            /** Expires At */
+            expires_at: string | null;
+            /** Resets */
+            resets: boolean;
+        };
+        /**
+         * InvitationList
+         * @description The open invitations, oldest first.
+         */
+        InvitationList: {
+            /** Results */
+            results: components["schemas"]["InvitationRecord"][];
+        };
+        /**
+         * InvitationRecord
+         * @description An open invitation, without its token.
+         */
+        InvitationRecord: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string | null;
+            /** Tenant */
+            tenant: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "read" | "write" | "admin" | "operator";
+            /** Operator */
+            operator: boolean;
+            /** Memory User */
+            memory_user: string | null;
+            /** Projects */
+            projects: string[] | null;
+            /** Configs */
+            configs: string[] | null;
+            /** Created At */
+            created_at: string | null;
+            /** Created By */
+            created_by: string;
+            /** Expires At */
+            expires_at: string | null;
+        };
+        /**
+         * Issuer
+         * @description An identity provider that people sign in with.
+         */
+        Issuer: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+        };
+        /**
          * JobEvent
          * @description The state and outcome of an add with `async_mode`.
          */
@@ -3467,6 +4242,17 @@ export interface components {
             failed: number;
         };
         /**
+         * Joined
+         * @description A new user, signed in, with ten recovery codes that are shown this once.
+         */
+        Joined: {
+            user: components["schemas"]["Person"];
+            /** Csrf */
+            csrf: string;
+            /** Recovery Codes */
+            recovery_codes: string[];
+        };
+        /**
          * KeyPage
          * @description Keys, oldest first; `next` is the cursor of the following page.
          */
@@ -3494,6 +4280,8 @@ export interface components {
             projects: string[] | null;
             /** User */
             user: string | null;
+            /** Configs */
+            configs: string[] | null;
             /** Label */
             label: string;
             /**
@@ -3513,6 +4301,28 @@ export interface components {
             replaced_by: string | null;
             /** Last Used At */
             last_used_at: string | null;
+        };
+        /**
+         * KeylessClient
+         * @description A kind of client, the product it named last, its last call, and its calls within the week.
+         */
+        KeylessClient: {
+            /** Name */
+            name: string;
+            /** User Agent */
+            user_agent: string;
+            /** Last Seen At */
+            last_seen_at: string;
+            /** Requests */
+            requests: number;
+        };
+        /**
+         * KeylessClientList
+         * @description The kinds of clients that called without a key in the last week, latest first.
+         */
+        KeylessClientList: {
+            /** Results */
+            results: components["schemas"]["KeylessClient"][];
         };
         /**
          * KnownMemory
@@ -3608,6 +4418,20 @@ export interface components {
             previous_memory: string | null;
         };
         /**
+         * Link
+         * @description A link to send. Its token counts once, and is in this answer and nowhere else.
+         */
+        Link: {
+            /** Id */
+            id: string;
+            /** Link */
+            link: string;
+            /** Token */
+            token: string;
+            /** Expires At */
+            expires_at: string | null;
+        };
+        /**
          * ListedMemories
          * @description A page of a list; `next` is the cursor of the following page.
          */
@@ -3621,7 +4445,7 @@ export interface components {
         };
         /**
          * ListedMemory
-         * @description A memory with its state: `fading` is the last quarter before it decays at `decays_at`.
+         * @description A memory with its state and its origin: `fading` is the last quarter before it decays at `decays_at`.
          */
         ListedMemory: {
             /** Id */
@@ -3654,6 +4478,11 @@ export interface components {
             valid_to?: string;
             /** Replaced By */
             replaced_by?: string;
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin: "user" | "assistant" | "tool" | "document" | "import" | "api" | "person";
             /**
              * Kind
              * @enum {string}
@@ -3725,7 +4554,9 @@ export interface components {
         };
         /**
          * Me
-         * @description A caller. `projects` and `user` are what its key is bound to, null for all; `key` is null without a key.
+         * @description A caller. `projects`, `user` and `configs` are what it is bound to, null for all; `key` is null without a key.
+         *
+         *     `signed_in`: a person in the page, whose `name` it is.
          */
         Me: {
             /** Tenant */
@@ -3736,8 +4567,14 @@ export interface components {
             projects: string[] | null;
             /** User */
             user: string | null;
+            /** Configs */
+            configs: string[] | null;
             /** Key */
             key: string | null;
+            /** Name */
+            name: string | null;
+            /** Signed In */
+            signed_in: boolean;
             may: components["schemas"]["May"];
         };
         /**
@@ -3782,6 +4619,8 @@ export interface components {
         /**
          * MemoryRecord
          * @description A memory as every route answers it; optional members without a value are left out.
+         *
+         *     `origin` tells where its words come from. It is left out where a user or a client said them.
          */
         MemoryRecord: {
             /** Id */
@@ -3814,6 +4653,19 @@ export interface components {
             valid_to?: string;
             /** Replaced By */
             replaced_by?: string;
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin?: "user" | "assistant" | "tool" | "document" | "import" | "api" | "person";
+        };
+        /**
+         * MemoryUsers
+         * @description Names of users that have memories, in order.
+         */
+        MemoryUsers: {
+            /** Results */
+            results: string[];
         };
         /**
          * MergeAnswer
@@ -4041,6 +4893,8 @@ export interface components {
             projects: string[] | null;
             /** User */
             user: string | null;
+            /** Configs */
+            configs: string[] | null;
             /** Label */
             label: string;
             /**
@@ -4219,6 +5073,71 @@ export interface components {
             models: string[];
         };
         /**
+         * PasskeyList
+         * @description Your passkeys, oldest first.
+         */
+        PasskeyList: {
+            /** Results */
+            results: components["schemas"]["PasskeyRecord"][];
+        };
+        /**
+         * PasskeyRecord
+         * @description A passkey of yours.
+         */
+        PasskeyRecord: {
+            /** Id */
+            id: string;
+            /** Label */
+            label: string;
+            /** Created At */
+            created_at: string;
+            /** Last Used At */
+            last_used_at: string | null;
+        };
+        /**
+         * PasskeyWay
+         * @description Whether passkeys can be used at this address, and if not, why.
+         */
+        PasskeyWay: {
+            /** Available */
+            available: boolean;
+            /** Reason */
+            reason: string | null;
+        };
+        /**
+         * Period
+         * @description The UTC day and month that budgets of tokens are counted in.
+         */
+        Period: {
+            /** Day */
+            day: string;
+            /** Month */
+            month: string;
+        };
+        /**
+         * Person
+         * @description A user as they see themselves. `projects` and `configs` are null for all; `operator` is besides the role.
+         */
+        Person: {
+            /** Name */
+            name: string;
+            /** Tenant */
+            tenant: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "read" | "write" | "admin" | "operator";
+            /** Operator */
+            operator: boolean;
+            /** Memory User */
+            memory_user: string | null;
+            /** Projects */
+            projects: string[] | null;
+            /** Configs */
+            configs: string[] | null;
+        };
+        /**
          * Problem
          * @description A problem in a file; `file` is relative to the Configs folder, `path` is like `$.nodes[2].endpointName`.
          *
@@ -4281,6 +5200,21 @@ export interface components {
              * @enum {string}
              */
             review: "off" | "changes" | "all";
+            /**
+             * Piifacts
+             * @enum {string}
+             */
+            piiFacts: "off" | "tag" | "redact" | "block";
+            /**
+             * Piimessages
+             * @enum {string}
+             */
+            piiMessages: "off" | "tag" | "redact" | "block";
+            /**
+             * Piimodels
+             * @enum {string}
+             */
+            piiModels: "off" | "tag" | "redact" | "block";
         };
         /**
          * ProjectWithUsers
@@ -4334,6 +5268,11 @@ export interface components {
             reason: string;
             /** Previous Memory */
             previous_memory: string | null;
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin?: "user" | "assistant" | "tool" | "document" | "import" | "api" | "person";
             /** Memory Id */
             memory_id: string | null;
             /** User Id */
@@ -4372,6 +5311,9 @@ export interface components {
         /**
          * Proposed
          * @description A change that waits for a review. `memory` is the text to add, the new one, or the one to delete.
+         *
+         *     Its `reason` is `suspected_instruction` where the text may be an order to a model rather than a fact; `origin`
+         *     is as in a memory.
          */
         Proposed: {
             /** Id */
@@ -4387,6 +5329,11 @@ export interface components {
             reason: string;
             /** Previous Memory */
             previous_memory: string | null;
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin?: "user" | "assistant" | "tool" | "document" | "import" | "api" | "person";
         };
         /**
          * PrunedAnswer
@@ -4411,6 +5358,18 @@ export interface components {
             last_at: string | null;
             /** Next At */
             next_at: string | null;
+        };
+        /**
+         * Question
+         * @description What the browser is to sign: `options` is the JSON form of WebAuthn.
+         */
+        Question: {
+            /** Id */
+            id: string;
+            /** Options */
+            options: {
+                [key: string]: unknown;
+            };
         };
         /**
          * Ready
@@ -4494,6 +5453,14 @@ export interface components {
             id: string;
         };
         /**
+         * RecoveryCodes
+         * @description Ten codes, each of which signs you in once. They are shown this once.
+         */
+        RecoveryCodes: {
+            /** Recovery Codes */
+            recovery_codes: string[];
+        };
+        /**
          * RefusedProposal
          * @description A proposal was refused.
          */
@@ -4538,6 +5505,18 @@ export interface components {
             found: string;
             /** To Do */
             to_do: string;
+        };
+        /**
+         * RetentionRun
+         * @description How much was deleted, or with `dry_run` would be, by kind.
+         */
+        RetentionRun: {
+            /** Dry Run */
+            dry_run: boolean;
+            /** Counts */
+            counts: {
+                [key: string]: number;
+            };
         };
         /**
          * RollingSummaryAnswer
@@ -4911,6 +5890,32 @@ export interface components {
             name?: string;
         };
         /**
+         * SessionList
+         * @description Your sessions, newest first.
+         */
+        SessionList: {
+            /** Results */
+            results: components["schemas"]["SessionRecord"][];
+        };
+        /**
+         * SessionRecord
+         * @description A sign-in in a browser. `is_current`: that of this request.
+         */
+        SessionRecord: {
+            /** Id */
+            id: string;
+            /** Created At */
+            created_at: string;
+            /** Last Seen At */
+            last_seen_at: string;
+            /** Agent */
+            agent: string;
+            /** Address */
+            address: string;
+            /** Is Current */
+            is_current: boolean;
+        };
+        /**
          * Share
          * @description The size of one part of the stored data.
          */
@@ -4919,6 +5924,15 @@ export interface components {
             name: string;
             /** Size Bytes */
             size_bytes: number;
+        };
+        /**
+         * SignedInAnswer
+         * @description A sign-in, whose cookie comes with this answer. `csrf` goes into the header X-Mnemoir-CSRF.
+         */
+        SignedInAnswer: {
+            user: components["schemas"]["Person"];
+            /** Csrf */
+            csrf: string;
         };
         /**
          * SkippedSession
@@ -5178,6 +6192,37 @@ export interface components {
             request_id: string;
         };
         /**
+         * UsageAnswer
+         * @description The use of this moment. `buckets` are empty unless rate limits are on and the request has a key.
+         */
+        UsageAnswer: {
+            period: components["schemas"]["Period"];
+            /** Results */
+            results: components["schemas"]["Use"][];
+            /** Buckets */
+            buckets: components["schemas"]["BucketState"][];
+        };
+        /**
+         * Use
+         * @description What a user, or with `user` null a tenant, has `used` of something. `limit` is null without a quota.
+         *
+         *     `resets_at` is null for what is stored, which only deleting makes less.
+         */
+        Use: {
+            /** Tenant */
+            tenant: string;
+            /** User */
+            user: string | null;
+            /** What */
+            what: string;
+            /** Used */
+            used: number;
+            /** Limit */
+            limit: number | null;
+            /** Resets At */
+            resets_at: string | null;
+        };
+        /**
          * UserOfProject
          * @description A user who has memories.
          */
@@ -5188,6 +6233,53 @@ export interface components {
             memories: number;
             /** Changed At */
             changed_at: string | null;
+        };
+        /**
+         * UserPage
+         * @description Users, oldest first; `next` is the cursor of the following page.
+         */
+        UserPage: {
+            /** Results */
+            results: components["schemas"]["UserRecord"][];
+            /** Next */
+            next: string | null;
+        };
+        /**
+         * UserRecord
+         * @description A user. `memory_user` is whose memories and conversations are theirs.
+         */
+        UserRecord: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Tenant */
+            tenant: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "read" | "write" | "admin" | "operator";
+            /** Operator */
+            operator: boolean;
+            /** Memory User */
+            memory_user: string | null;
+            /** Projects */
+            projects: string[] | null;
+            /** Configs */
+            configs: string[] | null;
+            /** Created At */
+            created_at: string | null;
+            /** Created By */
+            created_by: string;
+            /** Disabled */
+            disabled: boolean;
+            /** Last Seen At */
+            last_seen_at: string | null;
+            /** Has Password */
+            has_password: boolean;
+            /** Passkeys */
+            passkeys: number;
         };
         /**
          * VectorBacklog
@@ -5212,6 +6304,17 @@ export interface components {
              */
             type: "video_url";
             video_url: components["schemas"]["MediaUrl"];
+        };
+        /**
+         * Ways
+         * @description The ways to sign in.
+         */
+        Ways: {
+            /** Password */
+            password: boolean;
+            passkey: components["schemas"]["PasskeyWay"];
+            /** Oidc */
+            oidc: components["schemas"]["Issuer"][];
         };
         /**
          * WindowAnswer
@@ -5455,7 +6558,8 @@ export interface components {
          * ErrorAnswer
          * @description The error and what to do next. `detail` repeats `error`, or lists each invalid place of the request.
          *
-         *     `bucket` is the kind of requests of which there were too many.
+         *     `bucket` is the kind of requests of which there were too many. Of a quota that is used up there are `what` it is
+         *     about, how much is `used`, its `limit`, and when it `resets_at`, null where only deleting helps.
          */
         ErrorAnswer: {
             /** Detail */
@@ -5468,6 +6572,14 @@ export interface components {
             request_id: string;
             /** Bucket */
             bucket?: string;
+            /** What */
+            what?: string;
+            /** Used */
+            used?: number;
+            /** Limit */
+            limit?: number;
+            /** Resets At */
+            resets_at?: string | null;
         };
         /**
          * Misfit
@@ -5746,6 +6858,14 @@ export interface components {
             request_id: string;
             /** Bucket */
             bucket?: string;
+            /** What */
+            what?: string;
+            /** Used */
+            used?: number;
+            /** Limit */
+            limit?: number;
+            /** Resets At */
+            resets_at?: string | null;
         };
         /**
          * OpenAIErrorBody
@@ -5822,7 +6942,7 @@ export interface components {
         };
         /**
          * AddBody
-         * @description `POST /api/memories`.
+         * @description `POST /api/memories`. With `origin`, what is kept word for word was written by hand, not by a client's user.
          */
         AddBody: {
             /** Messages */
@@ -5851,6 +6971,20 @@ export interface components {
             include_usage?: boolean | null;
             /** Dry Run */
             dry_run?: boolean | null;
+            /** Origin */
+            origin?: "person" | null;
+        };
+        /**
+         * AnswerBody
+         * @description The id of the question, and the browser's answer: its `PublicKeyCredential` as JSON.
+         */
+        AnswerBody: {
+            /** Id */
+            id: string;
+            /** Credential */
+            credential: {
+                [key: string]: unknown;
+            };
         };
         /**
          * BranchBody
@@ -6138,6 +7272,16 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * FinishBody
+         * @description The state of a sign-in whose browser came back, and the token of an invitation that is open in it, if any.
+         */
+        FinishBody: {
+            /** State */
+            state: string;
+            /** Invitation */
+            invitation?: string | null;
+        };
+        /**
          * HeadBody
          * @description `PUT /api/conversations/{id}/head`: the new last message of the thread.
          *
@@ -6150,8 +7294,78 @@ export interface components {
             to_newest?: boolean;
         };
         /**
+         * HoldBody
+         * @description Why the data must stay.
+         */
+        HoldBody: {
+            /** Reason */
+            reason: string;
+        };
+        /**
+         * InvitationBody
+         * @description Whom to invite. Without `memory_user` it is the name that they choose, in lower case, if nobody has it yet.
+         */
+        InvitationBody: {
+            /** Name */
+            name?: string | null;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "read" | "write" | "admin" | "operator";
+            /** Operator */
+            operator?: boolean;
+            /** Memory User */
+            memory_user?: string | null;
+            /** Projects */
+            projects?: string[] | null;
+            /** Configs */
+            configs?: string[] | null;
+            /** Tenant */
+            tenant?: string | null;
+            /** Expires In Days */
+            expires_in_days?: number;
+        };
+        /**
+         * JoinBody
+         * @description A name, and a password or a passkey, for whoever was invited. One that resets a user keeps their name.
+         */
+        JoinBody: {
+            /** Token */
+            token: string;
+            /** Name */
+            name: string;
+            /** Password */
+            password?: string | null;
+            passkey?: components["schemas"]["JoiningPasskey"] | null;
+        };
+        /**
+         * JoiningBody
+         * @description The token of an invitation, and the name that was chosen.
+         */
+        JoiningBody: {
+            /** Token */
+            token: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * JoiningPasskey
+         * @description The id of the question that /join/passkey/options asked, and the browser's answer.
+         */
+        JoiningPasskey: {
+            /** Id */
+            id: string;
+            /** Credential */
+            credential: {
+                [key: string]: unknown;
+            };
+        };
+        /**
          * KeyBody
-         * @description A key to make. Without `tenant` it is for the caller's, without `projects` for all, without `user` for all.
+         * @description A key to make. Without `tenant` it is for the caller's; without `projects`, `user` or `configs` for all.
+         *
+         *     `configs` are config users of the workflow tree.
          */
         KeyBody: {
             /**
@@ -6165,6 +7379,8 @@ export interface components {
             projects?: string[] | null;
             /** User */
             user?: string | null;
+            /** Configs */
+            configs?: string[] | null;
             /** Label */
             label?: string;
             /** Expires At */
@@ -6237,6 +7453,30 @@ export interface components {
             api_key?: string | null;
             /** Model */
             model: string;
+        };
+        /**
+         * NewPasskeyBody
+         * @description The same for a new passkey, with a name for it.
+         */
+        NewPasskeyBody: {
+            /** Id */
+            id: string;
+            /** Credential */
+            credential: {
+                [key: string]: unknown;
+            };
+            /** Label */
+            label?: string;
+        };
+        /**
+         * NewPasswordBody
+         * @description The password of now, and the one that takes its place. `old` is left out where there is none yet.
+         */
+        NewPasswordBody: {
+            /** Old */
+            old?: string;
+            /** New */
+            new: string;
         };
         /**
          * NoBody
@@ -6366,6 +7606,16 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * PasswordBody
+         * @description A name and a password.
+         */
+        PasswordBody: {
+            /** Name */
+            name: string;
+            /** Password */
+            password: string;
+        };
+        /**
          * PinBody
          * @description `PATCH /api/conversations/{id}/messages/{message_id}`.
          */
@@ -6452,6 +7702,16 @@ export interface components {
             records?: components["schemas"]["RecordBody"][];
         };
         /**
+         * RecoveryBody
+         * @description A name and one of its recovery codes.
+         */
+        RecoveryBody: {
+            /** Name */
+            name: string;
+            /** Code */
+            code: string;
+        };
+        /**
          * RestoreBody
          * @description `POST /api/memories/{id}/restore`. `to` is the id of the event in its history whose text is restored.
          */
@@ -6501,9 +7761,9 @@ export interface components {
          *
          *     With `max_tokens` the results end by tokens (`max_fact_tokens`: those of facts), and a `limit` of 5, the default,
          *     bounds only where the project or the settings name a limit. `before` is what was said just before the query: it
-         *     decides whom "she" means. With `at`, what was current then is found instead of what is now. `kind`, `since`,
-         *     `until`, `source`, `q`, `id` and `hidden` mean what they mean in `GET /api/memories`, and none of them goes with
-         *     `at`; `by` is the time that `since` and `until` go by.
+         *     decides whom "she" means. With `at`, what was current then is found instead of what is now. `kind`, `origin`,
+         *     `since`, `until`, `source`, `q`, `id` and `hidden` mean what they mean in `GET /api/memories`, and none of them
+         *     goes with `at`; `by` is the time that `since` and `until` go by.
          */
         SearchBody: {
             /** Query */
@@ -6536,6 +7796,8 @@ export interface components {
             at?: number | string | null;
             /** Kind */
             kind?: ("fact" | "message") | null;
+            /** Origin */
+            origin?: ("user" | "assistant" | "tool" | "document" | "import" | "api" | "person") | null;
             /** Since */
             since?: number | string | null;
             /** Until */
@@ -6579,6 +7841,12 @@ export interface components {
             searchLimit?: number | null;
             /** Review */
             review?: ("off" | "changes" | "all") | null;
+            /** Piifacts */
+            piiFacts?: ("off" | "tag" | "redact" | "block") | null;
+            /** Piimessages */
+            piiMessages?: ("off" | "tag" | "redact" | "block") | null;
+            /** Piimodels */
+            piiModels?: ("off" | "tag" | "redact" | "block") | null;
         };
         /**
          * SummaryBody
@@ -6621,6 +7889,14 @@ export interface components {
         TextBody: {
             /** Text */
             text: string;
+        };
+        /**
+         * TokenBody
+         * @description The token of an invitation: what stands behind `#` in its link, or a code from the terminal.
+         */
+        TokenBody: {
+            /** Token */
+            token: string;
         };
         /**
          * TrialBody
@@ -6678,6 +7954,24 @@ export interface components {
             /** Path */
             path: string;
         };
+        /**
+         * UserBody
+         * @description What to change of a user; what is left out stays. `projects` and `configs` of null mean all.
+         */
+        UserBody: {
+            /** Role */
+            role?: ("read" | "write" | "admin" | "operator") | null;
+            /** Operator */
+            operator?: boolean | null;
+            /** Memory User */
+            memory_user?: string | null;
+            /** Projects */
+            projects?: string[] | null;
+            /** Configs */
+            configs?: string[] | null;
+            /** Disabled */
+            disabled?: boolean | null;
+        };
     };
     responses: never;
     parameters: never;
@@ -6697,6 +7991,8 @@ export interface operations {
                 /** @description ISO 8601: what was current then instead of what is now */
                 at?: string | null;
                 kind?: ("fact" | "message") | null;
+                /** @description where its words come from */
+                origin?: ("user" | "assistant" | "tool" | "document" | "import" | "api" | "person") | null;
                 /** @description ISO 8601, of the time that `order` goes by */
                 since?: string | null;
                 /** @description ISO 8601, of the time that `order` goes by */
@@ -7338,6 +8634,10 @@ export interface operations {
                 cursor?: string | null;
                 /** @description one action alone, such as `keys.create` */
                 action?: string | null;
+                /** @description acts of one key or person alone, such as `user:mira` */
+                actor?: string | null;
+                /** @description entries of one day alone, in UTC */
+                day?: string | null;
             };
             header?: never;
             path?: never;
@@ -7352,6 +8652,1112 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditPage"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    auth_api_auth_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Auth"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    clients_api_auth_clients_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeylessClientList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    by_password_api_auth_password_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedInAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    by_recovery_api_auth_recovery_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecoveryBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedInAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    sign_out_api_auth_sign_out_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    invitation_api_auth_invitation_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TokenBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    join_api_auth_join_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JoinBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Joined"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    first_code_api_auth_first_code_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodePrinted"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    start_api_auth_oidc__provider__start_get: {
+        parameters: {
+            query?: {
+                /** @description a path here */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                provider: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            302: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    finish_api_auth_oidc_finish_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FinishBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FinishedAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    ask_to_sign_in_api_auth_passkey_options_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Question"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    by_passkey_api_auth_passkey_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnswerBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedInAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    ask_to_join_api_auth_join_passkey_options_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JoiningBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Question"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    passkeys_api_me_passkeys_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    add_api_me_passkeys_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPasskeyBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyRecord"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    ask_for_new_api_me_passkeys_options_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Question"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    remove_api_me_passkeys__passkey_id__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                passkey_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    change_password_api_me_password_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPasswordBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    recovery_codes_api_me_recovery_codes_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodes"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    sessions_api_me_sessions_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    end_session_api_me_sessions__session_id__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    list_users_api_users_get: {
+        parameters: {
+            query?: {
+                /** @description 0 means 1000 */
+                limit?: number;
+                /** @description `next` of the page before */
+                cursor?: string | null;
+                tenant?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserPage"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    memory_users_api_users_memory_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemoryUsers"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    remove_user_api_users__user_id__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    change_user_api_users__user_id__patch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserRecord"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    reset_user_api_users__user_id__reset_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Link"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    list_invitations_api_invitations_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    invite_api_invitations_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Link"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    withdraw_api_invitations__invitation_id__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                invitation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    export_api_subjects__user_id__export_post: {
+        parameters: {
+            query?: {
+                project?: string | null;
+                /** @description whose user, for a caller who is admin and operator */
+                tenant?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description the user; slashes too, when they are encoded */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The archive; `about.json` in it names its files */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": string;
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    erase_api_subjects__user_id__erase_post: {
+        parameters: {
+            query?: {
+                project?: string | null;
+                /** @description whose user, for a caller who is admin and operator */
+                tenant?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description the user; slashes too, when they are encoded */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    list_holds_api_holds_get: {
+        parameters: {
+            query?: {
+                /** @description whose user, for a caller who is admin and operator */
+                tenant?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HoldList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    put_hold_api_holds__user_id__put: {
+        parameters: {
+            query?: {
+                project?: string | null;
+                /** @description whose user, for a caller who is admin and operator */
+                tenant?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description the user; slashes too, when they are encoded */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HoldBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HoldRecord"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    clear_hold_api_holds__user_id__delete: {
+        parameters: {
+            query?: {
+                project?: string | null;
+                /** @description whose user, for a caller who is admin and operator */
+                tenant?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description the user; slashes too, when they are encoded */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HoldList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    run_api_retention_run_post: {
+        parameters: {
+            query?: {
+                /** @description only count it */
+                dry_run?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetentionRun"];
                 };
             };
             /** @description An error, with its code */
@@ -9223,6 +11629,35 @@ export interface operations {
             };
         };
     };
+    usage_api_usage_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     list_discussions_api_discussions_get: {
         parameters: {
             query?: {
@@ -10944,6 +13379,64 @@ export interface operations {
             };
         };
     };
+    post_api_page_chat_completions: {
+        parameters: {
+            query?: {
+                /** @description or header `X-Mnemoir-Project`; `X-Etienne-Project`, which apps of Etienne send, means the same */
+                project?: string;
+                /** @description `true` recalls and remembers */
+                memoryEnabled?: string;
+            };
+            header?: {
+                /** @description `on` recalls and remembers */
+                "X-Memory"?: string;
+                /** @description whose memories */
+                "X-User-Id"?: string;
+                /** @description which conversation the chat belongs to */
+                "X-Conversation-Id"?: string;
+                /** @description the same one sent twice at a time runs once */
+                "X-Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChatCompletionBody"];
+            };
+        };
+        responses: {
+            /** @description The whole answer, or, streamed, its pieces one after the other */
+            200: {
+                headers: {
+                    /** @description the run that answered: GET /api/runs/{id} */
+                    "X-Workflow-Run-Id"?: string;
+                    /** @description the conversation it was kept in, percent-encoded */
+                    "X-Conversation-Id"?: string;
+                    /** @description how many memories were recalled */
+                    "X-Memory-Injected"?: string;
+                    /** @description names of members of the request that the model did not get */
+                    "X-Mnemoir-Dropped"?: string;
+                    /** @description the time that Mnemoir added */
+                    "X-Overhead-Duration-Ms"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatCompletion"];
+                    "text/event-stream": components["schemas"]["ChatCompletionChunk"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIErrorAnswer"];
+                };
+            };
+        };
+    };
     post_v1_completions: {
         parameters: {
             query?: {
@@ -11404,6 +13897,35 @@ export interface operations {
         };
     };
     get_models: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelList"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAIErrorAnswer"];
+                };
+            };
+        };
+    };
+    get_api_page_models: {
         parameters: {
             query?: never;
             header?: never;

@@ -37,7 +37,7 @@ export function LoadingState({ label = 'Loading' }: { label?: string }) {
   );
 }
 
-export const NOT_ALLOWED = 'Your key does not allow this';
+export const NOT_ALLOWED = 'Your role does not allow this';
 
 interface ErrorStateProps {
   error: unknown;
@@ -45,7 +45,7 @@ interface ErrorStateProps {
   onRetry?: () => void;
 }
 
-/** What failed, the server's own words about it, and a way to try again; for a key that may not, just that. */
+/** What failed, the server's own words about it, and a way to try again; for a role that may not, just that. */
 export function ErrorState({ error, title = 'Could not load this', onRetry }: ErrorStateProps) {
   if (error instanceof ApiError && error.code === 'forbidden')
     return (

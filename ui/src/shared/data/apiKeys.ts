@@ -54,6 +54,16 @@ export function useRevokeKey() {
   );
 }
 
+export type Tenant = components['schemas']['TenantRecord'];
+
+/** Adds a tenant, suspends one, or lets it go on. */
+export function usePutTenant() {
+  return useChange(
+    (body: { name: string; suspended: boolean }) => unwrap(client.PUT('/api/tenants', { body })),
+    [KEYS],
+  );
+}
+
 /** The tenants that the caller may make keys for. */
 export function useTenants() {
   return useQuery({

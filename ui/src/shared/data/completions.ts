@@ -1,4 +1,4 @@
-import { send } from '@/shared/api/client';
+import { isBySession, send } from '@/shared/api/client';
 import { ApiError, isOfNetwork, unreachable } from '@/shared/api/errors';
 import { addressOf, encoded } from '@/shared/api/paths';
 import type { components } from '@/shared/api/schema';
@@ -141,7 +141,8 @@ function completion(
     headers: { 'Content-Type': 'application/json', ...headers },
     body: JSON.stringify({ ...body, stream: true }),
   };
-  return read(addressOf('/v1/chat/completions', { project }), request, reading, signal);
+  const route = isBySession() ? '/api/page/chat/completions' : '/v1/chat/completions';
+  return read(addressOf(route, { project }), request, reading, signal);
 }
 
 /** Takes up an answer behind what was read of it. Throws `ended` for one that has ended meanwhile: it is stored. */

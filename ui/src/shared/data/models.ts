@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { client, unwrap } from '@/shared/api/client';
+import { client, isBySession, unwrap } from '@/shared/api/client';
 import { useSettings } from '../settings/settings';
 import { useMay } from './access';
 
@@ -7,7 +7,8 @@ import { useMay } from './access';
 export function useModels() {
   return useQuery({
     queryKey: ['models'],
-    queryFn: async () => (await unwrap(client.GET('/v1/models'))).data.map(model => model.id),
+    queryFn: async () =>
+      (await unwrap(client.GET(isBySession() ? '/api/page/models' : '/v1/models'))).data.map(model => model.id),
     enabled: useMay().read,
     staleTime: 60_000,
   });

@@ -1,6 +1,6 @@
 import { http, HttpResponse } from 'msw';
 import { setupServer } from 'msw/node';
-import type { Me } from '../data/access';
+import type { Auth, Me } from '../data/access';
 
 /** The server as tests play it; each test adds what it needs with `server.use(http.get(...))`. */
 export const server = setupServer(
@@ -22,8 +22,21 @@ const ADMIN: Me = {
   roles: ['admin'],
   projects: null,
   user: null,
+  configs: null,
   key: 'aaaaaaaa',
+  name: null,
+  signed_in: false,
   may: { read: true, write: true, admin: true, manage: true, server: true },
+};
+
+/** A server without users. */
+export const NOBODY: Auth = {
+  required: true,
+  has_users: false,
+  user: null,
+  csrf: null,
+  ways: { password: true, passkey: { available: true, reason: null }, oidc: [] },
+  secure: false,
 };
 
 /** A server that needs a key, and has got that of an admin, but for `less`. */
@@ -33,6 +46,7 @@ export function callsAs({ may, ...less }: Partial<Omit<Me, 'may'>> & { may?: Par
     http.get('*/api/ui', () =>
       HttpResponse.json({ version: '0.0.0', project: 'default', user: 'user', needs_key: true }),
     ),
+    http.get('*/api/auth', () => HttpResponse.json(NOBODY)),
     http.get('*/api/me', () => HttpResponse.json({ ...ADMIN, ...less, may: { ...ADMIN.may, ...may } })),
   );
 }

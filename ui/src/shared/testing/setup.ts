@@ -1,6 +1,7 @@
 import '@testing-library/jest-dom/vitest';
 import { notifications } from '@mantine/notifications';
 import { act, cleanup, configure } from '@testing-library/react';
+import { keepSession } from '../api/session';
 import { server } from './server';
 
 configure({ asyncUtilTimeout: 20_000 }); // how long `find…` waits: many may run at once on a small machine
@@ -34,5 +35,6 @@ afterEach(() => {
   server.resetHandlers();
   localStorage.clear();
   sessionStorage.clear();
+  keepSession(null);
 });
 afterAll(() => server.close());

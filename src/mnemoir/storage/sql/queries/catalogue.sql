@@ -10,6 +10,10 @@ ON CONFLICT (place) DO UPDATE
     SET stamp = excluded.stamp, messages = excluded.messages, embeddable = excluded.embeddable,
         embedded = excluded.embedded;
 
+-- name: messages
+-- The messages of every file at its last inspection, with its place, unsorted.
+SELECT place, messages FROM catalogue;
+
 -- name: conversations
 -- The conversations of one file with their last activity, unsorted; by the primary key.
 SELECT digest, used_at FROM catalogued_conversations WHERE place = :place;

@@ -11,11 +11,11 @@ UPDATE scopes SET changes = :changes, removals = :removals, next_seq = :next_seq
 INSERT INTO memories
     (scope_id, seq, id, kind, change, agent, app, conversation, role, speaker, said_at, effective_at, expires_at,
      valid_from, valid_until, content_hash, created_at, updated_at, expires_on, valid_to, replaced_by, text, metadata,
-     extra)
+     extra, origin)
 VALUES
     (:scope_id, :seq, :id, :kind, :change, :agent, :app, :conversation, :role, :speaker, :said_at, :effective_at,
      :expires_at, :valid_from, :valid_until, :content_hash, :created_at, :updated_at, :expires_on, :valid_to,
-     :replaced_by, :text, :metadata, :extra);
+     :replaced_by, :text, :metadata, :extra, :origin);
 
 -- name: put_entry
 -- Write or replace the words and the vector of a memory, or that it has none yet. For another text of a memory a
@@ -62,11 +62,11 @@ ON CONFLICT (scope_id, seq) DO UPDATE SET codes = excluded.codes;
 INSERT INTO memories
     (scope_id, seq, id, kind, change, agent, app, conversation, role, speaker, said_at, effective_at, expires_at,
      valid_from, valid_until, content_hash, created_at, updated_at, expires_on, valid_to, replaced_by, text, metadata,
-     extra)
+     extra, origin)
 SELECT scope_id, :seq, :copy_id, kind, :change, agent, app, conversation, role, speaker, said_at, effective_at,
        expires_at,
        valid_from, max(coalesce(valid_from, :until), :until), content_hash, created_at, updated_at, expires_on,
-       :now_text, id, :text, :metadata, :extra
+       :now_text, id, :text, :metadata, :extra, origin
   FROM memories WHERE scope_id = :scope_id AND seq = :of_seq;
 
 -- name: entry
@@ -85,10 +85,10 @@ VALUES (:scope_id, :seq, :terms, :terms_by, :model, :vector, :token_ids, :second
 SELECT codes FROM codes WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: rewrite_memory
--- Give a memory another text, valid from a time.
+-- Give a memory another text and its origin, valid from a time.
 UPDATE memories
-   SET text = :text, content_hash = :content_hash, updated_at = :updated_at, effective_at = :effective_at,
-       valid_from = :since, change = :change
+   SET text = :text, content_hash = :content_hash, origin = :origin, updated_at = :updated_at,
+       effective_at = :effective_at, valid_from = :since, change = :change
  WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: renew_memory

@@ -4,6 +4,9 @@ scope_id = :scope_id AND valid_to IS NULL
 AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
 AND (:conversation IS NULL OR conversation = :conversation)
 AND (:kind IS NULL OR kind = :kind)
+AND (:origin IS NULL OR :origin = coalesce(origin, CASE
+        WHEN kind = 'fact' THEN 'user' WHEN role IN ('assistant', 'tool', 'document') THEN role
+        WHEN role = 'function' THEN 'tool' ELSE 'api' END))
 AND (:hidden IS NULL OR :hidden = ((:horizon IS NOT NULL AND coalesce(effective_at < :horizon, 0))
                                    OR coalesce(expires_at <= :now, 0)))
 AND (:since IS NULL OR CASE :by WHEN 'updated' THEN effective_at ELSE said_at END >= :since)
@@ -26,7 +29,7 @@ WITH held (seq, id, at) AS (
      ORDER BY at IS NULL, at, CASE :sign WHEN 1 THEN id END, CASE :sign WHEN -1 THEN id END DESC LIMIT :limit
 )
 SELECT m.seq, m.id, m.text, m.created_at, m.updated_at, m.metadata, m.kind, m.agent, m.app, m.conversation, m.role,
-       m.speaker, m.expires_on, m.valid_to, m.replaced_by, m.extra
+       m.speaker, m.expires_on, m.valid_to, m.replaced_by, m.extra, m.origin
   FROM page CROSS JOIN memories AS m ON m.scope_id = :scope_id AND m.seq = page.seq
  ORDER BY page.at IS NULL, page.at, CASE :sign WHEN 1 THEN page.id END, CASE :sign WHEN -1 THEN page.id END DESC;
 

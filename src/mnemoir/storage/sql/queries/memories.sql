@@ -40,7 +40,7 @@ SELECT DISTINCT s.user FROM memories AS m CROSS JOIN scopes AS s ON s.id = m.sco
 -- name: memory
 -- One memory or closed state of a scope; at most one row, by the unique key.
 SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conversation, role, speaker, expires_on,
-       valid_to, replaced_by, extra
+       valid_to, replaced_by, extra, origin
   FROM memories
  WHERE id = :id AND scope_id = :scope_id
    AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
@@ -49,7 +49,7 @@ SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conver
 -- name: page
 -- Current memories of a scope that have neither decayed nor expired, newest first; by index memories_by_age.
 SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conversation, role, speaker, expires_on,
-       valid_to, replaced_by, extra
+       valid_to, replaced_by, extra, origin
   FROM memories
  WHERE scope_id = :scope_id AND valid_to IS NULL
    AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
@@ -70,7 +70,7 @@ SELECT count(*) FROM memories
 -- name: page_of_the_past
 -- What was current at an instant, newest first; by index memories_by_age.
 SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conversation, role, speaker, expires_on,
-       valid_to, replaced_by, extra
+       valid_to, replaced_by, extra, origin
   FROM memories
  WHERE scope_id = :scope_id
    AND (valid_from IS NULL OR valid_from <= :at) AND (valid_until IS NULL OR valid_until > :at)
@@ -93,7 +93,7 @@ SELECT count(*) FROM memories
 -- name: same_text
 -- Current facts of one normal form, the last renewed first; by index one_current_fact_of_a_text.
 SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conversation, role, speaker, expires_on,
-       valid_to, replaced_by, extra
+       valid_to, replaced_by, extra, origin
   FROM memories
  WHERE scope_id = :scope_id AND content_hash = :content_hash AND kind = 'fact' AND valid_to IS NULL
    AND (:agent IS NULL OR agent = :agent) AND (:app IS NULL OR app = :app)
@@ -104,7 +104,7 @@ SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conver
 -- The messages stored last in one conversation (NULL: those outside any), newest first; by index
 -- messages_of_conversation.
 SELECT seq, id, text, created_at, updated_at, metadata, kind, agent, app, conversation, role, speaker, expires_on,
-       valid_to, replaced_by, extra
+       valid_to, replaced_by, extra, origin
   FROM memories
  WHERE scope_id = :scope_id AND conversation IS :conversation AND kind = 'message' AND valid_to IS NULL
    AND agent IS :agent AND app IS :app

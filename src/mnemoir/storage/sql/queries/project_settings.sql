@@ -1,10 +1,13 @@
 -- name: load_settings
 -- The settings of a project; at most one row, by the primary key.
-SELECT memory_enabled, decay_days, search_limit, extraction_prompt, review FROM project_settings
+SELECT memory_enabled, decay_days, search_limit, extraction_prompt, review, pii_facts, pii_messages, pii_models
+  FROM project_settings
  WHERE tenant = :tenant AND project = :project;
 
 -- name: save_settings
 -- Replace the settings of a project.
 INSERT OR REPLACE INTO project_settings
-    (tenant, project, memory_enabled, decay_days, search_limit, extraction_prompt, review)
-VALUES (:tenant, :project, :memory_enabled, :decay_days, :search_limit, :extraction_prompt, :review);
+    (tenant, project, memory_enabled, decay_days, search_limit, extraction_prompt, review, pii_facts,
+     pii_messages, pii_models)
+VALUES (:tenant, :project, :memory_enabled, :decay_days, :search_limit, :extraction_prompt, :review, :pii_facts,
+        :pii_messages, :pii_models);

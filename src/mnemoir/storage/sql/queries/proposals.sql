@@ -74,8 +74,11 @@ DELETE FROM proposals WHERE scope_id = :scope_id AND id = :id RETURNING source_i
 SELECT id FROM proposals WHERE scope_id = :scope_id ORDER BY number DESC LIMIT -1 OFFSET :most;
 
 -- name: too_old
--- The proposals of all scopes from before a time; by index proposals_by_age.
-SELECT scope_id, id FROM proposals WHERE proposed_at < :since;
+-- The proposals of all scopes whose users are not on hold from before a time; by index proposals_by_age.
+SELECT scope_id, id FROM proposals
+ WHERE proposed_at < :since
+   AND NOT EXISTS (SELECT 1 FROM scopes AS s JOIN holds AS o ON o.tenant = s.tenant AND o.user = s.user
+                    WHERE s.id = proposals.scope_id);
 
 -- name: drop_unused_source
 -- Delete the turns of no event and no proposal; by their number.

@@ -60,7 +60,7 @@ SELECT c.seq, c.codes
 -- name: memories
 -- Some current memories (a JSON array of numbers) of a scope, unsorted; by the primary key.
 SELECT m.seq, m.id, m.text, m.created_at, m.updated_at, m.metadata, m.kind, m.agent, m.app, m.conversation, m.role,
-       m.speaker, m.expires_on, m.valid_to, m.replaced_by, m.extra
+       m.speaker, m.expires_on, m.valid_to, m.replaced_by, m.extra, m.origin
   FROM json_each(:seqs) AS wanted
   CROSS JOIN memories AS m ON m.scope_id = :scope_id AND m.seq = wanted.value
  WHERE m.valid_to IS NULL;
@@ -68,7 +68,7 @@ SELECT m.seq, m.id, m.text, m.created_at, m.updated_at, m.metadata, m.kind, m.ag
 -- name: memories_of_all_times
 -- The same with closed memories; by the primary key.
 SELECT m.seq, m.id, m.text, m.created_at, m.updated_at, m.metadata, m.kind, m.agent, m.app, m.conversation, m.role,
-       m.speaker, m.expires_on, m.valid_to, m.replaced_by, m.extra
+       m.speaker, m.expires_on, m.valid_to, m.replaced_by, m.extra, m.origin
   FROM json_each(:seqs) AS wanted
   CROSS JOIN memories AS m ON m.scope_id = :scope_id AND m.seq = wanted.value;
 

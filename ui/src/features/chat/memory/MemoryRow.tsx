@@ -5,6 +5,7 @@ import { MemoryEditor } from '@/shared/components/MemoryEditor';
 import { notifyFailure, notifyUndo } from '@/shared/components/notify';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
+import { useMay } from '@/shared/data/access';
 import { useDeleteMemories, useRestoreMemory } from '@/shared/data/memories/change';
 import type { Memory } from '@/shared/data/memories/list';
 import { useScope } from '@/shared/data/scope';
@@ -18,6 +19,7 @@ export function MemoryRow({ memory }: { memory: Memory }) {
   const [isEditing, setEditing] = useState(false);
   const row = useRef<HTMLLIElement>(null);
   const scope = useScope();
+  const mayWrite = useMay().write;
   const restore = useRestoreMemory(scope);
   const remove = useDeleteMemories(scope, {
     onSuccess: () => {
@@ -51,13 +53,17 @@ export function MemoryRow({ memory }: { memory: Memory }) {
       </div>
       {!isEditing && (
         <div className={classes.tools}>
-          <Tool name="Edit" onClick={() => setEditing(true)}>
-            <TbPencil size={16} />
-          </Tool>
+          {mayWrite && (
+            <Tool name="Edit" onClick={() => setEditing(true)}>
+              <TbPencil size={16} />
+            </Tool>
+          )}
           <HistoryPopover id={memory.id} />
-          <Tool name="Delete" onClick={() => remove.mutate([memory.id])} isBusy={remove.isPending}>
-            <TbTrash size={16} />
-          </Tool>
+          {mayWrite && (
+            <Tool name="Delete" onClick={() => remove.mutate([memory.id])} isBusy={remove.isPending}>
+              <TbTrash size={16} />
+            </Tool>
+          )}
         </div>
       )}
     </li>

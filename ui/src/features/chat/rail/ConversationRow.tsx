@@ -1,6 +1,7 @@
 import { useRef, useState } from 'react';
 import { Link } from 'react-router';
 import { Pieces } from '@/shared/components/Words';
+import { useMay } from '@/shared/data/access';
 import { useChangeConversation } from '@/shared/data/conversations/conversation';
 import type { Conversation } from '@/shared/data/conversations/list';
 import { useAddressParams } from '@/shared/hooks/useAddressParams';
@@ -23,6 +24,7 @@ export function ConversationRow({ conversation, onChosen }: ConversationRowProps
   const link = useRef<HTMLAnchorElement>(null);
   const { params } = useAddressParams();
   const rename = useChangeConversation(conversation.id);
+  const mayWrite = useMay().write;
   const forgetting = useForgetting(conversation);
   const forget = () => void forgetting(link.current?.closest<HTMLElement>('[role=group]') ?? null);
   const isCurrent = params.get('conversation') === conversation.id;
@@ -50,6 +52,7 @@ export function ConversationRow({ conversation, onChosen }: ConversationRowProps
         aria-current={isCurrent ? 'page' : undefined}
         onClick={onChosen}
         onKeyDown={event => {
+          if (!mayWrite) return;
           if (event.key === 'F2') setRenaming(true);
           if (event.key === 'Delete') forget();
         }}

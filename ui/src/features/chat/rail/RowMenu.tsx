@@ -2,6 +2,7 @@ import { ActionIcon, Menu } from '@mantine/core';
 import { TbBraces, TbDots, TbFileText, TbListDetails, TbPencil, TbTrash } from 'react-icons/tb';
 import { Link } from 'react-router';
 import { notifyFailure } from '@/shared/components/notify';
+import { useMay } from '@/shared/data/access';
 import { type Format, useExportConversation } from '@/shared/data/conversations/export';
 import type { Conversation } from '@/shared/data/conversations/list';
 import { nameOf } from './nameOf';
@@ -16,6 +17,7 @@ interface RowMenuProps {
 /** What can be done with a conversation. */
 export function RowMenu({ conversation, onRename, onForget }: RowMenuProps) {
   const exporting = useExportConversation(conversation.id, conversation.title ?? conversation.preview);
+  const mayWrite = useMay().write;
   const download = (format: Format) =>
     exporting.mutate(format, { onError: error => notifyFailure('Could not export', error) });
   return (
@@ -32,9 +34,11 @@ export function RowMenu({ conversation, onRename, onForget }: RowMenuProps) {
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item leftSection={<TbPencil size={16} aria-hidden />} onClick={onRename}>
-          Rename
-        </Menu.Item>
+        {mayWrite && (
+          <Menu.Item leftSection={<TbPencil size={16} aria-hidden />} onClick={onRename}>
+            Rename
+          </Menu.Item>
+        )}
         <Menu.Item
           component={Link}
           to={`/conversations?${new URLSearchParams({ id: conversation.id }).toString()}`}
@@ -48,14 +52,16 @@ export function RowMenu({ conversation, onRename, onForget }: RowMenuProps) {
         <Menu.Item leftSection={<TbBraces size={16} aria-hidden />} onClick={() => download('json')}>
           Export as JSON
         </Menu.Item>
-        <Menu.Divider />
-        <Menu.Item
-          className={classes.danger ?? ''}
-          leftSection={<TbTrash size={16} aria-hidden />}
-          onClick={onForget}
-        >
-          Delete
-        </Menu.Item>
+        {mayWrite && <Menu.Divider />}
+        {mayWrite && (
+          <Menu.Item
+            className={classes.danger ?? ''}
+            leftSection={<TbTrash size={16} aria-hidden />}
+            onClick={onForget}
+          >
+            Delete
+          </Menu.Item>
+        )}
       </Menu.Dropdown>
     </Menu>
   );

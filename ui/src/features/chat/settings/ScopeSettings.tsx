@@ -36,7 +36,7 @@ export function ScopeSettings() {
         known={own.projects ?? projects.map(one => one.project)}
         problemOf={name =>
           own.projects?.includes(name) === false
-            ? 'Your key is not for this project.'
+            ? 'You may not use this project.'
             : PROJECT_NAME.test(name)
               ? null
               : 'Letters, digits, “.”, “_” and “-”, starting with a letter, digit or “_”.'
@@ -50,7 +50,7 @@ export function ScopeSettings() {
 interface ScopeFieldProps {
   label: string;
   description: string;
-  /** The key is for this one alone. */
+  /** The caller sees this one alone. */
   isFixed: boolean;
   value: string;
   known: string[];
@@ -65,12 +65,7 @@ function ScopeField({ label, description, isFixed, value, known, problemOf, onCh
   const problem = name ? problemOf(name) : null;
   if (isFixed)
     return (
-      <TextInput
-        label={label}
-        description={`Your key is for this ${label.toLowerCase()} alone.`}
-        value={value}
-        readOnly
-      />
+      <TextInput label={label} description={`You see this ${label.toLowerCase()} alone.`} value={value} readOnly />
     );
   const keep = (chosen: string) => {
     if (!problemOf(chosen) && chosen !== value) onChange(chosen || null);

@@ -1,5 +1,6 @@
 import { Checkbox, Divider, SegmentedControl, Stack, Text, useMantineColorScheme } from '@mantine/core';
 import { useAbout } from '@/shared/data/about';
+import { useMe } from '@/shared/data/access';
 import { change, useSettings } from '@/shared/settings/settings';
 import { KeySettings } from './KeySettings';
 import { ScopeSettings } from './ScopeSettings';
@@ -8,6 +9,7 @@ import { ScopeSettings } from './ScopeSettings';
 export function SettingsForm() {
   const { memoryEnabled } = useSettings();
   const needsKey = useAbout().data?.needs_key ?? false;
+  const isPerson = useMe().signed_in;
   return (
     <Stack gap="md">
       <div>
@@ -23,7 +25,7 @@ export function SettingsForm() {
       </div>
       <Divider />
       <ScopeSettings />
-      {needsKey && (
+      {needsKey && !isPerson && (
         <>
           <Divider />
           <KeySettings />

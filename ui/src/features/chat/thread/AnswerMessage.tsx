@@ -2,6 +2,7 @@ import { ActionIcon, Tooltip } from '@mantine/core';
 import { TbPlayerStop, TbRefresh } from 'react-icons/tb';
 import { CopyButton } from '@/shared/components/CopyButton';
 import { Words } from '@/shared/components/Words';
+import { useMay } from '@/shared/data/access';
 import type { Message } from '@/shared/data/conversations/messages';
 import { wordsOf } from '@/shared/messages/content';
 import { LazyMarkdown } from './LazyMarkdown';
@@ -30,6 +31,7 @@ const ENDS: Record<string, string> = {
 export function AnswerMessage({ message, question, talk, isBusy }: AnswerMessageProps) {
   const { thinking, answer } = withoutThinking(wordsOf(message.content));
   const thoughts = thinking || thoughtsOf(message.run_id);
+  const mayWrite = useMay().write;
   const end = ENDS[message.finish_reason ?? ''];
   const canAskAgain = question !== undefined && otherFilesOf(question.content).length === 0;
   return (
@@ -52,18 +54,20 @@ export function AnswerMessage({ message, question, talk, isBusy }: AnswerMessage
       )}
       <div className={classes.actions}>
         <CopyButton text={answer} label="Copy answer" />
-        <Tooltip label="Regenerate answer">
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            size="sm"
-            aria-label="Regenerate answer"
-            disabled={isBusy || !canAskAgain}
-            onClick={() => question && void talk.regenerate(question)}
-          >
-            <TbRefresh size={16} />
-          </ActionIcon>
-        </Tooltip>
+        {mayWrite && (
+          <Tooltip label="Regenerate answer">
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              size="sm"
+              aria-label="Regenerate answer"
+              disabled={isBusy || !canAskAgain}
+              onClick={() => question && void talk.regenerate(question)}
+            >
+              <TbRefresh size={16} />
+            </ActionIcon>
+          </Tooltip>
+        )}
         <Branches message={message} conversation={talk.place.conversation} isBusy={isBusy} />
         <FootLine message={message} />
       </div>

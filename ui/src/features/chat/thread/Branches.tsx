@@ -1,6 +1,7 @@
 import { ActionIcon } from '@mantine/core';
 import { TbChevronLeft, TbChevronRight } from 'react-icons/tb';
 import { notifyFailure } from '@/shared/components/notify';
+import { useMay } from '@/shared/data/access';
 import type { Message } from '@/shared/data/conversations/messages';
 import { useBranch } from '@/shared/data/conversations/thread';
 import classes from './Message.module.css';
@@ -14,6 +15,7 @@ interface BranchesProps {
 /** ‹2/3›, where a message has others beside it. */
 export function Branches({ message, conversation, isBusy }: BranchesProps) {
   const branch = useBranch(conversation);
+  const mayWrite = useMay().write; // the branch that is shown is kept with the conversation
   const { siblings } = message;
   if (siblings.length < 2) return null;
   const at = siblings.indexOf(message.id);
@@ -34,7 +36,7 @@ export function Branches({ message, conversation, isBusy }: BranchesProps) {
         color="gray"
         size="sm"
         aria-label={step < 0 ? `Previous ${what}` : `Next ${what}`}
-        disabled={other === undefined || isBusy || branch.isPending}
+        disabled={!mayWrite || other === undefined || isBusy || branch.isPending}
         data-branch={`${message.id} ${step}`}
         onClick={() => {
           if (other !== undefined) void choose(other, step);

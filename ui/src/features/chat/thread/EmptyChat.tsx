@@ -1,6 +1,7 @@
 import { Alert, Button, Stack, Text, Title } from '@mantine/core';
 import { TbPlugConnectedX } from 'react-icons/tb';
 import { Link } from 'react-router';
+import { useMay } from '@/shared/data/access';
 import { useHealth } from '@/shared/data/about';
 import { useOllamaFound } from '@/shared/data/languageModel';
 import { useMemoryUse } from '@/shared/data/memoryUse';
@@ -17,6 +18,7 @@ const ASKING = ['What do you know about me?', 'What should I keep in mind when c
 export function EmptyChat({ talk }: { talk: Talk }) {
   const usesMemory = useMemoryUse();
   const { data: health } = useHealth();
+  const mayWrite = useMay().write;
   const isNew = talk.place.conversation === '';
   return (
     <div className={classes.frame}>
@@ -26,19 +28,22 @@ export function EmptyChat({ talk }: { talk: Talk }) {
         </Title>
         {!isNew && (
           <Text>
-            It was deleted, has not started, or belongs to another user or project. Send a message to start it.
+            It was deleted, has not started, or belongs to another user or project.
+            {mayWrite && ' Send a message to start it.'}
           </Text>
         )}
-        <MemoryChoice />
+        {mayWrite && <MemoryChoice />}
         {health?.llm === 'missing' && <NoModel />}
-        <Stack gap="xs">
-          {usesMemory && <ToRemember talk={talk} />}
-          {ASKING.map(text => (
-            <Suggestion key={text} onClick={() => writeDraft(talk.place, text)}>
-              {text}
-            </Suggestion>
-          ))}
-        </Stack>
+        {mayWrite && (
+          <Stack gap="xs">
+            {usesMemory && <ToRemember talk={talk} />}
+            {ASKING.map(text => (
+              <Suggestion key={text} onClick={() => writeDraft(talk.place, text)}>
+                {text}
+              </Suggestion>
+            ))}
+          </Stack>
+        )}
       </Stack>
     </div>
   );

@@ -4,6 +4,7 @@ import { TbBookmark, TbBookmarkOff } from 'react-icons/tb';
 import { Link } from 'react-router';
 import { notifyFailure } from '@/shared/components/notify';
 import { Words } from '@/shared/components/Words';
+import { useMay } from '@/shared/data/access';
 import type { Message } from '@/shared/data/conversations/messages';
 import {
   isOpen,
@@ -149,9 +150,10 @@ interface TakingProps {
 /** Takes it back, and takes that back: one button, so that the focus stays. */
 function Taking({ learned: { state, change_id, undone_by }, place, messageId }: TakingProps) {
   const undo = useUndoLearned(place, messageId);
+  const mayWrite = useMay().write;
   const isUndone = state === 'undone';
   const id = isUndone ? undone_by : change_id;
-  if (id === null) return null;
+  if (id === null || !mayWrite) return null;
   const onClick = () => {
     if (undo.isPending) return;
     undo.mutate(

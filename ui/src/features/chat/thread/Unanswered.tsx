@@ -1,4 +1,5 @@
 import { Button, Group, Text } from '@mantine/core';
+import { useMay } from '@/shared/data/access';
 import { useLiveAnswers } from '@/shared/data/conversations/liveAnswers';
 import type { Message } from '@/shared/data/conversations/messages';
 import { otherFilesOf } from './content';
@@ -15,13 +16,14 @@ interface UnansweredProps {
 export function Unanswered({ question, talk, isBusy }: UnansweredProps) {
   const { data: underWay, isPending } = useLiveAnswers(talk.place.conversation);
   const isUnderWay = underWay?.some(answer => answer.question_id === question.id && !hasEnded(answer.run_id));
+  const mayWrite = useMay().write;
   if (isPending || isUnderWay) return null;
   return (
     <Group gap="sm">
       <Text size="sm" c="dimmed">
         Not answered.
       </Text>
-      {otherFilesOf(question.content).length === 0 && (
+      {mayWrite && otherFilesOf(question.content).length === 0 && (
         <Button size="compact-sm" variant="default" disabled={isBusy} onClick={() => void talk.regenerate(question)}>
           Ask again
         </Button>

@@ -5,6 +5,7 @@ import { TbPencil } from 'react-icons/tb';
 import { CopyButton } from '@/shared/components/CopyButton';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
+import { useMay } from '@/shared/data/access';
 import type { Message } from '@/shared/data/conversations/messages';
 import { wordsOf } from '@/shared/messages/content';
 import { Branches } from './Branches';
@@ -22,6 +23,7 @@ interface UserMessageProps {
 
 export function UserMessage({ message, talk, isBusy }: UserMessageProps) {
   const [isEdited, setEdited] = useState(false);
+  const mayWrite = useMay().write;
   const editButton = useRef<HTMLButtonElement>(null);
   const text = wordsOf(message.content);
   const others = otherFilesOf(message.content);
@@ -53,19 +55,21 @@ export function UserMessage({ message, talk, isBusy }: UserMessageProps) {
             </span>
           )}
           <CopyButton text={text} label="Copy message" />
-          <Tooltip label="Edit message">
-            <ActionIcon
-              ref={editButton}
-              variant="subtle"
-              color="gray"
-              size="sm"
-              aria-label="Edit message"
-              disabled={isBusy || others.length > 0}
-              onClick={() => setEdited(true)}
-            >
-              <TbPencil size={16} />
-            </ActionIcon>
-          </Tooltip>
+          {mayWrite && (
+            <Tooltip label="Edit message">
+              <ActionIcon
+                ref={editButton}
+                variant="subtle"
+                color="gray"
+                size="sm"
+                aria-label="Edit message"
+                disabled={isBusy || others.length > 0}
+                onClick={() => setEdited(true)}
+              >
+                <TbPencil size={16} />
+              </ActionIcon>
+            </Tooltip>
+          )}
           <Branches message={message} conversation={talk.place.conversation} isBusy={isBusy} />
         </div>
       )}

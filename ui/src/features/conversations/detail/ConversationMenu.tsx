@@ -4,6 +4,7 @@ import { TbActivity, TbBrain, TbDotsVertical, TbDownload, TbEdit, TbEraser, TbTr
 import { Link } from 'react-router';
 import { confirm } from '@/shared/components/confirm';
 import { notifyFailure } from '@/shared/components/notify';
+import { useMay } from '@/shared/data/access';
 import { useChangeConversation, useForgetConversation } from '@/shared/data/conversations/conversation';
 import { type Format, formats, useExportConversation } from '@/shared/data/conversations/export';
 import type { Conversation } from '@/shared/data/conversations/list';
@@ -17,6 +18,7 @@ export function ConversationMenu({ conversation }: { conversation: Conversation 
   const { mutate: save } = useExportConversation(id, id);
   const forget = useForget(conversation);
   const clear = useClearContext(id);
+  const mayWrite = useMay().write;
   return (
     <>
       <Menu position="bottom-end" width="16rem">
@@ -26,12 +28,16 @@ export function ConversationMenu({ conversation }: { conversation: Conversation 
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item leftSection={<TbEdit aria-hidden />} onClick={editing.open}>
-            Edit details…
-          </Menu.Item>
-          <Menu.Item leftSection={<TbEraser aria-hidden />} onClick={() => void clear()}>
-            Clear context…
-          </Menu.Item>
+          {mayWrite && (
+            <>
+              <Menu.Item leftSection={<TbEdit aria-hidden />} onClick={editing.open}>
+                Edit details…
+              </Menu.Item>
+              <Menu.Item leftSection={<TbEraser aria-hidden />} onClick={() => void clear()}>
+                Clear context…
+              </Menu.Item>
+            </>
+          )}
           <Menu.Item
             component={Link}
             to={`/memories?source=${encodeURIComponent(id)}`}
@@ -57,10 +63,14 @@ export function ConversationMenu({ conversation }: { conversation: Conversation 
               {formats[format].name}
             </Menu.Item>
           ))}
-          <Menu.Divider />
-          <Menu.Item color="red" leftSection={<TbTrash aria-hidden />} onClick={() => void forget()}>
-            Delete…
-          </Menu.Item>
+          {mayWrite && (
+            <>
+              <Menu.Divider />
+              <Menu.Item color="red" leftSection={<TbTrash aria-hidden />} onClick={() => void forget()}>
+                Delete…
+              </Menu.Item>
+            </>
+          )}
         </Menu.Dropdown>
       </Menu>
       {isEditing && <EditDialog conversation={conversation} onClose={editing.close} />}

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
+import { useMay } from '@/shared/data/access';
 import { type Kind, type Overview, useDiscussion } from '@/shared/data/discussions/discussion';
 import classes from './Discussion.module.css';
 import { MemoryList } from './MemoryList';
@@ -28,6 +29,7 @@ function Remembered({ id, overview }: { id: string; overview: Overview }) {
   const [kind, setKind] = useState<Kind>(
     overview.chunk_summaries > 0 || overview.records === 0 ? 'summaries' : 'records',
   );
+  const mayWrite = useMay().write;
   const kinds = [
     { value: 'summaries', label: `Chunk summaries (${overview.chunk_summaries.toLocaleString()})` },
     { value: 'records', label: `Records (${overview.records.toLocaleString()})` },
@@ -39,7 +41,7 @@ function Remembered({ id, overview }: { id: string; overview: Overview }) {
           <Title order={3} size="h6">
             Rolling summary
           </Title>
-          <Rebuild id={id} />
+          {mayWrite && <Rebuild id={id} />}
         </div>
         {overview.summary ? (
           <>

@@ -8,7 +8,7 @@ import classes from './Discussion.module.css';
 
 interface SummaryCardProps {
   summary: ChunkSummary;
-  onForget: () => void;
+  onForget?: () => void;
 }
 
 export function SummaryCard({ summary, onForget }: SummaryCardProps) {

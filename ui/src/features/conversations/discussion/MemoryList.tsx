@@ -3,6 +3,7 @@ import { confirm } from '@/shared/components/confirm';
 import { notifyFailure } from '@/shared/components/notify';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { VirtualRows } from '@/shared/components/VirtualRows';
+import { useMay } from '@/shared/data/access';
 import {
   type ChunkSummary,
   type DiscussionRecord,
@@ -20,6 +21,7 @@ export function MemoryList({ id, kind }: { id: string; kind: Kind }) {
     kind,
   );
   const forget = useForget(id, kind);
+  const mayWrite = useMay().write;
   const all = useMemo(() => data?.pages.flatMap<ChunkSummary | DiscussionRecord>(page => page.results) ?? [], [data]);
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
@@ -40,11 +42,11 @@ export function MemoryList({ id, kind }: { id: string; kind: Kind }) {
       >
         {memory =>
           'hash' in memory ? (
-            <SummaryCard summary={memory} onForget={() => void forget(memory.id)} />
+            <SummaryCard summary={memory} {...(mayWrite && { onForget: () => void forget(memory.id) })} />
           ) : (
             <RecordCard
               record={memory}
-              {...(memory.chunk !== null && { onForget: () => void forget(memory.chunk as string) })}
+              {...(mayWrite && memory.chunk !== null && { onForget: () => void forget(memory.chunk as string) })}
             />
           )
         }

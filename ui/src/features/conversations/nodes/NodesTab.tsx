@@ -6,6 +6,7 @@ import { notifyFailure } from '@/shared/components/notify';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
+import { useMay } from '@/shared/data/access';
 import { type NodeMemory, useClearNodeMemory, useNodeMemories } from '@/shared/data/conversations/nodes';
 import { NodeRecords, RecordRows } from './NodeRecords';
 import classes from './Nodes.module.css';
@@ -19,6 +20,7 @@ const problems = {
 export function NodesTab({ id }: { id: string }) {
   const { data, error, refetch } = useNodeMemories(id);
   const clear = useClear(id);
+  const mayWrite = useMay().write;
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data) return <LoadingState label="Loading node memories" />;
   if (data.results.length === 0) {
@@ -35,13 +37,20 @@ export function NodesTab({ id }: { id: string }) {
         <Text size="sm" c="dimmed">
           {data.results.length === 1 ? '1 node remembers' : `${data.results.length} nodes remember`} this conversation
         </Text>
-        <Button size="xs" variant="default" leftSection={<TbEraser aria-hidden />} onClick={() => void clear(null)}>
-          Clear all…
-        </Button>
+        {mayWrite && (
+          <Button size="xs" variant="default" leftSection={<TbEraser aria-hidden />} onClick={() => void clear(null)}>
+            Clear all…
+          </Button>
+        )}
       </Group>
       <Stack gap="sm">
         {data.results.map(memory => (
-          <Memory key={memory.id} conversation={id} memory={memory} onClear={() => void clear(memory)} />
+          <Memory
+            key={memory.id}
+            conversation={id}
+            memory={memory}
+            onClear={mayWrite ? () => void clear(memory) : null}
+          />
         ))}
       </Stack>
     </div>
@@ -51,7 +60,8 @@ export function NodesTab({ id }: { id: string }) {
 interface MemoryProps {
   conversation: string;
   memory: NodeMemory;
-  onClear: () => void;
+  /** null where the caller may not. */
+  onClear: (() => void) | null;
 }
 
 function Memory({ conversation, memory, onClear }: MemoryProps) {
@@ -78,15 +88,17 @@ function Memory({ conversation, memory, onClear }: MemoryProps) {
             {memory.tokens.toLocaleString()} tokens · <Time value={memory.updated_at} ago />
           </Text>
         </div>
-        <Button
-          size="compact-sm"
-          variant="default"
-          className={classes.clear}
-          onClick={onClear}
-          aria-label={`Clear ${nameOf(memory)}…`}
-        >
-          Clear…
-        </Button>
+        {onClear && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            className={classes.clear}
+            onClick={onClear}
+            aria-label={`Clear ${nameOf(memory)}…`}
+          >
+            Clear…
+          </Button>
+        )}
       </Group>
       {memory.problem && (
         <Text size="sm" mt="xs" role="note">

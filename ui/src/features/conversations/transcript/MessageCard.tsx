@@ -6,6 +6,7 @@ import { CopyButton } from '@/shared/components/CopyButton';
 import { Markdown } from '@/shared/components/markdown/Markdown';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
+import { useMay } from '@/shared/data/access';
 import type { Message } from '@/shared/data/conversations/messages';
 import { StateMark } from '../window/StateMark';
 import type { MessageState } from '../window/states';
@@ -32,6 +33,7 @@ interface MessageCardProps {
 /** One message: who said it and when, what it says, and what can be done with it. */
 export const MessageCard = memo(function MessageCard(props: MessageCardProps) {
   const { conversation, message, siblings, isChosen, state, onBranch, onPin, onCopyBranch } = props;
+  const mayWrite = useMay().write;
   const words = wordsOf(message.content);
   return (
     <article
@@ -71,12 +73,16 @@ export const MessageCard = memo(function MessageCard(props: MessageCardProps) {
             </Anchor>
           )}
           <CopyButton text={words} label="Copy message" />
-          <Act label={message.pinned ? 'Unpin' : 'Pin (keep in windows)'} onClick={() => onPin(message)}>
-            {message.pinned ? <TbPinnedOff aria-hidden /> : <TbPin aria-hidden />}
-          </Act>
-          <Act label="New conversation from here" onClick={() => onCopyBranch(message.id)}>
-            <TbGitBranch aria-hidden />
-          </Act>
+          {mayWrite && (
+            <>
+              <Act label={message.pinned ? 'Unpin' : 'Pin (keep in windows)'} onClick={() => onPin(message)}>
+                {message.pinned ? <TbPinnedOff aria-hidden /> : <TbPin aria-hidden />}
+              </Act>
+              <Act label="New conversation from here" onClick={() => onCopyBranch(message.id)}>
+                <TbGitBranch aria-hidden />
+              </Act>
+            </>
+          )}
         </Group>
       </Group>
       <Files conversation={conversation} message={message} />

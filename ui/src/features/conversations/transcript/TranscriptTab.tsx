@@ -4,6 +4,7 @@ import { type ReactNode, useCallback } from 'react';
 import { TbGitFork } from 'react-icons/tb';
 import { notifyFailure } from '@/shared/components/notify';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
+import { useMay } from '@/shared/data/access';
 import { useBranchConversation } from '@/shared/data/conversations/conversation';
 import type { Conversation } from '@/shared/data/conversations/list';
 import { type Message, useBranches, usePinMessage } from '@/shared/data/conversations/messages';
@@ -115,6 +116,7 @@ interface OffThreadProps {
 /** Says that another branch is shown than the one that chats go on with, and lets them go on with this one. */
 function OffThread({ conversation, end, isEnd, onThread }: OffThreadProps) {
   const { mutate, isPending } = useSetHead(conversation.id);
+  const mayWrite = useMay().write;
   if (!end || end.on_thread) return null;
   const take = () =>
     mutate(
@@ -129,9 +131,11 @@ function OffThread({ conversation, end, isEnd, onThread }: OffThreadProps) {
       <Button size="compact-sm" variant="default" onClick={onThread}>
         Show that branch
       </Button>
-      <Button size="compact-sm" variant="light" loading={isPending} onClick={take}>
-        Continue with this branch
-      </Button>
+      {mayWrite && (
+        <Button size="compact-sm" variant="light" loading={isPending} onClick={take}>
+          Continue with this branch
+        </Button>
+      )}
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { useMemo, useState } from 'react';
 import { TbSparkles } from 'react-icons/tb';
 import { notifyFailure } from '@/shared/components/notify';
 import { ErrorState, LoadingState } from '@/shared/components/states';
+import { useMay } from '@/shared/data/access';
 import type { Message } from '@/shared/data/conversations/messages';
 import { type Strategy, useSummarise, type Window } from '@/shared/data/conversations/window';
 import { useAddress } from '../address';
@@ -52,7 +53,8 @@ function Tools({ conversation, window }: { conversation: string; window: Window 
   const [question, setQuestion] = useState(address.question);
   const later = useDebouncedCallback(change, 400);
   const { mutate, isPending } = useSummarise(conversation, address);
-  const summarises = window !== undefined && window.strategy !== 'simple';
+  const mayWrite = useMay().write;
+  const summarises = mayWrite && window !== undefined && window.strategy !== 'simple';
   return (
     <div className={classes.tools}>
       <NativeSelect

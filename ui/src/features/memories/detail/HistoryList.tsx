@@ -1,6 +1,7 @@
 import { Button, Text, Title } from '@mantine/core';
 import { notifyFailure } from '@/shared/components/notify';
 import { Time } from '@/shared/components/Time';
+import { useMay } from '@/shared/data/access';
 import { useRestoreMemory } from '@/shared/data/memories/change';
 import type { HistoryEvent } from '@/shared/data/memories/details';
 import type { ListedMemory } from '@/shared/data/memories/list';
@@ -18,6 +19,7 @@ interface HistoryListProps {
 /** What happened to a memory, the newest first, each change with what it changed. */
 export function HistoryList({ owner, memory, events }: HistoryListProps) {
   const restore = useRestoreMemory(owner);
+  const mayWrite = useMay().write;
   const goBack = (event: HistoryEvent) =>
     restore.mutate(
       { id: memory.id, to: event.id },
@@ -41,7 +43,7 @@ export function HistoryList({ owner, memory, events }: HistoryListProps) {
               <Time value={event.created_at} />
             </div>
             <ChangedWords before={event.old_memory} after={event.new_memory} />
-            {event.new_memory !== null && event.new_memory !== memory.memory && (
+            {mayWrite && event.new_memory !== null && event.new_memory !== memory.memory && (
               <Button size="compact-xs" variant="subtle" loading={restore.isPending} onClick={() => goBack(event)}>
                 Restore this version
               </Button>

@@ -7,6 +7,7 @@ import { MemoryEditor } from '@/shared/components/MemoryEditor';
 import { notifyFailure } from '@/shared/components/notify';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { Words } from '@/shared/components/Words';
+import { useMay } from '@/shared/data/access';
 import { useEditMemory, useRestoreMemory } from '@/shared/data/memories/change';
 import { useMemoryDetails } from '@/shared/data/memories/details';
 import type { ListedMemory } from '@/shared/data/memories/list';
@@ -66,6 +67,7 @@ interface StatementProps {
 }
 
 function Statement({ owner, memory, onDelete }: StatementProps) {
+  const mayWrite = useMay().write;
   const [isEditing, setEditing] = useState(false);
   if (isEditing)
     return <MemoryEditor scope={owner} memory={memory} label="Memory text" onDone={() => setEditing(false)} />;
@@ -78,13 +80,27 @@ function Statement({ owner, memory, onDelete }: StatementProps) {
         <TakeBack owner={owner} memory={memory} />
       ) : (
         <Group gap="xs">
-          <Button size="xs" variant="default" leftSection={<TbPencil size={15} />} onClick={() => setEditing(true)}>
-            Edit
-          </Button>
-          <Confirm owner={owner} memory={memory} />
-          <Button size="xs" variant="default" leftSection={<TbTrash size={15} />} onClick={() => onDelete(memory.id)}>
-            Delete
-          </Button>
+          {mayWrite && (
+            <>
+              <Button
+                size="xs"
+                variant="default"
+                leftSection={<TbPencil size={15} />}
+                onClick={() => setEditing(true)}
+              >
+                Edit
+              </Button>
+              <Confirm owner={owner} memory={memory} />
+              <Button
+                size="xs"
+                variant="default"
+                leftSection={<TbTrash size={15} />}
+                onClick={() => onDelete(memory.id)}
+              >
+                Delete
+              </Button>
+            </>
+          )}
           <CopyButton text={memory.memory} label="Copy memory" />
         </Group>
       )}
@@ -110,25 +126,28 @@ function Confirm({ owner, memory }: { owner: Scope; memory: ListedMemory }) {
 
 function TakeBack({ owner, memory }: { owner: Scope; memory: ListedMemory }) {
   const restore = useRestoreMemory(owner);
+  const mayWrite = useMay().write;
   return (
     <Group gap="xs">
       <Text size="sm" c="dimmed">
         This memory was deleted.
       </Text>
-      <Button
-        size="xs"
-        variant="light"
-        leftSection={<TbRestore size={15} />}
-        loading={restore.isPending}
-        onClick={() =>
-          restore.mutate(
-            { id: memory.id },
-            { onError: error => notifyFailure('Could not restore the memory', error) },
-          )
-        }
-      >
-        Restore
-      </Button>
+      {mayWrite && (
+        <Button
+          size="xs"
+          variant="light"
+          leftSection={<TbRestore size={15} />}
+          loading={restore.isPending}
+          onClick={() =>
+            restore.mutate(
+              { id: memory.id },
+              { onError: error => notifyFailure('Could not restore the memory', error) },
+            )
+          }
+        >
+          Restore
+        </Button>
+      )}
     </Group>
   );
 }

@@ -8,6 +8,7 @@ import type { ListedMemory } from '@/shared/data/memories/list';
 import { sentenceOf } from '../list/DecayMeter';
 import { DecayMeter } from '../list/DecayMeter';
 import classes from './detail.module.css';
+import { ORIGIN_NAMES } from './reasons';
 
 /** What is known of a memory besides its words. */
 export function Properties({ memory }: { memory: ListedMemory }) {
@@ -27,6 +28,7 @@ export function Properties({ memory }: { memory: ListedMemory }) {
         </div>
       </Property>
       <Property name="Kind">{memory.kind === 'fact' ? 'Fact' : 'Message'}</Property>
+      <Property name="Origin">{ORIGIN_NAMES[memory.origin]}</Property>
       <Property name="Learned">
         <Time value={memory.created_at} />
       </Property>

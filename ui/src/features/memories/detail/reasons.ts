@@ -1,4 +1,16 @@
 import type { HistoryEvent } from '@/shared/data/memories/details';
+import type { Origin } from '@/shared/data/memories/list';
+
+/** Where the words of a memory come from. */
+export const ORIGIN_NAMES: Record<Origin, string> = {
+  user: 'The user',
+  assistant: 'The assistant',
+  tool: 'A tool',
+  document: 'A document',
+  import: 'An import',
+  api: 'A client',
+  person: 'Edited by hand',
+};
 
 const REASONS: Record<string, string> = {
   extracted: 'Learned',
@@ -13,6 +25,7 @@ const REASONS: Record<string, string> = {
   restored: 'Restored',
   merged: 'Merged',
   undone: 'Undone',
+  suspected_instruction: 'May be an instruction to a model',
 };
 const EVENTS = { ADD: 'Added', UPDATE: 'Changed', DELETE: 'Deleted' };
 

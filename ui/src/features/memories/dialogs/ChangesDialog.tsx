@@ -2,6 +2,7 @@ import { Button, Modal, Text } from '@mantine/core';
 import { notifyFailure } from '@/shared/components/notify';
 import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
 import { Time } from '@/shared/components/Time';
+import { useMay } from '@/shared/data/access';
 import { type ChangedRow, type LoggedChange, useChanges, useUndo } from '@/shared/data/memories/changes';
 import type { Scope } from '@/shared/data/scope';
 import { ChangedWords } from '../detail/ChangedWords';
@@ -57,15 +58,17 @@ interface ChangeProps {
 
 function Change({ change, isBusy, onUndo }: ChangeProps) {
   const { rows, undone_by: undoneBy } = change;
+  const mayWrite = useMay().write;
   return (
     <li className={classes.group}>
       <div className={classes.changeHead}>
         <Time value={change.created_at} />
-        {undoneBy === null ? (
+        {undoneBy === null && mayWrite && (
           <Button size="compact-sm" variant="default" disabled={isBusy} onClick={onUndo}>
             {change.undo_of === null ? 'Undo' : 'Redo'}
           </Button>
-        ) : (
+        )}
+        {undoneBy !== null && (
           <Text size="xs" c="dimmed">
             Undone
           </Text>

@@ -6,7 +6,7 @@ import { Time } from '@/shared/components/Time';
 import { type Proposal, useApprove, useEditProposal, useRefuse } from '@/shared/data/memories/proposals';
 import type { Scope } from '@/shared/data/scope';
 import { ChangedWords } from '../detail/ChangedWords';
-import { reasonInWords } from '../detail/reasons';
+import { ORIGIN_NAMES, reasonInWords } from '../detail/reasons';
 import classes from './dialogs.module.css';
 
 interface RowProps {
@@ -24,6 +24,7 @@ export function ProposalRow({ owner, proposal, selector }: RowProps) {
   const approve = useApprove(owner);
   const refuse = useRefuse(owner);
   const isBusy = approve.isPending || refuse.isPending;
+  const isSuspected = proposal.reason === 'suspected_instruction';
   return (
     <li className={classes.group}>
       <div className={classes.changeHead}>
@@ -33,6 +34,7 @@ export function ProposalRow({ owner, proposal, selector }: RowProps) {
             {EVENTS[event]}
           </Text>
           <span>{reasonInWords(proposal)}</span>
+          {proposal.origin && <span>· {ORIGIN_NAMES[proposal.origin]}</span>}
         </Group>
         <Time value={proposal.created_at} />
       </div>
@@ -53,7 +55,7 @@ export function ProposalRow({ owner, proposal, selector }: RowProps) {
           )}
           <Group gap="xs" mt="xs">
             <Button size="compact-sm" disabled={isBusy} onClick={() => approve.mutate(id)}>
-              Approve
+              {isSuspected ? 'Keep' : 'Approve'}
             </Button>
             {event !== 'DELETE' && (
               <Button size="compact-sm" variant="default" disabled={isBusy} onClick={() => setEdited(true)}>
@@ -68,7 +70,7 @@ export function ProposalRow({ owner, proposal, selector }: RowProps) {
                 refuse.mutate(id, { onError: error => notifyFailure('Could not refuse the proposal', error) })
               }
             >
-              Refuse
+              {isSuspected ? 'Discard' : 'Refuse'}
             </Button>
           </Group>
         </>

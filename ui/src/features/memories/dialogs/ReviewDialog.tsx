@@ -31,7 +31,7 @@ function Queue({ owner }: { owner: Scope }) {
     return (
       <EmptyState
         title="Nothing to review"
-        hint="In projects with review, new memories wait here until you approve them."
+        hint="What may be an instruction to a model waits here, and in projects with review what was learned."
       />
     );
   return (

@@ -2,6 +2,7 @@ import { Badge, Checkbox } from '@mantine/core';
 import { TbTimelineEvent } from 'react-icons/tb';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
+import { ORIGIN_NAMES } from '../detail/reasons';
 import { DecayMeter } from './DecayMeter';
 import classes from './list.module.css';
 import type { Row } from './rows';
@@ -46,6 +47,9 @@ export function MemoryRow({ row, view, most, isSelected, onSelect }: MemoryRowPr
         </div>
         <div className={classes.meta}>
           {row.kind === 'message' && <span>message</span>}
+          {memory.origin && memory.origin !== 'user' && memory.origin !== 'api' && (
+            <span>{ORIGIN_NAMES[memory.origin].toLowerCase()}</span>
+          )}
           <Time value={memory.created_at} ago />
           {isChanged && (
             <span>

@@ -1,5 +1,6 @@
 import { Button, Group, Text } from '@mantine/core';
 import { useMemo } from 'react';
+import { useMay } from '@/shared/data/access';
 import type { Scope } from '@/shared/data/scope';
 import { useDialog } from '@/shared/hooks/useDialog';
 import { MergeDialog } from '../dialogs/MergeDialog';
@@ -40,7 +41,9 @@ interface ShownProps {
 export function Shown({ told, hint, owner, onView, ...list }: ShownProps) {
   const present = useMemo(() => list.rows.map(row => row.memory.id), [list.rows]);
   const selection = useSelection(present);
+  const mayWrite = useMay().write;
   const remove = (ids: string[]) => {
+    if (!mayWrite) return; // the key Delete asks for it, too
     const going = new Set(ids); // taken back, they are not selected any more
     selection.set([...selection.ids].filter(id => !going.has(id)));
     list.onDelete(ids);
@@ -59,17 +62,21 @@ export function Shown({ told, hint, owner, onView, ...list }: ShownProps) {
             <Text size="xs" fw={600} role="status">
               {selected.length} selected
             </Text>
-            <Button size="compact-xs" variant="default" onClick={() => remove(selected.map(memory => memory.id))}>
-              Delete
-            </Button>
-            <Button
-              size="compact-xs"
-              variant="default"
-              disabled={selected.length < 2 || selected.length > 100}
-              onClick={() => open('merge')}
-            >
-              Merge…
-            </Button>
+            {mayWrite && (
+              <>
+                <Button size="compact-xs" variant="default" onClick={() => remove(selected.map(memory => memory.id))}>
+                  Delete
+                </Button>
+                <Button
+                  size="compact-xs"
+                  variant="default"
+                  disabled={selected.length < 2 || selected.length > 100}
+                  onClick={() => open('merge')}
+                >
+                  Merge…
+                </Button>
+              </>
+            )}
             <Button size="compact-xs" variant="subtle" onClick={() => selection.set([])}>
               Select none
             </Button>

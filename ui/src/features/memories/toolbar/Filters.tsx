@@ -1,6 +1,7 @@
 import { CloseButton, NativeSelect, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { isByChange } from '@/shared/data/memories/list';
+import { ORIGIN_NAMES } from '../detail/reasons';
 import type { Place } from '../place';
 
 interface FiltersProps {
@@ -14,6 +15,10 @@ const KINDS = [
   { value: '', label: 'All kinds' },
   { value: 'fact', label: 'Facts' },
   { value: 'message', label: 'Messages' },
+];
+const ORIGINS = [
+  { value: '', label: 'Any origin' },
+  ...Object.entries(ORIGIN_NAMES).map(([value, label]) => ({ value, label })),
 ];
 const AGES = [
   { value: '', label: 'Any age' },
@@ -39,7 +44,7 @@ const TIMES = [
   { value: 'updated_desc', label: 'Changed' },
 ];
 
-/** Kind, age, what has decayed, order and the conversation a memory came from. */
+/** Kind, origin, age, what has decayed, order and the conversation a memory came from. */
 export function Filters({ place, isSearch, go }: FiltersProps) {
   const ages = AGES.some(age => age.value === place.age)
     ? AGES
@@ -52,6 +57,13 @@ export function Filters({ place, isSearch, go }: FiltersProps) {
         data={KINDS}
         value={place.kind}
         onChange={event => go({ kind: event.currentTarget.value as Place['kind'] })}
+      />
+      <NativeSelect
+        size="xs"
+        label="Origin"
+        data={ORIGINS}
+        value={place.origin}
+        onChange={event => go({ origin: event.currentTarget.value as Place['origin'] })}
       />
       <NativeSelect
         size="xs"

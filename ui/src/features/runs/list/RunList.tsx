@@ -18,7 +18,7 @@ interface RunListProps {
   onLive: (isLive: boolean) => void;
 }
 
-const ROW_PX = 92;
+const ROW_PX = 58;
 
 /** The last runs, newest first; more are loaded when the end comes into sight. */
 export function RunList({ filters, chosen, marked, isFollowing, addressOf, onMark, onLive }: RunListProps) {
@@ -31,6 +31,7 @@ export function RunList({ filters, chosen, marked, isFollowing, addressOf, onMar
   if (list.isError) return <ErrorState error={list.error} onRetry={() => void list.refetch()} />;
   if (list.isPending) return <LoadingState label="Loading runs" />;
   if (!list.runs.length) return <NoRuns isNarrowed={Object.values(filters).some(Boolean)} />;
+  const tellsUser = new Set(list.runs.map(run => run.user_id)).size > 1;
   return (
     <VirtualRows
       items={list.runs}
@@ -47,6 +48,7 @@ export function RunList({ filters, chosen, marked, isFollowing, addressOf, onMar
           to={addressOf({ id: run.id, node: null, compare: null })}
           isChosen={run.id === chosen}
           isMarked={marked.includes(run.id)}
+          tellsUser={tellsUser}
           onMark={() => onMark(run.id)}
         />
       )}

@@ -12,14 +12,15 @@ interface RunRowProps {
   to: string;
   isChosen: boolean;
   isMarked: boolean;
+  /** Whether to say whose run it is: among runs of one user that is told once, by the page. */
+  tellsUser: boolean;
   onMark: () => void;
 }
 
-/** A run in the list: how it ended, what was asked, what ran, how long, and for whom. */
-export function RunRow({ run, to, isChosen, isMarked, onMark }: RunRowProps) {
+/** A run in the list: how it ended, what was asked, and below that in one line when, by what and with how much. */
+export function RunRow({ run, to, isChosen, isMarked, tellsUser, onMark }: RunRowProps) {
   const workflow = run.workflow || (run.status === 'running' ? 'Starting…' : 'No workflow');
   const name = run.question || workflow;
-  const ran = [name !== workflow && workflow, run.model].filter(Boolean).join(' · ');
   return (
     <div className={classes.row} data-chosen={isChosen || undefined}>
       <Link className={classes.link} to={to} aria-current={isChosen ? 'true' : undefined}>
@@ -31,20 +32,20 @@ export function RunRow({ run, to, isChosen, isMarked, onMark }: RunRowProps) {
             </bdi>
             <span className={classes.span}>{run.status === 'running' ? '' : span(run.duration_ms)}</span>
           </span>
-          {ran && (
-            <bdi className={classes.quiet}>
-              <Pieces text={ran} />
-            </bdi>
-          )}
           <span className={classes.figures}>
             <Time value={run.started_at} ago />
+            {[name !== workflow && workflow, tellsUser && run.user_id].map(
+              text =>
+                text && (
+                  <bdi key={text}>
+                    <Pieces text={text} />
+                  </bdi>
+                ),
+            )}
             {figuresOf(run).map(figure => (
               <span key={figure}>{figure}</span>
             ))}
           </span>
-          <bdi className={classes.quiet}>
-            <Pieces text={whose(run)} />
-          </bdi>
           {run.error && (
             <bdi className={classes.error}>
               <Pieces text={run.error.slice(0, 200)} />
@@ -65,12 +66,8 @@ export function RunRow({ run, to, isChosen, isMarked, onMark }: RunRowProps) {
 
 function figuresOf(run: RunListed): string[] {
   return [
-    counted(run.nodes, 'node', 'nodes'),
+    run.nodes > 1 ? counted(run.nodes, 'node', 'nodes') : '',
     run.memories ? counted(run.memories, 'memory', 'memories') : '',
     tokens(run),
   ].filter(Boolean);
-}
-
-function whose(run: RunListed): string {
-  return [run.user, run.user_id, run.conversation].filter(Boolean).join(' · ');
 }

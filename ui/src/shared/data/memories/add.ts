@@ -19,7 +19,7 @@ export function useAddMemory({ user, project }: Scope, more?: More<Added, Additi
       unwrap(
         client.POST('/api/memories', {
           params: { query: { project } },
-          body: { messages: [{ role: 'user', content: text }], user_id: user, infer },
+          body: { messages: [{ role: 'user', content: text }], user_id: user, infer, origin: 'person' },
         }),
       ),
     MEMORIES_CHANGED,

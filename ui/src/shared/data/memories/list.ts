@@ -8,10 +8,13 @@ import { memoryKeys as keys } from './keys';
 export type Memory = components['schemas']['MemoryRecord'];
 export type ListedMemory = components['schemas']['ListedMemory'];
 export type Hit = components['schemas']['Hit'];
+/** Where the words of a memory come from. */
+export type Origin = ListedMemory['origin'];
 
 /** What a list is narrowed by; "" for nothing. */
 export interface Conditions {
   kind: '' | 'fact' | 'message';
+  origin: '' | Origin;
   since: string;
   source: string;
   words: string;
@@ -41,7 +44,7 @@ export function useMemories(scope: Scope) {
 
 /** The memories that meet the conditions, page by page. */
 export function useMemoryList(scope: Scope, conditions: Conditions, enabled: boolean) {
-  const { kind, since, source, words, hidden, order } = conditions;
+  const { kind, origin, since, source, words, hidden, order } = conditions;
   const list = useInfiniteQuery({
     queryKey: [...keys.list(scope), conditions],
     queryFn: ({ pageParam, signal }) => {
@@ -51,6 +54,7 @@ export function useMemoryList(scope: Scope, conditions: Conditions, enabled: boo
         order,
         limit: PAGE,
         ...(kind && { kind }),
+        ...(origin && { origin }),
         ...(since && { since }),
         ...(source && { source }),
         ...(words && { q: words }),
@@ -84,12 +88,13 @@ export function useMemorySearch(scope: Scope, question: string, conditions: Cond
   });
 }
 
-function explained({ kind, since, source, hidden, order }: Conditions) {
+function explained({ kind, origin, since, source, hidden, order }: Conditions) {
   return {
     limit: MOST_FOUND,
     explain: true,
     hidden,
     ...(kind && { kind }),
+    ...(origin && { origin }),
     ...(since && { since, by: isByChange(order) ? ('updated' as const) : ('created' as const) }),
     ...(source && { source }),
   };

@@ -1,6 +1,6 @@
 -- part: columns
 k.id, k.hash, k.tenant, k.projects, k.user, k.role, k.label, k.created_at, k.created_by, k.expires_at, k.revoked_at,
-       k.replaced_by, k.last_used_at
+       k.replaced_by, k.last_used_at, k.configs
 
 -- name: key
 -- One key, and whether its tenant is suspended; at most one row, by the primary key.
@@ -14,18 +14,32 @@ SELECT {columns}
  WHERE (:tenant IS NULL OR k.tenant = :tenant) AND (k.created_at, k.id) > (:after, :after_id)
  ORDER BY k.created_at, k.id LIMIT :limit;
 
+-- name: keys_of_user
+-- The keys that are bound to a user, oldest first; by index api_keys_of_tenant.
+SELECT {columns} FROM api_keys AS k WHERE k.tenant = :tenant AND k.user = :user ORDER BY k.created_at, k.id;
+
+-- name: users_of_keys
+-- The tenants and users that keys are bound to, each once; by looking at all.
+SELECT DISTINCT tenant, user FROM api_keys WHERE user IS NOT NULL;
+
+-- name: erase_user
+-- End the keys of a user, and replace the name; by index api_keys_of_tenant.
+UPDATE api_keys SET user = :name, label = '', revoked_at = min(coalesce(revoked_at, :at), :at)
+ WHERE tenant = :tenant AND user = :user;
+
 -- name: any_key
--- A row when any key was ever made, whatever became of it.
-SELECT 1 FROM api_keys LIMIT 1;
+-- A row when any key or user was ever made, whatever became of it.
+SELECT 1 FROM api_keys UNION ALL SELECT 1 FROM access WHERE name = 'users_made' LIMIT 1;
 
 -- name: two_keys
--- Two rows when at least two keys were not revoked.
-SELECT 1 FROM api_keys WHERE revoked_at IS NULL LIMIT 2;
+-- Two rows when at least two keys were not revoked, or users not disabled.
+SELECT 1 FROM api_keys WHERE revoked_at IS NULL UNION ALL SELECT 1 FROM users WHERE disabled_at IS NULL LIMIT 2;
 
 -- name: put_key
 -- Store a new key.
-INSERT INTO api_keys (id, hash, tenant, projects, user, role, label, created_at, created_by, expires_at)
-VALUES (:id, :hash, :tenant, :projects, :user, :role, :label, :created_at, :created_by, :expires_at);
+INSERT INTO api_keys (id, hash, tenant, projects, user, role, label, created_at, created_by, expires_at,
+                      configs)
+VALUES (:id, :hash, :tenant, :projects, :user, :role, :label, :created_at, :created_by, :expires_at, :configs);
 
 -- name: end_key
 -- End a key at a time, unless it ends before; note what replaces it.
@@ -62,3 +76,7 @@ REPLACE INTO access (name, value) VALUES (:name, :value);
 -- name: undecide
 -- Take back what was decided.
 DELETE FROM access WHERE name = :name;
+
+-- name: suspended
+-- The names of suspended tenants.
+SELECT name FROM tenants WHERE suspended_at IS NOT NULL;

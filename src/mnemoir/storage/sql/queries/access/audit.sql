@@ -1,5 +1,5 @@
 -- part: columns
-number, at, tenant, actor, action, target, result, request_id, address, of, count, chain
+number, at, tenant, actor, action, target, user, result, request_id, address, of, count, names, subject, chain
 
 -- name: last
 -- The last row's number and chain; at most one row, by the primary key.
@@ -7,8 +7,27 @@ SELECT number, chain FROM audit ORDER BY number DESC LIMIT 1;
 
 -- name: put
 -- Append a row.
-INSERT INTO audit (number, at, tenant, actor, action, target, result, request_id, address, of, count, chain)
-VALUES (:number, :at, :tenant, :actor, :action, :target, :result, :request_id, :address, :of, :count, :chain);
+INSERT INTO audit
+    (number, at, tenant, actor, action, target, user, result, request_id, address, of, count, names, subject, chain)
+VALUES
+    (:number, :at, :tenant, :actor, :action, :target, :user, :result, :request_id, :address, :of, :count, :names,
+     :subject, :chain);
+
+-- name: of_subject
+-- The rows about a user, in order; by index audit_of_subject.
+SELECT {columns} FROM audit WHERE subject = :subject ORDER BY number;
+
+-- name: erase_names
+-- Erase the names in the rows about a user; by index audit_of_subject.
+UPDATE audit SET target = '', user = '', address = '' WHERE subject = :subject AND (user <> '' OR address <> '');
+
+-- name: erasure
+-- A row when a user was erased; by index audit_of_subject.
+SELECT 1 FROM audit WHERE subject = :subject AND action = :action AND result = 'done' LIMIT 1;
+
+-- name: erased_subjects
+-- The users who were erased, each once; by looking at all.
+SELECT DISTINCT subject FROM audit WHERE action = :action AND result = 'done' AND subject IS NOT NULL;
 
 -- name: after
 -- Rows after a number, in order; by the primary key.
@@ -18,7 +37,7 @@ SELECT {columns} FROM audit WHERE number > :after ORDER BY number LIMIT :limit;
 -- Rows before a number, newest first, of a tenant, or of all for NULL; by the primary key or index audit_of_tenant.
 SELECT {columns} FROM audit
  WHERE number < :before AND (:tenant IS NULL OR tenant = :tenant) AND (:action IS NULL OR action = :action)
-   AND (:actor IS NULL OR actor = :actor)
+   AND (:actor IS NULL OR actor = :actor) AND (:day IS NULL OR substr(at, 1, 10) = :day)
  ORDER BY number DESC LIMIT :limit;
 
 -- name: open

@@ -77,6 +77,17 @@ ON CONFLICT (day, tenant, project, user_id) DO UPDATE
 -- The tokens of all users on each day since one, in order of day; by the primary key.
 SELECT day, sum(input_tokens), sum(output_tokens) FROM tokens WHERE day >= :since GROUP BY day ORDER BY day;
 
+-- name: projects_of
+-- The projects in which a user has runs or tokens, by name; by looking at all.
+SELECT project FROM runs WHERE tenant = :tenant AND user_id = :user_id
+UNION SELECT project FROM tokens WHERE tenant = :tenant AND user_id = :user_id
+ORDER BY 1;
+
+-- name: tokens_of
+-- The tokens of each day of a user, in order of day; by looking at all.
+SELECT day, input_tokens, output_tokens FROM tokens
+ WHERE tenant = :tenant AND project = :project AND user_id = :user_id ORDER BY day;
+
 -- name: drop_old_tokens
 -- Delete the tokens of days before one; by the primary key.
 DELETE FROM tokens WHERE day < :since;

@@ -1,0 +1,1 @@
+"""Sign-in of people: users and their invitations, passwords, passkeys and sessions."""

@@ -1,0 +1,1 @@
+"""What users and tenants have used, and the quotas on it."""

@@ -1,0 +1,222 @@
+"""Quotas: the most that a user and a tenant may store and use, and what is refused beyond it.
+
+What is stored is refused by itself, and a chat that cannot be remembered or kept goes on without. A budget of tokens
+is checked before a model is asked, so the last chat may go over it.
+"""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, cast
+
+from mnemoir.app.usage.spent import Month, Spent
+from mnemoir.app.usage.stored import StoredAmounts
+from mnemoir.core.clock import Clock, to_text, utc_now
+from mnemoir.core.errors import QuotaExceeded, RateLimited
+from mnemoir.core.scope import Scope, acting
+from mnemoir.core.usage import BUDGETS, QUOTAS, Budget, Limits, Quota, Stored, end_of
+from mnemoir.settings import Settings
+
+CHATS: Literal["concurrent_chats"] = "concurrent_chats"
+_NAMES: dict[Quota, str] = {
+    "memories": "memories",
+    "messages": "stored messages",
+    "attachment_bytes": "bytes of attachments",
+    "disk_bytes": "bytes on disk",
+    "tokens_day": "tokens of models today",
+    "tokens_month": "tokens of models this month",
+    CHATS: "chats at once",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How it stands with one quota of a user, or with `user` None of a tenant. `limit` None is no limit."""
+
+    tenant: str
+    user: str | None
+    what: Quota
+    used: int
+    limit: int | None
+    resets_at: datetime | None = None
+
+    @property
+    def left(self) -> int:
+        """What may still be used."""
+        assert self.limit is not None
+        return max(self.limit - self.used, 0)
+
+
+class Quotas:
+    """`limits_of` gives the limits that were set for one tenant, in place of those of the settings.
+
+    For one event loop. Without any limit nothing is counted for it.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        spent: Spent,
+        limits_of: Callable[[str], Limits] = lambda tenant: {},
+        clock: Clock = utc_now,
+    ) -> None:
+        self._of_users = _given(settings.quotas.user)
+        self._of_tenants = _given(settings.quotas.tenant)
+        self._limits_of = limits_of
+        self._clock = clock
+        self._chats: Counter[tuple[str, str | None]] = Counter()
+        self.spent = spent
+        self._stored: StoredAmounts | None = None
+
+    def count_in(self, stored: StoredAmounts) -> None:
+        """Where stored things are counted; until then there is no quota on them."""
+        self._stored = stored
+
+    @property
+    def stored(self) -> StoredAmounts:
+        """The counts of what is stored."""
+        assert self._stored is not None
+        return self._stored
+
+    def limits(self, tenant: str, user: str | None) -> Limits:
+        """The limits of each user of a tenant, or with None of the tenant; the caller's key may have its own."""
+        if user is None:
+            own = self._limits_of(tenant)
+            return {**self._of_tenants, **own} if own else self._of_tenants
+        principal = acting.get().principal
+        own = principal.limits if principal.tenant == tenant else {}
+        return {**self._of_users, **own} if own else self._of_users
+
+    def is_on(self, scope: Scope) -> bool:
+        """Whether there is any limit for the scope's user or tenant."""
+        return bool(self.limits(scope.tenant, scope.user) or self.limits(scope.tenant, None))
+
+    async def used_up(self, scope: Scope, wanted: Sequence[Stored]) -> list[Stored]:
+        """Which of these the scope's user, or tenant, may have no more of."""
+        limited = {*self.limits(scope.tenant, scope.user), *self.limits(scope.tenant, None)}
+        return [what for what in wanted if what in limited and await self._lacking(scope, what, 1) is not None]
+
+    async def check(self, scope: Scope, *wanted: Stored, more: int = 1) -> None:
+        """Raise QuotaExceeded if `more` of one of these is more than the scope's user, or tenant, may have."""
+        for what in wanted:
+            lacking = await self._lacking(scope, what, more)
+            if lacking is not None:
+                raise _exceeded(lacking)
+
+    @asynccontextmanager
+    async def adding(self, scope: Scope, what: Stored, number: int) -> AsyncIterator[None]:
+        """Room for so many more while the body stores them. Raises QuotaExceeded."""
+        if not number or self._stored is None or not self._is_limited(scope, what):
+            yield
+            return
+        await self.check(scope, what, more=number)
+        with self._stored.adding(what, scope.tenant, scope.user, number):
+            yield
+
+    def has_stored(self, scope: Scope, what: Stored, number: int = 1) -> None:
+        """Note what was stored without asking for room."""
+        if self._stored is not None and self._is_limited(scope, what):
+            self._stored.add(what, scope.tenant, scope.user, number)
+
+    def budget(self, scope: Scope) -> Standing | None:
+        """The budget of tokens that is nearest to its end; None without one. Raises QuotaExceeded for one used up."""
+        nearest: Standing | None = None
+        for user in (scope.user, None):
+            limits = self.limits(scope.tenant, user)
+            for what in BUDGETS:
+                if what in limits:
+                    standing = self._budget_of(scope.tenant, user, what, limits[what])
+                    if not standing.left:
+                        raise _exceeded(standing)
+                    if nearest is None or standing.left < nearest.left:
+                        nearest = standing
+        return nearest
+
+    @contextmanager
+    def chatting(self, scope: Scope) -> Iterator[None]:
+        """Count a chat while the body runs. Raises RateLimited for one too many at once."""
+        both = ((scope.tenant, scope.user), (scope.tenant, None))
+        for tenant, user in both:
+            limit = self.limits(tenant, user).get(CHATS)
+            if limit is not None and self._chats[tenant, user] >= limit:
+                whose = f"User {user}" if user else f"Tenant {tenant}"
+                raise RateLimited(
+                    f"{whose} has {limit} chats under way, and may have no more at once. Wait until one has ended.",
+                    bucket=CHATS,
+                    retry_after_s=1,
+                )
+        self._chats.update(both)
+        try:
+            yield
+        finally:
+            for one in both:
+                self._chats[one] -= 1
+                if not self._chats[one]:
+                    del self._chats[one]
+
+    async def standings(self, tenant: str, user: str | None) -> list[Standing]:
+        """How it stands with all quotas of a user, or with None of a tenant."""
+        limits = self.limits(tenant, user)
+        found = []
+        for what in QUOTAS:
+            if what in ("tokens_day", "tokens_month"):
+                found.append(self._budget_of(tenant, user, what, limits.get(what)))
+            else:
+                used = self._chats[tenant, user] if what == CHATS else await self._amount(what, tenant, user)
+                found.append(Standing(tenant=tenant, user=user, what=what, used=used, limit=limits.get(what)))
+        return found
+
+    async def users(self, tenant: str) -> list[str]:
+        """The users of a tenant that have stored or used anything, by name."""
+        stored = self.stored
+        return sorted({*self.spent.users(tenant), *await stored.memories(tenant), *await stored.messages(tenant)})
+
+    def _is_limited(self, scope: Scope, what: Quota) -> bool:
+        return what in self.limits(scope.tenant, scope.user) or what in self.limits(scope.tenant, None)
+
+    async def _lacking(self, scope: Scope, what: Stored, more: int) -> Standing | None:
+        for user in (scope.user, None):
+            limit = self.limits(scope.tenant, user).get(what)
+            if limit is None or self._stored is None:
+                continue
+            used = await self._stored.amount(what, scope.tenant, user)
+            if used + more > limit:  # unless something was deleted meanwhile
+                used = await self._stored.amount(what, scope.tenant, user, fresh=True)
+            if used + more > limit:
+                return Standing(tenant=scope.tenant, user=user, what=what, used=used, limit=limit)
+        return None
+
+    async def _amount(self, what: Quota, tenant: str, user: str | None) -> int:
+        return await self.stored.amount(cast("Stored", what), tenant, user)
+
+    def _budget_of(self, tenant: str, user: str | None, what: Budget, limit: int | None) -> Standing:
+        spent: Month = self.spent.of_tenant(tenant) if user is None else self.spent.of_user(tenant, user)
+        used = spent.today if what == "tokens_day" else spent.month
+        return Standing(
+            tenant=tenant,
+            user=user,
+            what=what,
+            used=used.total,
+            limit=limit,
+            resets_at=end_of(what, self.spent.today),
+        )
+
+
+def _given(quota: object) -> Limits:
+    return {what: limit for what in QUOTAS if (limit := getattr(quota, what)) is not None}
+
+
+def _exceeded(standing: Standing) -> QuotaExceeded:
+    assert standing.limit is not None
+    whose = f"User {standing.user}" if standing.user is not None else f"Tenant {standing.tenant}"
+    until = standing.resets_at
+    advice = "Delete some, or ask for more." if until is None else f"It is whole again at {to_text(until)}."
+    return QuotaExceeded(
+        f"{whose} has {standing.used} of {standing.limit} {_NAMES[standing.what]}. {advice}",
+        what=standing.what,
+        used=standing.used,
+        limit=standing.limit,
+        resets_at=until,
+    )

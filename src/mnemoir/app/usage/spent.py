@@ -1,0 +1,169 @@
+"""The tokens that models took for each user and tenant, by UTC day and month.
+
+The sums of this month are kept in memory and are exact: no other process has the database. What is new is written
+every few seconds, so a crash loses the last of them.
+"""
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+
+import structlog
+
+from mnemoir.core.clock import Clock, utc_now
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.events import Usage
+from mnemoir.core.runs import NodeTrace, RunTrace
+from mnemoir.core.scope import Scope
+from mnemoir.core.usage import Tokens
+from mnemoir.ports.run_store import RunWatcher
+from mnemoir.storage.sql.usage import OfDay, SqlUsage
+
+_WRITTEN_EVERY_S = 5.0
+_KEPT = timedelta(days=400)
+_NONE = Tokens()
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class Month:
+    """The tokens of today and of this month."""
+
+    today: Tokens = _NONE
+    month: Tokens = _NONE
+
+
+@dataclass(slots=True)
+class _Sums:
+    day: date
+    of_users: dict[tuple[str, str], Month] = field(default_factory=dict)
+    of_tenants: dict[str, Month] = field(default_factory=dict)
+
+    def add(self, tenant: str, user: str, tokens: Tokens, *, is_today: bool) -> None:
+        for sums in (
+            self.of_users.setdefault((tenant, user), Month()),
+            self.of_tenants.setdefault(tenant, Month()),
+        ):
+            sums.month += tokens
+            if is_today:
+                sums.today += tokens
+
+
+class Spent:
+    """`load` comes first. For one event loop; all but `load` and `aclose` are immediate."""
+
+    def __init__(self, rows: SqlUsage, clock: Clock = utc_now) -> None:
+        self._rows = rows
+        self._clock = clock
+        self._sums = _Sums(self._today())
+        self._new: dict[OfDay, Tokens] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._writing: asyncio.Task[None] | None = None
+
+    async def load(self) -> None:
+        """Read what was used in this month, and delete what was used long ago. Raises StorageUnavailable."""
+        today = self._sums.day
+        for of, tokens in await self._rows.since(today.replace(day=1)):
+            self._sums.add(of.tenant, of.user, tokens, is_today=of.day == today.isoformat())
+        await self._rows.drop_before(today - _KEPT)
+
+    def note(self, scope: Scope, tokens: Tokens) -> None:
+        """Count the tokens of a model call for the scope's user."""
+        if not tokens.total:
+            return
+        sums = self._now()
+        sums.add(scope.tenant, scope.user, tokens, is_today=True)
+        of = OfDay(scope.tenant, scope.user, sums.day.isoformat())
+        self._new[of] = self._new.get(of, _NONE) + tokens
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_WRITTEN_EVERY_S, self._begin_write)
+
+    def note_usage(self, scope: Scope, usage: Usage) -> None:
+        """The same, as a model's server told it."""
+        self.note(scope, Tokens(usage.input_tokens, usage.output_tokens))
+
+    def of_user(self, tenant: str, user: str) -> Month:
+        """What a user has used, in all projects."""
+        return self._now().of_users.get((tenant, user)) or Month()
+
+    def of_tenant(self, tenant: str) -> Month:
+        """What all users of a tenant have used."""
+        return self._now().of_tenants.get(tenant) or Month()
+
+    def users(self, tenant: str) -> list[str]:
+        """The users of a tenant that models were asked for in this month."""
+        return [user for of, user in self._now().of_users if of == tenant]
+
+    def tenants(self) -> list[str]:
+        """The tenants that models were asked for in this month."""
+        return list(self._now().of_tenants)
+
+    @property
+    def today(self) -> date:
+        """The UTC day that is counted now."""
+        return self._now().day
+
+    async def aclose(self) -> None:
+        """Write what is new."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._writing is not None:
+            await self._writing
+        await self._write()
+
+    def _now(self) -> _Sums:
+        """The sums of today; with a new day, and a new month, they begin anew."""
+        today = self._today()
+        if today != self._sums.day:
+            before = self._sums
+            self._sums = _Sums(today)
+            if before.day.replace(day=1) == today.replace(day=1):
+                for (tenant, user), sums in before.of_users.items():
+                    self._sums.add(tenant, user, sums.month, is_today=False)
+        return self._sums
+
+    def _today(self) -> date:
+        return self._clock().date()
+
+    def _begin_write(self) -> None:
+        self._timer = None
+        self._writing = asyncio.create_task(self._write(), name="write what was used")
+
+    async def _write(self) -> None:
+        new, self._new = self._new, {}
+        if not new:
+            return
+        try:
+            await self._rows.add(new)
+        except StorageUnavailable as exc:
+            _log.warning("usage not written", cause=exc.message, users=len(new))
+            for of, tokens in new.items():  # the next time
+                self._new[of] = self._new.get(of, _NONE) + tokens
+
+
+class Metered:
+    """A watcher of runs that counts the tokens of each when it has ended."""
+
+    def __init__(self, runs: RunWatcher, spent: Spent) -> None:
+        self._runs = runs
+        self._spent = spent
+
+    def begun(self, run: RunTrace) -> None:
+        """See the port."""
+        self._runs.begun(run)
+
+    def moved(self, run: RunTrace, node: NodeTrace) -> None:
+        """See the port."""
+        self._runs.moved(run, node)
+
+    def ended(self, run: RunTrace) -> None:
+        """See the port."""
+        taken = _NONE
+        for node in run.nodes():
+            if node.input_tokens or node.output_tokens:
+                taken += Tokens(node.input_tokens, node.output_tokens)
+        self._spent.note(run.scope, taken)
+        self._runs.ended(run)
+
+
+_: type[RunWatcher] = Metered  # checked, never run

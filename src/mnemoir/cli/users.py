@@ -1,0 +1,181 @@
+"""`mnemoir users …`: invite, list, disable and remove the people who sign in, also beside a running server."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mnemoir.cli.groups import group
+from mnemoir.cli.keys import duration, opened_keys
+from mnemoir.cli.output import Config, DataDir, Json, note, print_json, print_row
+
+if TYPE_CHECKING:
+    from mnemoir.app.sign_in.users import Users
+    from mnemoir.core.users import Invitation, User
+
+commands = group("Invite, list, disable and remove the people who sign in to the web pages.")
+
+_BY = "command line"
+_MOST_LISTED = 1000
+
+Name = Annotated[str, typer.Argument(help="Name of the user, as list prints it.")]
+
+
+@commands.command()
+def invite(
+    name: Annotated[str | None, typer.Argument(help="Name to offer; they may choose another one.")] = None,
+    role: Annotated[str, typer.Option(help="read, write or admin.")] = "write",
+    operator: Annotated[
+        bool,
+        typer.Option("--operator", help="Also see health and counts, and manage keys and tenants, of the server."),
+    ] = False,
+    memory_user: Annotated[
+        str | None,
+        typer.Option("--memory-user", "-u", help="Whose memories are theirs; else those of the name they choose."),
+    ] = None,
+    project: Annotated[
+        list[str] | None,
+        typer.Option("--project", "-p", help="Only for this project; may be repeated; else for all."),
+    ] = None,
+    calls: Annotated[
+        list[str] | None,
+        typer.Option("--calls", help="Only this user of the config tree; may be repeated; else all."),
+    ] = None,
+    tenant: Annotated[str, typer.Option(help="Whose data it is for.")] = "default",
+    expires: Annotated[str, typer.Option(help="For how long the link counts: 7d, 12h.")] = "7d",
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Print a link by which somebody becomes a user, once. From the first user on, a server lets nobody in without.
+
+    The first admin is operator, too.
+    """
+    from mnemoir.core.users import Grant
+
+    with _opened_users(config, data_dir) as (users, page):
+        is_first = not users.are_there
+        grant = Grant(
+            tenant=tenant,
+            role=role,  # type: ignore[arg-type]  # it is checked with the rest
+            is_operator=operator or (is_first and role == "admin"),
+            memory_user=memory_user,
+            projects=project or None,
+            configs=calls or None,
+        )
+        made, token = users.invite(grant, name=name, by=_BY, lasting=duration(expires, "--expires"))
+    _print_link(made, f"{page}/join#{token}", as_json=as_json)
+    if is_first:
+        note("Once somebody has joined, a server with this data needs a key or a sign-in with every request.")
+        note("`mnemoir keys disable` takes that back on a server that only this machine reaches.")
+
+
+@commands.command("list")
+def list_users(
+    tenant: Annotated[str | None, typer.Option(help="Of this tenant; else of all.")] = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Print all users, oldest first, and the open invitations."""
+    with _opened_users(config, data_dir) as (users, _):
+        found, invited = list(_all(users, tenant)), users.invitations(tenant)
+    if as_json:
+        from mnemoir.server.sign_in.users import invitation_json
+
+        print_json(
+            {"users": [_json(user) for user in found], "invitations": [dict(invitation_json(one)) for one in invited]}
+        )
+        return
+    for user in found:
+        print_row(user.name, "disabled" if user.disabled_at else "active", _rights(user), _whose(user))
+    for one in invited:
+        print_row(one.name or "(somebody)", "invited", _rights(one), f"until {one.expires_at:%Y-%m-%d %H:%M} UTC")
+    if not found and not invited:
+        note("There are no users.")
+
+
+@commands.command()
+def disable(name: Name, config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
+    """End a user's sessions at once, and let them sign in no more. Their keys, if they have some, go on."""
+    _change(name, config, data_dir, is_disabled=True, as_json=as_json)
+
+
+@commands.command()
+def enable(name: Name, config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
+    """Take `disable` back."""
+    _change(name, config, data_dir, is_disabled=False, as_json=as_json)
+
+
+@commands.command()
+def remove(name: Name, config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
+    """Remove a user. What is remembered of them stays."""
+    with _opened_users(config, data_dir) as (users, _):
+        user = users.named(name)
+        users.remove(user)
+    if as_json:
+        print_json({"removed": user.name})
+    else:
+        print_row(user.name, "removed")
+
+
+@commands.command()
+def reset(name: Name, config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
+    """Print a link by which a user chooses a new password, or passkey, once. What they have counts until then."""
+    with _opened_users(config, data_dir) as (users, page):
+        made, token = users.reset(users.named(name), by=_BY)
+    _print_link(made, f"{page}/join#{token}", as_json=as_json)
+
+
+@contextmanager
+def _opened_users(config: Any, data_dir: Any) -> "Iterator[tuple[Users, str]]":
+    """The users of the data directory that the options name, and the address of the pages."""
+    from mnemoir.app.sign_in.users import Users
+    from mnemoir.settings import load_settings
+
+    page = load_settings(config, {"storage.data_dir": data_dir}).server.page_url
+    with opened_keys(config, data_dir) as keys:
+        yield Users(keys), page
+
+
+def _change(name: str, config: Any, data_dir: Any, *, is_disabled: bool, as_json: bool) -> None:
+    with _opened_users(config, data_dir) as (users, _):
+        user = users.change(users.named(name), is_disabled=is_disabled)
+    if as_json:
+        print_json(_json(user))
+    else:
+        print_row(user.name, "disabled" if is_disabled else "active")
+
+
+def _all(users: "Users", tenant: str | None) -> "Iterator[User]":
+    after = None
+    while page := users.listed(tenant, limit=_MOST_LISTED, after=after):
+        yield from page
+        after = page[-1]
+
+
+def _print_link(made: "Invitation", link: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"id": made.id, "name": made.name, "link": link, "expires_at": made.expires_at})
+        return
+    print_row(link)
+    note(f"The link counts once, until {made.expires_at:%Y-%m-%d %H:%M} UTC. It is shown this once.")
+
+
+def _json(user: "User") -> dict[str, Any]:
+    from mnemoir.server.sign_in.users import user_json
+
+    return dict(user_json(user))
+
+
+def _rights(of: "User | Invitation") -> str:
+    return f"{of.grant.role}, operator" if of.grant.is_operator else of.grant.role
+
+
+def _whose(user: "User") -> str:
+    grant = user.grant
+    projects = "all projects" if grant.projects is None else f"project {', '.join(grant.projects)}"
+    calls = "" if grant.configs is None else f", calls {', '.join(grant.configs)}"
+    of_tenant = "" if grant.tenant == "default" else f"tenant {grant.tenant}, "
+    return f"{of_tenant}{projects}, memories of {grant.memory_user}{calls}"

@@ -1,0 +1,39 @@
+"""What a user or a tenant may have and use, and the tokens that models took for them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Literal, get_args
+
+Stored = Literal["memories", "messages", "attachment_bytes", "disk_bytes"]
+Budget = Literal["tokens_day", "tokens_month"]
+Quota = Literal[Stored, Budget, "concurrent_chats"]
+STORED: tuple[Stored, ...] = get_args(Stored)
+BUDGETS: tuple[Budget, ...] = get_args(Budget)
+QUOTAS: tuple[Quota, ...] = (*STORED, *BUDGETS, "concurrent_chats")
+Limits = Mapping[Quota, int]  # a quota that is left out has no limit
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Tokens of model calls."""
+
+    input: int = 0
+    output: int = 0
+
+    def __add__(self, other: "Tokens") -> "Tokens":
+        return Tokens(self.input + other.input, self.output + other.output)
+
+    @property
+    def total(self) -> int:
+        """Both together."""
+        return self.input + self.output
+
+
+def end_of(budget: Budget, today: date) -> datetime:
+    """When a budget is whole again: the end of the UTC day or month."""
+    if budget == "tokens_day":
+        first = today + timedelta(days=1)
+    else:
+        first = (today.replace(day=1) + timedelta(days=32)).replace(day=1)
+    return datetime(first.year, first.month, first.day, tzinfo=UTC)

@@ -1,0 +1,90 @@
+"""Retention of facts: what is older than the settings allow is deleted, a few rows in each transaction.
+
+A memory whose metadata say `"keep": true` stays, and so does everything of a user on legal hold. What is counted
+beforehand is what is deleted: the rows of each kind are chosen by their age alone, and memories go last, because
+their history goes with them.
+"""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from mnemoir.core.clock import Clock, from_text, utc_now
+from mnemoir.core.ids import MemoryId
+from mnemoir.core.memories import Memory
+from mnemoir.core.scope import Scope
+from mnemoir.ports.memory_kinds import Amounts
+from mnemoir.ports.memory_store import ListCursor, ListFilter, MemoryStore, Old, Visible
+
+_AT_ONCE = 500
+_ALL = Visible(now=datetime(1, 1, 1, tzinfo=UTC))  # before any expiry, without decay
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptDays:
+    """For how many days things are kept; None for ever.
+
+    `memories` counts from the last renewal, `history` from the event, `deleted` from the removal or replacement.
+    """
+
+    memories: int | None = None
+    history: int | None = None
+    deleted: int | None = None
+
+
+class FactRetention:
+    """`owners` gives every user who is not on hold."""
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        owners: Callable[[], Awaitable[Sequence[Scope]]],
+        kept: KeptDays,
+        clock: Clock = utc_now,
+    ) -> None:
+        self._store = store
+        self._owners = owners
+        self._kept = kept
+        self._clock = clock
+
+    async def expire(self, dry_run: bool) -> Amounts:
+        """Delete what is too old, or only count it; how much of what. Raises StorageUnavailable."""
+        done: Counter[str] = Counter()
+        if self._kept == KeptDays():
+            return done
+        now = self._clock()
+        old = Old(told_before=_ago(now, self._kept.history), removed_before=_ago(now, self._kept.deleted))
+        renewed_before = _ago(now, self._kept.memories)
+        for owner in await self._owners():
+            if dry_run:
+                done.update(await self._store.aged(owner, old))
+            else:
+                while (aged := Counter(await self._store.age(owner, old, limit=_AT_ONCE))).total():
+                    done.update(aged)
+            if renewed_before is not None:
+                async for ids in self._not_renewed(owner, renewed_before):
+                    done["memories"] += len(ids) if dry_run else await self._store.expunge(owner, ids)
+        return +done
+
+    async def _not_renewed(self, owner: Scope, before: datetime) -> AsyncIterator[list[MemoryId]]:
+        """The ids of memories that were not renewed since a time, in pages; those to be kept are left out."""
+        wanted = ListFilter(visible=_ALL, until=before, by="updated", ascending=True)
+        after: ListCursor | None = None
+        while page := await self._store.select(owner, wanted, limit=_AT_ONCE, after=after):
+            if ids := [memory.id for memory in page if not _is_kept(memory)]:
+                yield ids
+            after = ListCursor(at=_renewed_at(page[-1]), memory_id=page[-1].id)
+
+
+def _ago(now: datetime, days: int | None) -> datetime | None:
+    return None if days is None else now - timedelta(days=days)
+
+
+def _is_kept(memory: Memory) -> bool:
+    return (memory.metadata or {}).get("keep") is True
+
+
+def _renewed_at(memory: Memory) -> float | None:
+    at = from_text(memory.updated_at) or from_text(memory.created_at)
+    return None if at is None else at.timestamp()

@@ -1,0 +1,205 @@
+"""Finds personal data in a text: what it is, and where.
+
+All but names and postal addresses is found by rules: shapes, check digits, numbering plans. Names and addresses need
+the detector of the settings. Places that overlap are given to the kind that comes first in `KINDS`.
+"""
+
+import ipaddress
+import re
+from bisect import bisect
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+
+from mnemoir.core.errors import ModuleFailed
+from mnemoir.privacy.numbers import Span, card_spans, iban_spans, id_spans
+from mnemoir.privacy.secrets import secret_spans
+
+KINDS = ("SECRET", "EMAIL", "CARD", "IBAN", "NATIONAL_ID", "IP", "PHONE")  # others are the detector's
+KIND = re.compile(r"[A-Z]+(?:_[A-Z]+)*")
+Detector = Callable[[str], Iterable[tuple[str, int, int]]]
+"""Finds names, addresses and what else it knows: kind in capitals, first character, character behind the last."""
+
+_EMAIL = re.compile(
+    r"""(?<![\w.+%-])[\w!#$%&'*+/=?^`{|}~-][\w.!#$%&'*+/=?^`{|}~-]{0,63}
+    @(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}(?P<top>xn--[a-z0-9-]{2,59}|[^\W\d_]{2,63})(?![\w@]|[-.]\w|:[\w/])""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_FILE_ENDINGS = frozenset({"png", "jpg", "jpeg", "gif", "svg", "webp", "css", "js", "ts", "html", "json", "service"})
+_IPV4 = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w]|\.\d)")
+_IPV6 = re.compile(r"(?<![\w:.])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?![\w:])")
+_NO_ADDRESS = re.compile(
+    r"""(?:version|v|ver|release|build|chapter|section|clause|paragraph|article|rule|figure|table|appendix|step|kapitel
+    |abschnitt|absatz|punkt|artikel|chapitre|section|cap[ií]tulo|secci[óo]n|apartado|versi[óo]n|capitolo|§)\W{0,3}$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_ADDRESS_HINT = re.compile(
+    r"""\b(?:ip(?:v4)?|address|adresse|direcci[óo]n|indirizzo|host|server|serveur|servidor|client|router|gateway|ping
+    |ssh|dns|proxy|subnet|firewall|login|logged|connect\w*|from|http|https)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SMALL = 32  # four numbers below this may be a version as well
+_PHONE_LIKE = re.compile(r"[+＋]?\(?\d[\d\s().\-/–‑]{5,}\d")
+_DATE_LIKE = re.compile(
+    r"\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](?:19|20)\d\d|(?:19|20)\d\d[-/]\d{3,6}\Z"
+)
+_PHONE_HINT = re.compile(
+    r"""\b(?:phone|tel\w*|t[ée]l\w*|mobil\w*|m[óo]vil|cell\w*|portable|handy\w*|fax|call|ring|dial|text|sms|whatsapp
+    |ruf\w*|nummer|number|num[ée]ro|n[úu]mero|appelle\w*|ll[áa]ma\w*|llamar|chiama\w*)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_KNOWN_TEXTS = 20_000  # texts whose findings are remembered: a client sends its whole history again each time
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One piece of personal data: its kind, its first character, and the character behind its last."""
+
+    kind: str
+    start: int
+    end: int
+
+
+class Rules:
+    """The rules for a server. `regions` and `countries` are ISO codes, `detector` is for further kinds.
+
+    Without regions only phone numbers that begin with + are found; without countries no tax and national ids.
+    """
+
+    def __init__(
+        self, regions: Sequence[str] = (), countries: Sequence[str] = (), detector: Detector | None = None
+    ) -> None:
+        self._regions = tuple(region.upper() for region in regions)
+        self._countries = tuple(countries)
+        self._detector = detector
+        self._known = lru_cache(_KNOWN_TEXTS)(self._unknown)
+
+    def find(self, text: str) -> Sequence[Finding]:
+        """What the text holds, in its order, without overlaps. Blocks. Raises ModuleFailed for a failing detector."""
+        return self._known(_Text(text))
+
+    def _unknown(self, text: "_Text") -> Sequence[Finding]:
+        found = self._all(text.read())
+        text.forget()
+        return found
+
+    def _all(self, text: str) -> list[Finding]:
+        """In the order of the text; of those that overlap, the first candidate."""
+        kept: list[Finding] = []
+        for one in self._candidates(text):
+            at = bisect(kept, one.start, key=lambda other: other.start)
+            if (at == 0 or kept[at - 1].end <= one.start) and (at == len(kept) or one.end <= kept[at].start):
+                kept.insert(at, one)
+        return kept
+
+    def _candidates(self, text: str) -> Iterator[Finding]:
+        """All places, those first that win over others."""
+        has_digits = any(map(text.__contains__, "0123456789"))
+        spans: dict[str, Iterable[Span]] = {"SECRET": secret_spans(text)}
+        if "@" in text:
+            spans["EMAIL"] = _emails(text)
+        if has_digits:
+            spans["CARD"] = card_spans(text)
+            spans["IBAN"] = iban_spans(text)
+            if self._countries:
+                spans["NATIONAL_ID"] = id_spans(text, self._countries)
+            spans["IP"] = _addresses(text)
+            if self._regions or "+" in text or "＋" in text:
+                spans["PHONE"] = _phones(text, self._regions)
+        elif "::" in text:
+            spans["IP"] = _addresses(text)
+        for kind in KINDS:
+            yield from (Finding(kind, *span) for span in spans.get(kind, ()))
+        if self._detector is not None:
+            yield from _detected(self._detector, text)
+
+
+class _Text:
+    """A text as a key of remembered findings: it is equal to a text of the same digest, and is not kept."""
+
+    __slots__ = ("_digest", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text: str | None = text
+        self._digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+    def __hash__(self) -> int:
+        return hash(self._digest)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Text) and other._digest == self._digest
+
+    def read(self) -> str:
+        assert self._text is not None
+        return self._text
+
+    def forget(self) -> None:
+        self._text = None
+
+
+def _emails(text: str) -> Iterator[Span]:
+    for match in _EMAIL.finditer(text):
+        if match["top"].lower() not in _FILE_ENDINGS and ".." not in match[0]:
+            yield match.span()
+
+
+def _addresses(text: str) -> Iterator[Span]:
+    for match in _IPV4.finditer(text):
+        if _is_personal(match[0]) and not _is_version(text, match):
+            yield match.span()
+    for match in _IPV6.finditer(text):
+        if len([group for group in match[0].split(":") if group]) >= 3 and _is_personal(match[0]):
+            yield match.span()
+
+
+def _is_personal(raw: str) -> bool:
+    """True for an address of a machine; not for that of every machine itself, nor for none."""
+    try:
+        address = ipaddress.ip_address(raw)
+    except ValueError:
+        return False
+    return not (address.is_loopback or address.is_unspecified)
+
+
+def _is_version(text: str, match: re.Match[str]) -> bool:
+    """True when the four numbers are those of a version or a chapter rather than an address."""
+    if _NO_ADDRESS.search(text, max(0, match.start() - 20), match.start()):
+        return True
+    if any(int(part) >= _SMALL for part in match[0].split(".")):
+        return False
+    around = text[max(0, match.start() - 40) : match.end() + 20]
+    return not _ADDRESS_HINT.search(around) and not re.match(r"[:/]\d", text[match.end() : match.end() + 2])
+
+
+def _phones(text: str, regions: Sequence[str]) -> Iterator[Span]:
+    """Numbers that are valid in the numbering plan of a region, or of the country behind a +."""
+    if not _PHONE_LIKE.search(text):
+        return
+    from phonenumbers import Leniency, PhoneNumberMatcher
+
+    for region in regions or (None,):
+        for match in PhoneNumberMatcher(text, region, leniency=Leniency.VALID, max_tries=len(text)):
+            is_open = match.raw_string.startswith("(") and ")" not in match.raw_string
+            start = match.start + is_open
+            if _is_phone(text, start, match.end):
+                yield start, match.end
+
+
+def _is_phone(text: str, start: int, end: int) -> bool:
+    """False for dates and decimals, and for a number in one piece that nothing says is a phone's."""
+    raw = text[start:end]
+    if _DATE_LIKE.search(raw) or re.search(r"\d[.,]\Z", text[max(0, start - 2) : start]):
+        return False
+    return not (raw.isdigit() and raw[0] != "0") or bool(_PHONE_HINT.search(text[max(0, start - 40) : end + 20]))
+
+
+def _detected(detector: Detector, text: str) -> Iterator[Finding]:
+    try:
+        found = [Finding(str(kind), int(start), int(end)) for kind, start, end in detector(text)]
+    except Exception as exc:  # another program's function may raise anything
+        raise ModuleFailed(
+            f"pii.detector failed ({type(exc).__name__}), and without it nothing is stored or sent. "
+            "Repair it, or leave it out of the settings."
+        ) from exc
+    return (one for one in found if KIND.fullmatch(one.kind) and 0 <= one.start < one.end <= len(text))

@@ -1,0 +1,69 @@
+"""Quotas of chats: budgets of tokens, shown by the headers of rate limits, and chats that go on unremembered."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from starlette.types import Scope
+
+from mnemoir.app.recording import Recorded
+from mnemoir.app.usage.quotas import Quotas
+from mnemoir.core.clock import utc_now
+from mnemoir.core.errors import QuotaExceeded
+from mnemoir.core.messages import TextPart
+from mnemoir.core.scope import Scope as Owner
+from mnemoir.core.usage import Stored
+from mnemoir.server.rate_limits import Headers, headers_of, share_left
+from mnemoir.server.request import visit_of
+from mnemoir.workflows.run import Caller
+
+_OF_MESSAGES: Sequence[Stored] = ("messages", "attachment_bytes", "disk_bytes")
+
+
+async def within_quotas(scope: Scope, quotas: Quotas, caller: Caller, *, needs_room: bool) -> Caller:
+    """The caller, who learns and keeps only what there is room for.
+
+    Raises QuotaExceeded when a budget of tokens is used up, and for a chat that cannot go on without its messages.
+    """
+    if not quotas.is_on(caller.scope):
+        return caller
+    check_budgets(scope, quotas, caller.scope)
+    of_memory: Sequence[Stored] = ("memories",) if caller.learns else ()
+    wanted = (*of_memory, *(_OF_MESSAGES if caller.may_be_kept else ()))
+    used_up = await quotas.used_up(caller.scope, wanted)
+    if needs_room:
+        await quotas.check(caller.scope, *(what for what in used_up if what in _OF_MESSAGES))
+    return replace(caller, used_up=used_up) if used_up else caller
+
+
+def check_budgets(scope: Scope, quotas: Quotas, owner: Owner) -> None:
+    """Tell in the answer's headers how it stands with the budget nearest to its end. Raises QuotaExceeded."""
+    visit = visit_of(scope)
+    try:
+        budget = quotas.budget(owner)
+    except QuotaExceeded as exc:
+        visit.headers = _headers(exc.limit, 0, exc.resets_at)
+        raise
+    if budget is not None and budget.limit is not None:
+        told = _headers(budget.limit, budget.left, budget.resets_at)
+        visit.headers = min(visit.headers, told, key=share_left)
+
+
+def _headers(limit: int, left: int, resets_at: datetime | None) -> Headers:
+    wait_s = 0.0 if resets_at is None else (resets_at - utc_now()).total_seconds()
+    return headers_of(limit, left, max(math.ceil(wait_s), 1))
+
+
+def note_stored(quotas: Quotas, recorded: Recorded) -> None:
+    """Note what a chat has stored, and its answer, which will be."""
+    if recorded.turn is None or not quotas.is_on(recorded.caller.scope):
+        return
+    quotas.has_stored(recorded.caller.scope, "messages", len(recorded.added) + 1)
+    if any(not isinstance(part, TextPart) for message in recorded.chat.request.messages for part in message.parts):
+        quotas.has_stored(recorded.caller.scope, "attachment_bytes")
+
+
+def degraded_by(used_up: Sequence[Stored]) -> bytes:
+    """The value of `X-Mnemoir-Degraded`: the quotas for want of which a chat is not learned from, or not kept."""
+    return ", ".join(f"quota-{what}" for what in used_up).encode()

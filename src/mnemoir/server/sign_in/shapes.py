@@ -1,0 +1,86 @@
+"""The JSON of people who sign in, which several routes share."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, TypeVar
+
+from fastapi import Request
+from pydantic import Field
+
+from mnemoir.core.clock import to_text
+from mnemoir.core.scope import Role
+from mnemoir.core.users import Grant, User
+from mnemoir.server.request import header
+from mnemoir.server.rest import Answer, JsonObject, Site
+from mnemoir.server.sessions import csrf_of
+
+NOT_KEPT = {"cache-control": "no-store"}
+Shape = TypeVar("Shape")
+Names = Annotated[list[str], Field(min_length=1, max_length=100)]
+Token = Annotated[str, Field(max_length=256)]
+Password = Annotated[str, Field(max_length=1024)]
+
+
+class Person(JsonObject):
+    """A user as they see themselves. `projects` and `configs` are null for all; `operator` is besides the role."""
+
+    name: str
+    tenant: str
+    role: Role
+    operator: bool
+    memory_user: str | None
+    projects: list[str] | None
+    configs: list[str] | None
+
+
+class SignedInAnswer(JsonObject):
+    """A sign-in, whose cookie comes with this answer. `csrf` goes into the header X-Mnemoir-CSRF."""
+
+    user: Person
+    csrf: str
+
+
+def person_json(user: User) -> Person:
+    """The record of a user for themselves."""
+    return {
+        "name": user.name,
+        "tenant": user.grant.tenant,
+        "role": user.grant.role,
+        "operator": is_operator(user.grant),
+        "memory_user": user.grant.memory_user,
+        "projects": names_json(user.grant.projects),
+        "configs": names_json(user.grant.configs),
+    }
+
+
+def names_json(names: Sequence[str] | None) -> list[str] | None:
+    """A list of names; None for all."""
+    return None if names is None else list(names)
+
+
+def is_operator(grant: Grant) -> bool:
+    """Whether it goes with the rights of an operator."""
+    return grant.is_operator or grant.role == "operator"
+
+
+def kept_out(body: Shape, status: int = 200) -> Answer[Shape]:
+    """An answer that no cache keeps."""
+    return Answer(body, status, NOT_KEPT)
+
+
+def session_begun(request: Request, site: Site, user: User, how: str) -> tuple[str, dict[str, str]]:
+    """Begin a session; its CSRF token, and the headers of the answer. Blocks."""
+    token = site.parts.sessions.begin(
+        user, how=how, agent=header(request.scope, b"user-agent") or "", address=address_of(request, site)
+    )
+    return csrf_of(token), NOT_KEPT | {"set-cookie": site.guard.cookies.setting(request.scope, token)}
+
+
+def address_of(request: Request, site: Site) -> str:
+    """The address of the client; "" for a caller in this process."""
+    return str(site.guard.rate_limits.proxies.client_of(request.scope) or "")
+
+
+def time_json(at: datetime | None) -> str | None:
+    """A time as text; None for none."""
+    return None if at is None else to_text(at)

@@ -1,0 +1,300 @@
+"""`/api/users` and `/api/invitations`: the people of a tenant, for its admins, and of all tenants, for operators."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import Depends, Query, Request
+from pydantic import BeforeValidator, Field
+from starlette.responses import Response
+
+from mnemoir.app.sign_in.memory_users import memory_users as named_in
+from mnemoir.core.errors import Conflict, Forbidden, NotFound
+from mnemoir.core.scope import Principal, Role
+from mnemoir.core.users import Grant, Invitation, User
+from mnemoir.server.access import principal_of
+from mnemoir.server.rest import (
+    Answer,
+    Body,
+    BodyOf,
+    Cursor,
+    JsonObject,
+    Routes,
+    Site,
+    SiteHere,
+    whole_number,
+)
+from mnemoir.server.sign_in.shapes import NOT_KEPT, Names, is_operator, kept_out, names_json, time_json
+
+router = Routes(prefix="/api", tags=["sign-in"])
+
+_MOST_LISTED = 1000
+_MOST_DAYS = 90
+
+Limit = Annotated[int, BeforeValidator(whole_number(100, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")]
+
+
+class InvitationBody(Body):
+    """Whom to invite. Without `memory_user` it is the name that they choose, in lower case, if nobody has it yet."""
+
+    name: str | None = None
+    role: Role
+    operator: bool = False
+    memory_user: str | None = None
+    projects: Names | None = None
+    configs: Names | None = None
+    tenant: str | None = None
+    expires_in_days: Annotated[float, Field(gt=0, le=_MOST_DAYS, strict=False, allow_inf_nan=False)] = 7
+
+
+class UserBody(Body):
+    """What to change of a user; what is left out stays. `projects` and `configs` of null mean all."""
+
+    role: Role | None = None
+    operator: bool | None = None
+    memory_user: str | None = None
+    projects: Names | None = None
+    configs: Names | None = None
+    disabled: bool | None = None
+
+
+class UserRecord(JsonObject):
+    """A user. `memory_user` is whose memories and conversations are theirs."""
+
+    id: str
+    name: str
+    tenant: str
+    role: Role
+    operator: bool
+    memory_user: str | None
+    projects: list[str] | None
+    configs: list[str] | None
+    created_at: str | None
+    created_by: str
+    disabled: bool
+    last_seen_at: str | None
+    has_password: bool
+    passkeys: int
+
+
+class UserPage(JsonObject):
+    """Users, oldest first; `next` is the cursor of the following page."""
+
+    results: list[UserRecord]
+    next: str | None
+
+
+class MemoryUsers(JsonObject):
+    """Names of users that have memories, in order."""
+
+    results: list[str]
+
+
+class InvitationRecord(JsonObject):
+    """An open invitation, without its token."""
+
+    id: str
+    name: str | None
+    tenant: str
+    role: Role
+    operator: bool
+    memory_user: str | None
+    projects: list[str] | None
+    configs: list[str] | None
+    created_at: str | None
+    created_by: str
+    expires_at: str | None
+
+
+class InvitationList(JsonObject):
+    """The open invitations, oldest first."""
+
+    results: list[InvitationRecord]
+
+
+class Link(JsonObject):
+    """A link to send. Its token counts once, and is in this answer and nowhere else."""
+
+    id: str
+    link: str
+    token: str
+    expires_at: str | None
+
+
+@router.get("/users", summary="The users of your tenant; for an operator those of all")
+async def list_users(
+    request: Request, site: SiteHere, limit: Limit = 100, cursor: Cursor = None, tenant: str | None = None
+) -> Answer[UserPage]:
+    users, caller = site.parts.users, _manager(request)
+    wanted = tenant if caller.may("operator") else caller.tenant
+    if tenant not in (None, wanted):
+        return kept_out({"results": [], "next": None})
+    after = None if cursor is None else await asyncio.to_thread(users.get, cursor, wanted)
+    found = await asyncio.to_thread(users.listed, wanted, limit=limit + 1, after=after)
+    page = found[:limit]
+    following = page[-1].id if len(found) > limit else None
+    return kept_out({"results": [user_json(user) for user in page], "next": following})
+
+
+@router.get("/users/memory", summary="Names of users that have memories in your tenant")
+async def memory_users(request: Request, site: SiteHere) -> Answer[MemoryUsers]:
+    return kept_out({"results": list(await named_in(site.parts.store, _manager(request).tenant))})
+
+
+@router.patch("/users/{user_id}", summary="Change what a user may, or whether they may sign in")
+async def change_user(
+    request: Request, site: SiteHere, user_id: str, body: Annotated[UserBody, Depends(BodyOf(UserBody))]
+) -> Answer[UserRecord]:
+    caller, user = await _managed(request, site, user_id)
+    sent = {name: value for name, value in body.model_dump().items() if name in body.model_fields_set}
+    is_disabled = sent.pop("disabled", None)
+    if user.id == caller.person and (is_disabled or "role" in sent or "operator" in sent):
+        raise Conflict("You cannot take your own rights. Let another admin do it.", code="own_user")
+    granted: Mapping[str, Any] = {
+        "is_operator" if name == "operator" else name: value for name, value in sent.items()
+    }
+    may_be_none = ("projects", "configs")
+    granted = {name: value for name, value in granted.items() if value is not None or name in may_be_none}
+    _check_grant(caller, tenant=user.grant.tenant, role=body.role, operator=body.operator)
+    changing = partial(site.parts.users.change, user, is_disabled=is_disabled, **granted)
+    return kept_out(user_json(await asyncio.to_thread(changing)))
+
+
+@router.delete("/users/{user_id}", summary="Remove a user; what is remembered of them stays", status_code=204)
+async def remove_user(request: Request, site: SiteHere, user_id: str) -> Response:
+    caller, user = await _managed(request, site, user_id)
+    if user.id == caller.person:
+        raise Conflict("You cannot remove yourself. Let another admin do it.", code="own_user")
+    await asyncio.to_thread(site.parts.users.remove, user)
+    return Response(None, 204, NOT_KEPT)
+
+
+@router.post("/users/{user_id}/reset", summary="Make a link by which a user chooses a new password", status_code=201)
+async def reset_user(request: Request, site: SiteHere, user_id: str) -> Answer[Link]:
+    caller, user = await _managed(request, site, user_id)
+    made, token = await asyncio.to_thread(site.parts.users.reset, user, by=caller.key)
+    return kept_out(_link(request, site, made, token), 201)
+
+
+@router.post("/invitations", summary="Invite somebody by a link", status_code=201)
+async def invite(
+    request: Request, site: SiteHere, body: Annotated[InvitationBody, Depends(BodyOf(InvitationBody))]
+) -> Answer[Link]:
+    caller = _changing(request, site)
+    tenant = caller.tenant if body.tenant is None else body.tenant
+    _check_grant(caller, tenant=tenant, role=body.role, operator=body.operator)
+    grant = Grant(
+        tenant=tenant,
+        role=body.role,
+        is_operator=body.operator,
+        memory_user=body.memory_user,
+        projects=body.projects,
+        configs=body.configs,
+    )
+    lasting = timedelta(days=body.expires_in_days)
+    inviting = partial(site.parts.users.invite, grant, name=body.name, by=caller.key, lasting=lasting)
+    made, token = await asyncio.to_thread(inviting)
+    return kept_out(_link(request, site, made, token), 201)
+
+
+@router.get("/invitations", summary="The open invitations of your tenant; for an operator those of all")
+async def list_invitations(request: Request, site: SiteHere) -> Answer[InvitationList]:
+    caller = _manager(request)
+    wanted = None if caller.may("operator") else caller.tenant
+    found = await asyncio.to_thread(site.parts.users.invitations, wanted)
+    return kept_out({"results": [invitation_json(one) for one in found]})
+
+
+@router.delete("/invitations/{invitation_id}", summary="Take an invitation back", status_code=204)
+async def withdraw(request: Request, site: SiteHere, invitation_id: str) -> Response:
+    caller = _changing(request, site)
+    wanted = None if caller.may("operator") else caller.tenant
+    found: Sequence[Invitation] = await asyncio.to_thread(site.parts.users.invitations, wanted)
+    known = next((one for one in found if one.id == invitation_id), None)
+    if known is None:
+        raise NotFound(f"There is no open invitation {invitation_id[:64]!r} here.", code="invitation_not_found")
+    await asyncio.to_thread(site.parts.users.withdraw, known)
+    return Response(None, 204, NOT_KEPT)
+
+
+def user_json(user: User) -> UserRecord:
+    """The record of a user."""
+    return {
+        "id": user.id,
+        "name": user.name,
+        "tenant": user.grant.tenant,
+        "role": user.grant.role,
+        "operator": is_operator(user.grant),
+        "memory_user": user.grant.memory_user,
+        "projects": names_json(user.grant.projects),
+        "configs": names_json(user.grant.configs),
+        "created_at": time_json(user.created_at),
+        "created_by": user.created_by,
+        "disabled": user.disabled_at is not None,
+        "last_seen_at": time_json(user.last_seen_at),
+        "has_password": user.has_password,
+        "passkeys": user.passkeys,
+    }
+
+
+def invitation_json(invitation: Invitation) -> InvitationRecord:
+    """The record of an invitation."""
+    return {
+        "id": invitation.id,
+        "name": invitation.name,
+        "tenant": invitation.grant.tenant,
+        "role": invitation.grant.role,
+        "operator": is_operator(invitation.grant),
+        "memory_user": invitation.grant.memory_user,
+        "projects": names_json(invitation.grant.projects),
+        "configs": names_json(invitation.grant.configs),
+        "created_at": time_json(invitation.created_at),
+        "created_by": invitation.created_by,
+        "expires_at": time_json(invitation.expires_at),
+    }
+
+
+def _manager(request: Request) -> Principal:
+    """The caller, who decides about all users of their tenant. Raises Forbidden for a key that is bound to a part."""
+    caller = principal_of(request.scope)
+    if not caller.manages_tenant:
+        raise Forbidden("Users are managed by an admin of the whole tenant, and this key is for a part of it.")
+    return caller
+
+
+def _changing(request: Request, site: Site) -> Principal:
+    """The same for a change. Raises Forbidden on a server that lets everybody in."""
+    caller = _manager(request)
+    if not caller.key and not site.options.is_in_process:
+        raise Forbidden(
+            "The first user is invited on the machine of the server: run `mnemoir users invite` there, or ask for "
+            "the code in its terminal.",
+            code="first_user_on_machine",
+        )
+    return caller
+
+
+async def _managed(request: Request, site: Site, user_id: str) -> tuple[Principal, User]:
+    """The caller of a change and the user it is about. Raises NotFound, and Forbidden for one with more rights."""
+    caller = _changing(request, site)
+    wanted = None if caller.may("operator") else caller.tenant
+    user = await asyncio.to_thread(site.parts.users.get, user_id, wanted)
+    _check_grant(caller, tenant=user.grant.tenant, role=user.grant.role, operator=user.grant.is_operator)
+    return caller, user
+
+
+def _check_grant(caller: Principal, *, tenant: str, role: Role | None, operator: bool | None) -> None:
+    """Raise Forbidden for more rights than the caller's."""
+    if not caller.may("operator") and (role == "operator" or operator or tenant != caller.tenant):
+        raise Forbidden("You cannot decide about more rights than your own: your tenant and role.")
+
+
+def _link(request: Request, site: Site, invitation: Invitation, token: str) -> Link:
+    return {
+        "id": invitation.id,
+        "link": f"{site.guard.cookies.base_url(request.scope)}/join#{token}",
+        "token": token,
+        "expires_at": time_json(invitation.expires_at),
+    }

@@ -1,0 +1,62 @@
+"""What all ways to sign in share: the count of tries, the session they begin, and the refusal."""
+
+import asyncio
+from typing import Any
+
+from fastapi import Request
+
+from mnemoir.app.sign_in.memory_users import has_something
+from mnemoir.app.sign_in.sessions import SignedIn
+from mnemoir.core.errors import Conflict, Forbidden, Unauthorized
+from mnemoir.core.users import Invitation, User
+from mnemoir.server.rest import Answer, Site
+from mnemoir.server.sessions import signed_in_of
+from mnemoir.server.sign_in.shapes import address_of, person_json, session_begun
+
+
+async def open_invitation(request: Request, site: Site, token: str) -> Invitation:
+    """The invitation with that token. Raises NotFound, and RateLimited after too many wrong tokens."""
+    limits = site.guard.rate_limits
+    limits.try_sign_in(request.scope, "")
+    found = await asyncio.to_thread(site.parts.users.invitation, token)
+    limits.has_signed_in(request.scope, "")
+    return found
+
+
+async def check_memories(site: Site, tenant: str, name: str) -> None:
+    """Raise Conflict where a chosen name would give its user the memories of somebody else."""
+    parts = site.parts
+    if await has_something(parts.store, parts.conversations, tenant, name.lower(), site.options.default_project):
+        raise Conflict(
+            f"There are memories of {name!r} already. Choose another name, or ask to be invited to these memories.",
+            code="name_taken",
+        )
+
+
+async def signed_in(request: Request, site: Site, user: User, how: str, name: str, **more: Any) -> Answer[Any]:
+    """Begin a session of a user who showed who they are by `how`. Raises Unauthorized for one who may not sign in.
+
+    `name` is the one that the try was counted for, and `more` is told besides.
+    """
+    if user.disabled_at is not None or await asyncio.to_thread(site.parts.api_keys.is_suspended, user.grant.tenant):
+        raise wrong_sign_in(request, site)
+    csrf, headers = await asyncio.to_thread(session_begun, request, site, user, how)
+    site.guard.rate_limits.has_signed_in(request.scope, name)
+    return Answer({"user": person_json(user), "csrf": csrf} | more, headers=headers)
+
+
+def wrong_sign_in(request: Request, site: Site) -> Unauthorized:
+    """The refusal of a try, the same for all causes; the audit log counts it."""
+    if site.parts.audit.is_on:
+        site.parts.audit.refused(401, "sign_in.refused", address_of(request, site))
+    return Unauthorized("The name or what goes with it is wrong, or this user may not sign in.", code="wrong_sign_in")
+
+
+def whoever_signed_in(request: Request) -> SignedIn:
+    """The user of this request. Raises Forbidden for a caller with a key, or without any."""
+    signed_in = signed_in_of(request.scope)
+    if signed_in is None:
+        raise Forbidden(
+            "This is for people who signed in to the page; a key has no such things.", code="not_signed_in"
+        )
+    return signed_in

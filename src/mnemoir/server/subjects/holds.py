@@ -1,0 +1,91 @@
+"""`/api/holds`: users whose data nothing may delete until the hold is lifted."""
+
+from typing import Annotated
+
+from fastapi import Depends, Request
+from pydantic import AfterValidator, Field
+
+from mnemoir.core.clock import now_text
+from mnemoir.core.errors import Forbidden, NotFound
+from mnemoir.core.scope import Principal
+from mnemoir.server.access import principal_of, tenant_of
+from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere, not_blank
+from mnemoir.server.routing import RouteAsSent
+from mnemoir.server.subjects.whose import PersonHere, Tenant
+from mnemoir.storage.sql.holds import Hold
+
+router = Routes(prefix="/api/holds", tags=["subjects"], route_class=RouteAsSent)
+
+
+class HoldBody(Body):
+    """Why the data must stay."""
+
+    reason: Annotated[str, Field(max_length=500), AfterValidator(not_blank)]
+
+
+class HoldRecord(JsonObject):
+    """A hold on a user, in all projects of the tenant. `set_by` is the id of a key."""
+
+    user_id: str
+    tenant: str
+    reason: str
+    set_at: str
+    set_by: str
+
+
+class HoldList(JsonObject):
+    """All holds, by tenant and user."""
+
+    results: list[HoldRecord]
+
+
+@router.get("", summary="The users of your tenant who are on legal hold")
+async def list_holds(request: Request, site: SiteHere, tenant: Tenant = None) -> Answer[HoldList]:
+    caller = principal_of(request.scope)
+    try:
+        named = tenant_of(caller, tenant)
+    except NotFound:
+        return Answer({"results": []})
+    found = [hold for hold in await site.parts.holds.all() if hold.tenant == named]
+    return Answer({"results": [_json(hold) for hold in found if caller.user in (None, hold.user)]})
+
+
+@router.put("/{user_id}", summary="Put a user on legal hold: nothing of theirs is deleted until it is lifted")
+async def put_hold(
+    request: Request, site: SiteHere, person: PersonHere, body: Annotated[HoldBody, Depends(BodyOf(HoldBody))]
+) -> Answer[HoldRecord]:
+    caller = _free(principal_of(request.scope))
+    hold = Hold(
+        tenant=person.tenant,
+        user=person.user,
+        reason=body.reason,
+        set_at=now_text(),
+        set_by=caller.key or "command line",
+    )
+    await site.parts.holds.put(hold)
+    return Answer(_json(hold))
+
+
+@router.delete("/{user_id}", summary="Lift a legal hold")
+async def clear_hold(request: Request, site: SiteHere, person: PersonHere) -> Answer[HoldList]:
+    caller = _free(principal_of(request.scope))
+    if not await site.parts.holds.clear(person.tenant, person.user):
+        raise NotFound(f"{person.user[:80]!r} is not on legal hold.", code="hold_not_found")
+    return await list_holds(request, site, None if person.tenant == caller.tenant else person.tenant)
+
+
+def _free(caller: Principal) -> Principal:
+    """The caller, unless its key is for a user or some projects alone. Raises Forbidden."""
+    if caller.user is not None or caller.projects is not None:
+        raise Forbidden("A legal hold is on a user in all projects. It takes a key for the whole tenant.")
+    return caller
+
+
+def _json(hold: Hold) -> HoldRecord:
+    return {
+        "user_id": hold.user,
+        "tenant": hold.tenant,
+        "reason": hold.reason,
+        "set_at": hold.set_at,
+        "set_by": hold.set_by,
+    }

@@ -1,0 +1,77 @@
+"""`/api/subjects/{user_id}`: an archive of everything stored of a person, and its erasure."""
+
+from collections.abc import Sequence
+
+from fastapi import Request
+from starlette.responses import Response, StreamingResponse
+
+from mnemoir.app.subjects import pieces_of
+from mnemoir.server.access import principal_of
+from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
+from mnemoir.server.routing import RouteAsSent
+from mnemoir.server.subjects.whose import PersonHere
+
+router = Routes(prefix="/api/subjects", tags=["subjects"], route_class=RouteAsSent)
+
+
+class BackupHolding(JsonObject):
+    """A backup that still holds the person. `ends_at` is null where `retention.backups_days` is not set.
+
+    `path` is for callers who may see the whole server, null for others.
+    """
+
+    made_at: str
+    path: str | None
+    keep: int | None
+    ends_at: str | None
+
+
+class Erasure(JsonObject):
+    """What was erased, by kind; `projects` are those in which there was anything."""
+
+    user_id: str
+    tenant: str
+    projects: Sequence[str]
+    counts: dict[str, int]
+    backups: list[BackupHolding]
+
+
+@router.post(
+    "/{user_id}/export",
+    summary="Everything stored of a person, as one zip archive of JSON lines and files",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "description": "The archive; `about.json` in it names its files",
+            "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
+        }
+    },
+)
+async def export(site: SiteHere, person: PersonHere) -> Response:
+    archive = await site.parts.subjects.export(person)
+    headers = {"content-disposition": 'attachment; filename="subject.zip"', "cache-control": "no-store"}
+    return StreamingResponse(pieces_of(archive), media_type="application/zip", headers=headers)
+
+
+@router.post("/{user_id}/erase", summary="Erase everything of a person; nothing of it can be restored")
+async def erase(request: Request, site: SiteHere, person: PersonHere) -> Answer[Erasure]:
+    sees_server = principal_of(request.scope).sees_server
+    erased = await site.parts.subjects.erase(person)
+    backups: list[BackupHolding] = [
+        {
+            "made_at": one.made_at,
+            "path": one.path if sees_server else None,
+            "keep": one.keep,
+            "ends_at": one.ends_at,
+        }
+        for one in erased.backups
+    ]
+    return Answer(
+        {
+            "user_id": person.user,
+            "tenant": person.tenant,
+            "projects": erased.projects,
+            "counts": dict(erased.counts),
+            "backups": backups,
+        }
+    )

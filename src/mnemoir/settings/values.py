@@ -1,0 +1,30 @@
+"""The types of values that several files of settings share."""
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BeforeValidator, SecretStr
+from pydantic.functional_validators import AfterValidator
+
+
+def listed(raw: object) -> object:
+    """Split a comma-separated text into a tuple, so that a list fits into one environment variable."""
+    if not isinstance(raw, str):
+        return raw
+    return tuple(part for part in (piece.strip() for piece in raw.split(",")) if part)
+
+
+def _key(raw: SecretStr) -> SecretStr:
+    text = raw.get_secret_value().strip()
+    if not text.isascii() or not text.isprintable() or " " in text:
+        raise ValueError("must be printable ASCII without spaces, for it travels in an HTTP header")
+    return SecretStr(text)
+
+
+def _path(raw: Path) -> Path:
+    return raw.expanduser().absolute()
+
+
+Key = Annotated[SecretStr, AfterValidator(_key)]
+AbsolutePath = Annotated[Path, AfterValidator(_path)]
+Names = Annotated[tuple[str, ...], BeforeValidator(listed)]

@@ -1,0 +1,336 @@
+"""People who sign in, their invitations and recovery codes, in the file of tenants and keys."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from mnemoir.core.clock import to_text
+from mnemoir.core.errors import Conflict, NotFound
+from mnemoir.core.users import Grant, Invitation, User, called
+from mnemoir.storage.sql.api_keys import Note, list_or_none, time_in, time_or_none
+from mnemoir.storage.sql.engine import FileEngine, Sql, queries
+from mnemoir.storage.sql.rows import as_json
+
+_QUERIES = queries("access/users")
+_SESSIONS = queries("access/sessions")
+_PASSKEYS = queries("access/passkeys")
+_KEYS = queries("access/api_keys")
+USERS_MADE = "users_made"  # stays when all users are removed, so that a server never opens by itself
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secrets:
+    """What a user signs in with, as it is stored: hashes of a password and recovery codes, a passkey, an identity."""
+
+    password: str | None = None
+    codes: Sequence[bytes] = ()
+    passkey: "NewPasskey | None" = None
+    identity: "Identity | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What an issuer knows somebody by."""
+
+    issuer: str
+    subject: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewPasskey:
+    """A passkey that was just verified."""
+
+    id: str
+    credential: bytes
+    public_key: bytes
+    sign_count: int
+    label: str
+
+
+class SqlUsers:
+    """`file` is the caller's. Blocking and thread-safe; raises StorageUnavailable.
+
+    `note` writes the entry of the audit log in the transaction of each change.
+    """
+
+    def __init__(self, file: FileEngine) -> None:
+        self._file = file
+
+    def any(self) -> bool:
+        """Whether there is a user."""
+        return self._file.read(lambda sql: sql.row(_QUERIES["any"]) is not None)
+
+    def get(self, user_id: str) -> User | None:
+        """The user of that id; None for none."""
+        row = self._file.read(lambda sql: sql.row(_QUERIES["by_id"], id=user_id))
+        return None if row is None else _user_of(row)
+
+    def named(self, name: str) -> tuple[User, str | None] | None:
+        """The user of that name and the hash of their password; None for none."""
+        row = self._file.read(lambda sql: sql.row(_QUERIES["by_name"], called=called(name)))
+        return None if row is None else (_user_of(row), row[12])
+
+    def of_identity(self, identity: Identity) -> User | None:
+        """The user whom an issuer knows by that; None for none."""
+        values = {"issuer": identity.issuer, "subject": identity.subject}
+        row = self._file.read(lambda sql: sql.row(_QUERIES["by_identity"], **values))
+        return None if row is None else _user_of(row)
+
+    def create(self, user: User, secrets: Secrets, note: Note, *, is_new_memory: bool) -> None:
+        """Make a user. Raises Conflict as `join` does."""
+
+        def work(sql: Sql) -> None:
+            self._put(sql, user, secrets, is_new_memory=is_new_memory)
+            note(sql)
+
+        self._file.write(work)
+
+    def listed(self, tenant: str | None, *, limit: int, after: tuple[str, str] | None = None) -> list[User]:
+        """The users of a tenant, None for all, oldest first; `after` is time (text) and id of the last one."""
+        at, user_id = after or ("", "")
+        values = {"tenant": tenant, "after": at, "after_id": user_id, "limit": limit}
+        return [_user_of(row) for row in self._file.read(lambda sql: sql.rows(_QUERIES["all"], **values))]
+
+    def join(
+        self, token: bytes, user: User, secrets: Secrets, at: datetime, note: Note, *, is_new_memory: bool
+    ) -> bool:
+        """Make a user by an invitation, which is used up; False when it is not open, and then nothing is done.
+
+        Raises Conflict for a name that is taken, and with `is_new_memory` when somebody has that memory user.
+        """
+
+        def work(sql: Sql) -> bool:
+            if not sql.run(_QUERIES["use_invitation"], hash=token, now=to_text(at)):
+                return False
+            self._put(sql, user, secrets, is_new_memory=is_new_memory)
+            note(sql)
+            return True
+
+        return self._file.write(work)
+
+    def reset(self, token: bytes, user_id: str, secrets: Secrets, at: datetime, note: Note) -> bool:
+        """Give a user new secrets by an invitation, in place of all former ones, and end their sessions.
+
+        False when it is not open, and then nothing is done.
+        """
+
+        def work(sql: Sql) -> bool:
+            if not sql.run(_QUERIES["use_invitation"], hash=token, now=to_text(at)):
+                return False
+            _forget_secrets(sql, user_id)
+            sql.run(_QUERIES["set_password"], id=user_id, password=secrets.password)
+            _put_secrets(sql, user_id, secrets, at)
+            note(sql)
+            return True
+
+        return self._file.write(work)
+
+    def change(self, user: User, note: Note) -> None:
+        """Change what a user may; with `disabled_at` their sessions end."""
+
+        def work(sql: Sql) -> None:
+            disabled_at = None if user.disabled_at is None else to_text(user.disabled_at)
+            sql.run(_QUERIES["change"], id=user.id, disabled_at=disabled_at, **_grant_values(user.grant))
+            if disabled_at is not None:
+                sql.run(_SESSIONS["end_others"], user=user.id, but="")
+                sql.run(_QUERIES["drop_resets"], user=user.id)
+            note(sql)
+
+        self._file.write(work)
+
+    def remove(self, user_id: str, note: Note) -> None:
+        """Remove a user with all that belongs to their sign-in."""
+
+        def work(sql: Sql) -> None:
+            _forget_secrets(sql, user_id)
+            sql.run(_QUERIES["remove_user"], id=user_id)
+            note(sql)
+
+        self._file.write(work)
+
+    def set_password(self, user_id: str, hash: str, keep_session: str, note: Note) -> None:
+        """Set the hash of a user's password, and end their other sessions."""
+
+        def work(sql: Sql) -> None:
+            sql.run(_QUERIES["set_password"], id=user_id, password=hash)
+            sql.run(_SESSIONS["end_others"], user=user_id, but=keep_session)
+            note(sql)
+
+        self._file.write(work)
+
+    def rehash(self, user_id: str, former: str, hash: str) -> None:
+        """Replace the hash of the same password, unless the password was changed meanwhile."""
+        self._file.write(lambda sql: sql.run(_QUERIES["swap_password"], id=user_id, former=former, password=hash))
+
+    def set_codes(self, user_id: str, hashes: Sequence[bytes], note: Note) -> None:
+        """Replace the recovery codes of a user."""
+
+        def work(sql: Sql) -> None:
+            sql.run(_QUERIES["drop_codes"], user=user_id)
+            for hash in hashes:
+                sql.run(_QUERIES["codes_of"], user=user_id, hash=hash)
+            note(sql)
+
+        self._file.write(work)
+
+    def use_code(self, user_id: str, hash: bytes) -> bool:
+        """Use a recovery code up; False for none."""
+        return bool(self._file.write(lambda sql: sql.run(_QUERIES["use_code"], user=user_id, hash=hash)))
+
+    def invite(self, invitation: Invitation, token: bytes, note: Note) -> None:
+        """Store an invitation; one that resets a user replaces those before. Old ones are removed."""
+
+        def work(sql: Sql) -> None:
+            sql.run(_QUERIES["drop_old_invitations"], before=to_text(invitation.created_at))
+            if invitation.resets is not None:
+                sql.run(_QUERIES["drop_resets"], user=invitation.resets)
+            sql.run(
+                _QUERIES["invite"],
+                id=invitation.id,
+                hash=token,
+                name=invitation.name,
+                resets=invitation.resets,
+                created_at=to_text(invitation.created_at),
+                created_by=invitation.created_by,
+                expires_at=to_text(invitation.expires_at),
+                tenant=invitation.grant.tenant,
+                **_grant_values(invitation.grant),
+            )
+            note(sql)
+
+        self._file.write(work)
+
+    def invitation(self, token: bytes, now: datetime) -> Invitation | None:
+        """The open invitation with that token; None for none."""
+        row = self._file.read(lambda sql: sql.row(_QUERIES["open_invitation"], hash=token, now=to_text(now)))
+        return None if row is None else _invitation_of(row)
+
+    def invitations(self, tenant: str | None, now: datetime, *, limit: int) -> list[Invitation]:
+        """The open invitations of a tenant, None for all, oldest first."""
+        values = {"tenant": tenant, "now": to_text(now), "limit": limit}
+        return [
+            _invitation_of(row)
+            for row in self._file.read(lambda sql: sql.rows(_QUERIES["open_invitations"], **values))
+        ]
+
+    def withdraw(self, invitation_id: str, note: Note) -> None:
+        """Remove an invitation. Raises NotFound."""
+
+        def work(sql: Sql) -> None:
+            if not sql.run(_QUERIES["withdraw"], id=invitation_id):
+                raise NotFound(f"There is no open invitation {invitation_id!r} here.", code="invitation_not_found")
+            note(sql)
+
+        self._file.write(work)
+
+    def _put(self, sql: Sql, user: User, secrets: Secrets, *, is_new_memory: bool) -> None:
+        if sql.row(_QUERIES["by_name"], called=called(user.name)) is not None:
+            raise Conflict(f"There is a user {user.name!r} already. Choose another name.", code="name_taken")
+        now = to_text(user.created_at)
+        of_memory = {"tenant": user.grant.tenant, "memory_user": user.grant.memory_user, "now": now}
+        if is_new_memory and sql.row(_QUERIES["by_memory"], **of_memory) is not None:
+            raise Conflict(
+                f"The memories of {user.grant.memory_user!r} are somebody's already. Choose another name, or ask to "
+                "be invited to these memories.",
+                code="name_taken",
+            )
+        sql.run(_KEYS["enter_tenant"], name=user.grant.tenant, now=now)
+        sql.run(_KEYS["decide"], name=USERS_MADE, value="yes")
+        sql.run(
+            _QUERIES["put"],
+            id=user.id,
+            name=user.name,
+            called=called(user.name),
+            password=secrets.password,
+            created_at=now,
+            created_by=user.created_by,
+            tenant=user.grant.tenant,
+            **_grant_values(user.grant),
+        )
+        _put_secrets(sql, user.id, secrets, user.created_at)
+
+
+def _put_secrets(sql: Sql, user_id: str, secrets: Secrets, at: datetime) -> None:
+    for hash in secrets.codes:
+        sql.run(_QUERIES["codes_of"], user=user_id, hash=hash)
+    if (new := secrets.passkey) is not None:
+        put_passkey(sql, user_id, new, at)
+    if (known := secrets.identity) is not None:
+        named = {"issuer": known.issuer, "subject": known.subject}
+        if sql.row(_QUERIES["by_identity"], **named) is not None:
+            raise Conflict("You are a user here already. Sign in without the invitation.", code="identity_known")
+        sql.run(_QUERIES["put_identity"], user=user_id, now=to_text(at), **named)
+
+
+def put_passkey(sql: Sql, user_id: str, new: NewPasskey, at: datetime) -> None:
+    """Store a passkey of a user. Raises Conflict for one that is known."""
+    if sql.row(_PASSKEYS["by_credential"], credential=new.credential) is not None:
+        raise Conflict("This passkey is known already. Sign in with it.", code="passkey_known")
+    sql.run(
+        _PASSKEYS["put"],
+        id=new.id,
+        user=user_id,
+        credential=new.credential,
+        public_key=new.public_key,
+        sign_count=new.sign_count,
+        label=new.label,
+        now=to_text(at),
+    )
+
+
+def _forget_secrets(sql: Sql, user_id: str) -> None:
+    sql.run(_SESSIONS["end_others"], user=user_id, but="")
+    drops = (_QUERIES["drop_codes"], _QUERIES["drop_identities"], _QUERIES["drop_resets"], _PASSKEYS["drop_all"])
+    for query in drops:
+        sql.run(query, user=user_id)
+
+
+def _grant_values(grant: Grant) -> dict[str, Any]:
+    return {
+        "role": grant.role,
+        "is_operator": int(grant.is_operator),
+        "memory_user": grant.memory_user,
+        "projects": None if grant.projects is None else as_json(list(grant.projects)),
+        "configs": None if grant.configs is None else as_json(list(grant.configs)),
+    }
+
+
+def _grant_of(row: Sequence[Any]) -> Grant:
+    tenant, role, is_operator, memory_user, projects, configs = row
+    return Grant(
+        tenant=tenant,
+        role=role,
+        is_operator=bool(is_operator),
+        memory_user=memory_user,
+        projects=list_or_none(projects),
+        configs=list_or_none(configs),
+    )
+
+
+def _user_of(row: Sequence[Any]) -> User:
+    id, name, *granted, created, by, disabled, seen, password, passkeys = row
+    return User(
+        id=id,
+        name=name,
+        grant=_grant_of(granted),
+        created_at=time_in(created),
+        created_by=by,
+        disabled_at=time_or_none(disabled),
+        last_seen_at=time_or_none(seen),
+        has_password=password is not None,
+        passkeys=passkeys,
+    )
+
+
+def _invitation_of(row: Sequence[Any]) -> Invitation:
+    id, name, *granted, created, by, expires, resets = row
+    return Invitation(
+        id=id,
+        name=name,
+        grant=_grant_of(granted),
+        created_at=time_in(created),
+        created_by=by,
+        expires_at=time_in(expires),
+        resets=resets,
+    )

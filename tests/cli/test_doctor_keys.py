@@ -1,0 +1,52 @@
+"""`mnemoir doctor` on the file of keys: it names what is damaged or missing and changes nothing."""
+
+from contextlib import closing
+
+import pytest
+
+from mnemoir.app.api_keys import ApiKeys
+from mnemoir.cli.file_checks import check_keys
+from mnemoir.settings import Settings, load_settings
+from tests.acceptance.conversation_kit import bytes_below
+
+
+@pytest.fixture
+def settings(tmp_path) -> Settings:
+    return load_settings(None, {"storage.data_dir": str(tmp_path / "data")}, environ={})
+
+
+@pytest.fixture
+def made(settings) -> Settings:
+    """The settings of a server for which a key was made."""
+    with closing(ApiKeys(settings)) as keys:
+        keys.create(role="admin", by="test")
+    return settings
+
+
+async def test_without_keys_all_is_well_and_nothing_is_created(settings, tmp_path):
+    finding = await check_keys(settings)
+    assert (finding.state, finding.found) == ("ok", "none were made")
+    assert not (tmp_path / "data").exists()
+
+
+async def test_whole_keys_pass_and_nothing_is_changed(made):
+    before = bytes_below(made.storage.data_dir)
+    finding = await check_keys(made)
+    assert (finding.state, finding.to_do) == ("ok", "")
+    assert bytes_below(made.storage.data_dir) == before
+
+
+async def test_a_damaged_file_of_keys_is_named(made):
+    file = made.storage.data_dir / "access.db"
+    file.write_bytes(file.read_bytes()[:-4096])
+    finding = await check_keys(made)
+    assert finding.state == "fail"
+    assert str(file) in finding.found
+
+
+async def test_a_missing_pepper_is_named_unless_the_settings_have_one(made):
+    (made.storage.data_dir / "secrets" / "pepper").unlink()
+    finding = await check_keys(made)
+    assert (finding.state, "secrets/pepper is missing" in finding.found) == ("fail", True)
+    given = {"storage.data_dir": str(made.storage.data_dir), "security.pepper": "of the settings, long enough"}
+    assert (await check_keys(load_settings(None, given, environ={}))).state == "ok"

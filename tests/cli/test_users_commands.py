@@ -1,0 +1,90 @@
+"""`mnemoir users`: invitations, resets and changes on a data directory, also beside a running server."""
+
+import json
+from pathlib import Path
+
+import pytest
+import requests
+
+from tests.cli.command_process import Done, run_here
+from tests.serving import ServerProcess
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def mnemoir(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """`mnemoir` over a data directory."""
+
+    def run(*arguments: str, **given: str) -> Done:
+        where = ("--data-dir", str(tmp_path / "data"))
+        return run_here(*arguments, *where, cwd=tmp_path, capsys=capsys, **given)
+
+    return run
+
+
+def made(done: Done) -> dict:
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def join(url: str, link: str, name: str) -> requests.Response:
+    token = link.partition("#")[2]
+    body = {"token": token, "name": name, "password": PASSWORD}
+    return requests.post(f"{url}/api/auth/join", json=body, timeout=60)
+
+
+def sign_in(url: str, name: str) -> int:
+    body = {"name": name, "password": PASSWORD}
+    return requests.post(f"{url}/api/auth/password", json=body, timeout=60).status_code
+
+
+def test_people_are_invited_and_managed_beside_a_running_server(mnemoir, tmp_path) -> None:
+    with ServerProcess(tmp_path / "data") as server:
+        assert "There are no users" in mnemoir("users", "list").stderr
+        first = mnemoir("users", "invite", "Anna", "--role", "admin", "--memory-user", "user")
+        link = first.stdout.strip()
+        assert link.startswith("http://localhost:6060/join#")
+        assert "needs a key or a sign-in" in first.stderr
+        assert "Anna  invited  admin, operator  until" in mnemoir("users", "list").stdout
+        assert requests.get(f"{server.url}/api/projects", timeout=60).status_code == 200
+        assert join(server.url, link, "anna").json()["user"]["memory_user"] == "user"
+        assert requests.get(f"{server.url}/api/projects", timeout=60).status_code == 401
+        assert join(server.url, link, "eve").status_code == 404
+        listed = made(mnemoir("users", "list", "--json"))
+        assert ([one["name"] for one in listed["users"]], listed["invitations"]) == (["anna"], [])
+        assert mnemoir("users", "disable", "Anna").stdout == "anna  disabled\n"
+        assert sign_in(server.url, "anna") == 401
+        assert made(mnemoir("users", "enable", "anna", "--json"))["disabled"] is False
+        assert sign_in(server.url, "anna") == 200
+        reset = made(mnemoir("users", "reset", "anna", "--json"))
+        assert join(server.url, reset["link"], "anna").status_code == 200
+        assert mnemoir("users", "remove", "anna").stdout == "anna  removed\n"
+        assert sign_in(server.url, "anna") == 401
+        assert requests.get(f"{server.url}/api/projects", timeout=60).status_code == 401
+        mnemoir("keys", "disable")
+        assert requests.get(f"{server.url}/api/projects", timeout=60).status_code == 200
+        log = server.log.read_text()
+    assert link.partition("#")[2] not in log
+    assert PASSWORD not in log
+
+
+def test_links_name_the_address_of_the_settings(mnemoir, tmp_path) -> None:
+    (tmp_path / "mnemoir.yaml").write_text("server: {public_url: 'https://memory.example.org/m/'}")
+    told = made(mnemoir("users", "invite", "--calls", "Ann", "--project", "kitchen", "--json"))
+    assert told["link"].startswith("https://memory.example.org/m/join#")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said", "code"),
+    [
+        (["invite", "--role", "boss"], "must be one of read, write, admin, operator", 1),
+        (["invite", "--expires", "soon"], "--expires must be a number with m, h or d", 1),
+        (["invite", "--expires", "91d"], "lasts at most 90 days", 1),
+        (["reset", "nobody"], "There is no user 'nobody' here", 3),
+        (["disable", "nobody"], "There is no user 'nobody' here", 3),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(mnemoir, arguments, said, code) -> None:
+    done = mnemoir("users", *arguments)
+    assert (done.returncode, done.stdout, said in done.stderr, done.stderr.count("\n")) == (code, "", True, 1)

@@ -1,0 +1,81 @@
+"""What is found in 300 texts in four languages, against their labels; names are left out."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mnemoir.privacy.detection import Rules
+
+LABEL = re.compile(r"\{([A-Z_]+):([^}]+)\}")
+RULES = Rules(["US", "GB", "DE", "AT", "FR", "ES"], ["US", "GB", "DE", "AT", "FR", "ES", "IT"])
+
+
+def labelled() -> Iterator[tuple[str, set[tuple[str, str]]]]:
+    """Each text with its (kind, value) pairs."""
+    for line in Path(__file__).with_name("labelled.txt").read_text("utf-8").splitlines():
+        if line and not line.startswith("#"):
+            yield LABEL.sub(r"\2", line), set(LABEL.findall(line))
+
+
+def test_nearly_all_is_found_and_hardly_anything_else():
+    texts, wanted, missed, false = 0, 0, [], []
+    for text, labels in labelled():
+        found = {(one.kind, text[one.start : one.end]) for one in RULES.find(text)}
+        texts, wanted = texts + 1, wanted + len(labels)
+        missed += [(text, label) for label in labels - found]
+        false += [(text, label) for label in found - labels]
+    assert texts >= 300
+    assert len(missed) <= 0.05 * wanted, missed
+    assert len(false) <= 0.02 * texts, false
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("Number 219-09-8888 is taken", []),  # nothing beside it says what it is
+        ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc+/=\n-----END RSA PRIVATE KEY-----\nend", ["SECRET"]),
+        ("git@github.com:mnemoir/x.git", []),
+        ("4111 1111 1111 1112", []),
+        ("0171 2345678", ["PHONE"]),
+        ("1.2.3.4 and 192.0.2.1", ["IP"]),
+    ],
+)
+def test_what_looks_alike(text, kinds):
+    assert [one.kind for one in RULES.find(text)] == kinds
+
+
+def test_without_regions_and_countries_only_what_says_so_itself_is_found():
+    rules, text = Rules(), "0171 2345678, +49 171 2345678, DNI 12345678Z"
+    assert [(one.kind, text[one.start : one.end]) for one in rules.find(text)] == [("PHONE", "+49 171 2345678")]
+
+
+def test_a_detector_adds_kinds_and_what_it_says_of_no_place_is_left_out():
+    rules = Rules(detector=lambda text: [("PERSON", 0, 4), ("person", 0, 4), ("PERSON", 0, 9999)])
+    assert [(one.kind, one.start, one.end) for one in rules.find("Mira likes tea")] == [("PERSON", 0, 4)]
+
+
+def test_a_private_key_is_found_whole_with_its_head_and_also_without_its_end():
+    body = "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00FF\n\n" + ("a1B2+c3D4/" * 6 + "\n") * 80
+    begin, end = "-----BEGIN RSA PRIVATE KEY-----\n", "-----END RSA PRIVATE KEY-----"
+    (found,) = Rules().find("x " * 1500 + begin + body + end + " bye")
+    assert (found.start, found.end) == (3000, 3000 + len(begin + body + end))
+    (cut,) = Rules().find("see " + begin + "a1B2+c3D4/\n" * 9)
+    assert (cut.start, cut.end) == (4, 4 + len(begin + "a1B2+c3D4/\n" * 9))
+
+
+def test_a_long_secret_is_found_whole_across_pieces():
+    key = "eyJ" + "a1B2" * 9 + ".eyJ" + "c3D4" * 1200 + "." + "e5F6" * 40
+    text = "x" * 3950 + " " + key + " end"
+    (found,) = Rules().find(text)
+    assert text[found.start : found.end] == key
+
+
+def test_nothing_is_loaded_for_it_while_it_is_off():
+    code = "import sys, mnemoir.app.personal_data; print({'phonenumbers', 'stdnum'} & sys.modules.keys())"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
+    )

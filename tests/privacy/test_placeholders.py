@@ -1,0 +1,135 @@
+"""Placeholders in texts and JSON, and the values back in their place, however a stream is cut."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from mnemoir.core.errors import ModuleFailed
+from mnemoir.core.events import Alternative, Event, Finished, Gathering, Text, Thinking, ToolCallPart
+from mnemoir.core.messages import Extra, ImagePart, Message, ModelRequest, TextPart, ToolCall, text_message
+from mnemoir.privacy.detection import Rules
+from mnemoir.privacy.placeholders import Placeholders, in_json_text, values_in
+from mnemoir.privacy.requests import RestoredEvents, changed_request, request_texts
+
+RULES = Rules()
+TEXT = 'Both mira@example.org and "o"@example.com, key sk-abcdefghijklmnop"qrstuvwx'
+
+
+def redacted(text: str) -> tuple[str, Placeholders]:
+    placeholders = Placeholders()
+    placeholders.reserve(text)
+    return placeholders.replaced(text, RULES.find(text)), placeholders
+
+
+def restored(placeholders: Placeholders, events: Sequence[Event]) -> Gathering:
+    """The answer of these events, one in each batch."""
+    restoring, gathering = RestoredEvents(placeholders), Gathering()
+    for event in events:
+        gathering.take(restoring.take([event]))
+    return gathering
+
+
+def test_equal_values_have_equal_numbers_and_numbers_of_the_text_are_left_alone():
+    text, placeholders = redacted(
+        "[EMAIL_2]: a@example.org, b@example.org, A@EXAMPLE.ORG, +49 30 901820, +4930901820"
+    )
+    assert text == "[EMAIL_2]: [EMAIL_3], [EMAIL_4], [EMAIL_3], [PHONE_1], [PHONE_1]"
+    assert placeholders.restored("[EMAIL_4] [EMAIL_2] [EMAIL_33]") == "b@example.org [EMAIL_2] [EMAIL_33]"
+
+
+def test_what_was_replaced_is_not_found_again():
+    text, _ = redacted(TEXT)
+    assert RULES.find(text) == []
+
+
+SAID = "To [EMAIL_1] [and [EMAIL_2] or [EMAIL_1], not [EMAIL_9]: a[0], [E"
+
+
+@pytest.mark.parametrize("at", range(len(SAID) + 1))
+@pytest.mark.parametrize("kind", [Text, Thinking])
+def test_a_stream_cut_anywhere_is_turned_back_equally(at, kind):
+    _, placeholders = redacted("a@example.org b@example.org")
+    whole = SAID.replace("[EMAIL_1]", "a@example.org").replace("[EMAIL_2]", "b@example.org")
+    reply = restored(placeholders, [kind(SAID[:at]), kind(SAID[at:]), Text("!"), Finished()]).reply()
+    assert reply.thinking + reply.text == whole + "!"
+
+
+def test_a_stream_of_single_characters_is_turned_back_and_little_is_held_back():
+    _, placeholders = redacted("a@example.org")
+    restoring, shown = RestoredEvents(placeholders), ""
+    for at, char in enumerate(SAID):
+        shown += "".join(event.text for event in restoring.take([Text(char)]) if isinstance(event, Text))
+        assert len(placeholders.restored(SAID[: at + 1])) - len(shown) <= len("[EMAIL_1]")
+    assert shown + "".join(event.text for event in restoring.end()) == placeholders.restored(SAID)
+
+
+ARGUMENTS = json.dumps({"to": ["[EMAIL_1]", "[SECRET_1]"], "n": 1})
+
+
+@pytest.mark.parametrize("at", range(len(ARGUMENTS) + 1))
+def test_arguments_of_calls_cut_anywhere_stay_json(at):
+    _, placeholders = redacted('a@example.org, password is "Som\\mer\\2024')
+    events = [
+        Text("[EMAIL_1]"),
+        ToolCallPart(index=0, id="c0", name="send", arguments=ARGUMENTS[:at]),
+        ToolCallPart(index=0, arguments=ARGUMENTS[at:]),
+        ToolCallPart(index=1, id="c1", name="note", arguments="[EMAIL_1", custom=True),
+        ToolCallPart(index=1, arguments="]", custom=True),
+        Finished(reason="tool_calls"),
+    ]
+    reply = restored(placeholders, events).reply()
+    sent, noted = reply.tool_calls
+    assert json.loads(sent.arguments) == {"to": ["a@example.org", "Som\\mer\\2024"], "n": 1}
+    assert (noted.arguments, reply.text) == ("a@example.org", "a@example.org")
+
+
+def test_further_choices_of_a_stream_are_turned_back():
+    _, placeholders = redacted("a@example.org")
+    deltas = [("To [EM", None), ("AIL_1], [", None), ("", "stop")]
+    events = [
+        Alternative(choice={"index": 1, "delta": {"content": text}, "finish_reason": reason})
+        for text, reason in deltas
+    ]
+    told = restored(placeholders, events).so_far().alternatives
+    assert "".join(choice["delta"]["content"] for choice in told) == "To a@example.org, ["
+
+
+def test_every_text_of_a_request_is_changed_and_nothing_else():
+    mail, picture = "a@example.org", ImagePart(url="data:image/png;base64,QUJD")
+    call = ToolCall(id="c", name="send", arguments='{"to": "a@example.org", "card": 4111111111111111, "n": 12}')
+    request = ModelRequest(
+        messages=[
+            text_message("system", f"You serve {mail}."),
+            Message(role="user", parts=(TextPart(text=mail), picture), name=mail),
+            Message(role="assistant", tool_calls=(call,)),
+        ],
+        tools=[{"function": {"name": "send", "description": mail}}],
+        extra=Extra(route="openai-chat", members={"user": mail, "metadata": {"n": [mail, 5]}}),
+    )
+    assert changed_request(request, lambda text: text) == request
+    placeholders = Placeholders()
+    changed = changed_request(request, lambda text: placeholders.replaced(text, RULES.find(text)))
+    assert [text for text in request_texts(changed) if RULES.find(text)] == []
+    assert changed.messages[1].parts[1] == picture
+    assert changed.messages[1].name == "EMAIL_1"
+    assert json.loads(changed.messages[2].tool_calls[0].arguments) == {"to": "[EMAIL_1]", "card": "[CARD_1]", "n": 12}
+    assert changed.extra.members == {"user": "[EMAIL_1]", "metadata": {"n": ["[EMAIL_1]", 5]}}
+
+
+def test_json_without_personal_data_keeps_its_spelling():
+    for text in ('{ "a" : 1.0,"b":[ ] }', "no json", ""):
+        assert in_json_text(text, lambda value: value) == text
+
+
+def test_values_keep_secret_in_print():
+    (value,) = values_in("a@example.org", RULES.find("a@example.org"))
+    assert "example" not in repr(value)
+
+
+def test_a_detector_that_fails_lets_nothing_through():
+    def broken(text: str) -> list[tuple[str, int, int]]:
+        raise KeyError(text)
+
+    with pytest.raises(ModuleFailed, match=r"pii.detector failed \(KeyError\)"):
+        Rules(detector=broken).find("Mira")

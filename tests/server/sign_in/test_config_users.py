@@ -1,0 +1,66 @@
+"""A key or a person that is bound to config users calls, lists and reaches only those."""
+
+import json
+
+import pytest
+
+from tests.server.served_tree import answering, served
+from tests.server.server_kit import error_of
+from tests.server.sign_in.page import joined, told
+
+
+@pytest.fixture
+async def tree(open_server, llm, tmp_path):
+    """A server of the config users Ann and Bob, with a key for Ann alone."""
+    bobs = {
+        "Users/bob.json": {"customWorkflowOverride": True, "customWorkflow": "Chat"},
+        "Workflows/Bob/Chat.json": [answering()],
+    }
+    server = await open_server(served(tmp_path, llm.url, files=bobs) | {"workflows.users": ["Ann", "Bob"]})
+    _, ann = server.parts.api_keys.create(role="write", configs=["ann"], by="test")
+    _, free = server.parts.api_keys.create(role="write", by="test")
+    _, none = server.parts.api_keys.create(role="write", configs=["cleo"], by="test")
+    return server, ann, free, none
+
+
+def chat(model: str) -> dict:
+    return {"model": model, "messages": [{"role": "user", "content": "Hello"}]}
+
+
+async def test_a_bound_key_lists_and_calls_only_its_config_users(tree):
+    server, ann, free, none = tree
+
+    async def models(key: str) -> list[str]:
+        return [one["id"] for one in (await server.get("/v1/models", x_api_key=key))["data"]]
+
+    assert (await models(ann), await models(free), await models(none)) == (["Ann"], ["Ann", "Bob"], [])
+    tags = (await server.get("/api/tags", x_api_key=ann))["models"]
+    assert [one["name"] for one in tags] == ["Ann"]
+    assert (await server.ask("POST", "/api/show", {"model": "Bob"}, x_api_key=ann)).status == 404
+    for model in ("Bob", "Nobody", ""):
+        answer = await server.ask("POST", "/v1/chat/completions", chat(model), x_api_key=ann)
+        assert (answer.status, json.loads(answer.body)["model"]) == (200, "Ann")
+    refused = [
+        await server.ask("POST", "/v1/chat/completions", chat(name), x_api_key=none) for name in ("Bob", "Ann")
+    ]
+    assert [(answer.status, b"Bob" in answer.body) for answer in refused] == [(400, False)] * 2
+    assert (await server.ask("POST", "/v1/chat/completions", chat("Bob"), x_api_key=free)).status == 200
+
+
+async def test_what_is_kept_for_other_config_users_looks_like_what_is_kept_for_nobody(tree):
+    server, ann, free, _ = tree
+    assert (await server.ask("GET", "/api/discussions?user=Bob", x_api_key=free)).status == 200
+    answers = [await server.ask("GET", f"/api/discussions?user={name}", x_api_key=ann) for name in ("Bob", "Zed")]
+    assert [error_of(answer) for answer in answers] == [(400, "invalid_request")] * 2
+    assert not any(b"Ann, Bob" in answer.body for answer in answers)
+    overview = await server.get("/api/workflows", x_api_key=ann)
+    assert ([user["name"] for user in overview["users"]], overview["files"]) == (["Ann"], [])
+
+
+async def test_a_person_is_bound_to_config_users_too(tree):
+    server, *_ = tree
+    anna = await joined(server, "anna", configs=["Bob"])
+    assert [one["id"] for one in told(await anna.ask("GET", "/api/page/models"))["data"]] == ["Bob"]
+    answer = told(await anna.ask("POST", "/api/page/chat/completions", chat("Ann")))
+    assert answer["model"] == "Bob"
+    assert told(await anna.ask("GET", "/api/me"))["configs"] == ["Bob"]

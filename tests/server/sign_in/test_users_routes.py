@@ -1,0 +1,203 @@
+"""Admins invite, change, disable, reset and remove users; nobody gives more than they have."""
+
+import pytest
+
+from tests.server.server_kit import error_of
+from tests.server.sign_in.page import PASSWORD, Page, joined, told
+
+
+@pytest.fixture
+async def house(open_server):
+    """A server with Anna, who is admin and operator, and Ben, who is neither."""
+    server = await open_server()
+    return server, await joined(server, "anna", "admin", is_operator=True), await joined(server, "ben")
+
+
+async def test_an_admin_invites_by_a_link_that_the_page_opens(house):
+    server, anna, _ = house
+    body = {"role": "write", "name": "Cleo", "memory_user": "c", "projects": ["kitchen"], "configs": ["Ann"]}
+    made = told(await anna.ask("POST", "/api/invitations", body))
+    assert made["link"] == f"http://localhost/join#{made['token']}"
+    [listed] = told(await anna.ask("GET", "/api/invitations"))["results"]
+    assert (listed["id"], listed["name"], listed["created_by"]) == (made["id"], "Cleo", "user:anna")
+    assert made["token"] not in str(listed)
+    cleo = Page(server)
+    answer = await cleo.enter("/api/auth/join", {"token": made["token"], "name": "Cleo!", "password": PASSWORD})
+    assert answer.status == 200
+    assert cleo.user == {
+        "name": "Cleo!",
+        "tenant": "default",
+        "role": "write",
+        "operator": False,
+        "memory_user": "c",
+        "projects": ["kitchen"],
+        "configs": ["Ann"],
+    }
+    assert told(await anna.ask("GET", "/api/invitations"))["results"] == []
+    users = told(await anna.ask("GET", "/api/users?limit=2"))
+    assert [user["name"] for user in users["results"]] == ["anna", "ben"]
+    following = told(await anna.ask("GET", f"/api/users?limit=2&cursor={users['next']}"))
+    assert ([user["name"] for user in following["results"]], following["next"]) == (["Cleo!"], None)
+
+
+async def test_an_invitation_is_taken_back(house):
+    server, anna, _ = house
+    made = told(await anna.ask("POST", "/api/invitations", {"role": "read"}))
+    assert (await anna.ask("DELETE", f"/api/invitations/{made['id']}")).status == 204
+    assert error_of(await anna.ask("DELETE", f"/api/invitations/{made['id']}")) == (404, "invitation_not_found")
+    late = await Page(server).ask("POST", "/api/auth/invitation", {"token": made["token"]})
+    assert error_of(late) == (404, "invitation_not_found")
+
+
+async def test_what_is_changed_of_a_user_counts_at_once(house):
+    server, anna, ben = house
+    user = server.parts.users.named("ben")
+    said = {"messages": [{"role": "user", "content": "Rows"}], "infer": False}
+    assert (await ben.ask("POST", "/api/memories", said)).status == 200
+    changed = told(await anna.ask("PATCH", f"/api/users/{user.id}", {"role": "read", "memory_user": "b"}))
+    assert (changed["role"], changed["memory_user"], changed["projects"]) == ("read", "b", None)
+    assert (await ben.ask("POST", "/api/memories", said)).status == 403
+    assert told(await ben.ask("GET", "/api/memories"))["results"] == []
+    off = told(await anna.ask("PATCH", f"/api/users/{user.id}", {"disabled": True}))
+    assert (off["disabled"], (await ben.ask("GET", "/api/me")).status, (await ben.sign_in("ben")).status) == (
+        True,
+        401,
+        401,
+    )
+    assert error_of(await anna.ask("POST", f"/api/users/{user.id}/reset")) == (400, "user_disabled")
+    assert told(await anna.ask("PATCH", f"/api/users/{user.id}", {"disabled": False}))["disabled"] is False
+    assert (await ben.sign_in("ben")).status == 200
+    assert (await anna.ask("DELETE", f"/api/users/{user.id}")).status == 204
+    assert error_of(await anna.ask("PATCH", f"/api/users/{user.id}", {})) == (404, "user_not_found")
+    assert (await ben.ask("GET", "/api/me")).status == 401
+
+
+async def test_a_reset_gives_a_new_password_and_ends_all_that_was(house):
+    server, anna, ben = house
+    user = server.parts.users.named("ben")
+    former = told(await anna.ask("POST", f"/api/users/{user.id}/reset"))
+    made = told(await anna.ask("POST", f"/api/users/{user.id}/reset"))
+    assert (await ben.ask("GET", "/api/me")).status == 200
+    what_for = told(await Page(server).ask("POST", "/api/auth/invitation", {"token": made["token"]}))
+    assert (what_for["name"], what_for["resets"]) == ("ben", True)
+    assert (await Page(server).ask("POST", "/api/auth/invitation", {"token": former["token"]})).status == 404
+    again = Page(server)
+    body = {"token": made["token"], "name": "whatever", "password": "another password"}
+    assert (await again.enter("/api/auth/join", body)).status == 200
+    assert (again.user["name"], again.user["memory_user"]) == ("ben", "ben")
+    assert (await ben.ask("GET", "/api/me")).status == 401
+    assert (await Page(server).sign_in("ben")).status == 401
+    used = await Page(server).enter("/api/auth/recovery", {"name": "ben", "code": ben.recovery_codes[0]})
+    assert used.status == 401
+
+
+async def test_an_admin_decides_within_the_tenant_and_up_to_the_own_rights(house):
+    server, anna, _ = house
+    dora = await joined(server, "dora", "admin", tenant="acme")
+    assert told(await dora.ask("GET", "/api/users"))["results"][0]["name"] == "dora"
+    assert len(told(await dora.ask("GET", "/api/users"))["results"]) == 1
+    assert len(told(await anna.ask("GET", "/api/users"))["results"]) == 3
+    operator = server.parts.users.named("anna")
+    assert error_of(await dora.ask("DELETE", f"/api/users/{operator.id}")) == (404, "user_not_found")
+    for body in ({"role": "operator"}, {"role": "read", "operator": True}, {"role": "read", "tenant": "default"}):
+        assert error_of(await dora.ask("POST", "/api/invitations", body)) == (403, "forbidden")
+    eve = await joined(server, "eve", "admin")
+    assert error_of(await eve.ask("POST", f"/api/users/{operator.id}/reset")) == (403, "forbidden")
+    assert (await eve.ask("POST", "/api/invitations", {"role": "admin"})).status == 201
+
+
+async def test_nobody_takes_their_own_rights(house):
+    server, anna, _ = house
+    own = server.parts.users.named("anna").id
+    for method, body in (("DELETE", None), ("PATCH", {"disabled": True}), ("PATCH", {"role": "read"})):
+        assert error_of(await anna.ask(method, f"/api/users/{own}", body)) == (409, "own_user")
+    assert (await anna.ask("PATCH", f"/api/users/{own}", {"memory_user": "user"})).status == 200
+    assert told(await anna.ask("GET", "/api/me"))["user"] == "user"
+
+
+async def test_keys_of_a_part_manage_nobody_and_keys_of_all_do(house):
+    server, *_ = house
+    make = server.parts.api_keys.create
+    for bound in ({"user": "anna"}, {"projects": ["kitchen"]}, {"configs": ["Ann"]}):
+        key = make(role="admin", by="test", **bound)[1]
+        for method, path in (("GET", "/api/users"), ("GET", "/api/invitations"), ("POST", "/api/invitations")):
+            answer = await server.ask(method, path, {"role": "read"}, x_api_key=key)
+            assert error_of(answer) == (403, "forbidden")
+    key = make(role="admin", by="test")[1]
+    assert (await server.ask("POST", "/api/invitations", {"role": "read"}, x_api_key=key)).status == 201
+
+
+async def test_who_signed_in_as_admin_makes_keys_for_the_tenant(house):
+    server, _, ben = house
+    eve = await joined(server, "eve", "admin")
+    key = told(await eve.ask("POST", "/api/keys", {"role": "write", "user": "ben", "configs": ["Ann"]}))
+    assert (key["user"], key["configs"], key["created_by"]) == ("ben", ["Ann"], "user:eve")
+    assert [one["id"] for one in told(await eve.ask("GET", "/api/keys"))["results"]] == [key["id"]]
+    assert error_of(await eve.ask("POST", "/api/keys", {"role": "operator"})) == (403, "forbidden")
+    assert (await ben.ask("GET", "/api/keys")).status == 403
+
+
+async def test_an_admin_who_signed_in_sees_their_own_memories_alone(house):
+    _, anna, ben = house
+    said = {"messages": [{"role": "user", "content": "Rows on the lake"}], "infer": False}
+    await ben.ask("POST", "/api/memories", said)
+    assert told(await anna.ask("GET", "/api/memories?user_id=ben"))["results"] == []
+    assert told(await anna.ask("GET", "/api/projects"))["results"] == []
+    assert told(await anna.ask("GET", "/api/users/memory"))["results"] == ["ben"]
+
+
+async def test_the_first_admin_comes_by_a_code_in_the_terminal(open_server, capfd):
+    server = await open_server()
+    assert error_of(await server.ask("POST", "/api/invitations", {"role": "admin"})) == (403, "first_user_on_machine")
+    page = Page(server)
+    assert told(await page.ask("POST", "/api/auth/first-code"))["printed"] is True
+    code = capfd.readouterr().err.strip().rpartition(": ")[2]
+    what_for = told(await page.ask("POST", "/api/auth/invitation", {"token": code}))
+    assert (what_for["role"], what_for["operator"], what_for["by"]) == ("admin", True, "terminal")
+    answer = await page.enter("/api/auth/join", {"token": code, "name": "anna", "password": PASSWORD})
+    assert (answer.status, page.user["operator"]) == (200, True)
+    assert error_of(await page.ask("POST", "/api/auth/first-code")) == (409, "has_users")
+    assert code not in "".join(capfd.readouterr())
+
+
+async def test_a_code_of_the_terminal_ends_after_five_wrong_ones_and_with_the_next(open_server, capfd):
+    server = await open_server()
+
+    async def new_code() -> str:
+        await Page(server).ask("POST", "/api/auth/first-code")
+        return capfd.readouterr().err.strip().rpartition(": ")[2]
+
+    async def is_open(code: str) -> bool:
+        return (await Page(server).ask("POST", "/api/auth/invitation", {"token": code})).status == 200
+
+    first, second = await new_code(), await new_code()
+    assert (await is_open(first), await is_open(second)) == (False, True)
+    for _ in range(3):
+        assert not await is_open("wrong")
+    assert await is_open(second)
+    assert not await is_open("wrong")
+    assert not await is_open(second)
+    third = await new_code()
+    await joined(server, "ben", "admin")
+    assert not await is_open(third)
+
+
+async def test_changes_of_users_are_written_down(house):
+    server, anna, _ = house
+    made = told(await anna.ask("POST", "/api/invitations", {"role": "read"}))
+    await anna.ask("DELETE", f"/api/invitations/{made['id']}")
+    user = server.parts.users.named("ben")
+    await anna.ask("POST", f"/api/users/{user.id}/reset")
+    await anna.ask("PATCH", f"/api/users/{user.id}", {"disabled": True})
+    await anna.ask("DELETE", f"/api/users/{user.id}")
+    entries = told(await anna.ask("GET", "/api/audit"))["results"]
+    written = [(one["actor"], one["action"], one["target"]) for one in reversed(entries)]
+    assert written[-5:] == [
+        ("user:anna", "invitations.create", made["id"]),
+        ("user:anna", "invitations.withdraw", made["id"]),
+        ("user:anna", "users.reset", user.id),
+        ("user:anna", "users.disable", user.id),
+        ("user:anna", "users.remove", user.id),
+    ]
+    assert {"users.create", "sign_in.invitation"} <= {one["action"] for one in entries}
+    assert server.parts.audit.problems() == []

@@ -1,0 +1,132 @@
+"""Quotas of users and tenants: what is refused, what goes on without, and what the refusal says."""
+
+import asyncio
+import base64
+
+import orjson
+import pytest
+
+from tests.scripted_llm import Answer
+from tests.server.server_kit import asks, error_of, hello
+
+CHAT, MEMORIES, TALKS = "/v1/chat/completions", "/api/memories", "/api/conversations"
+PICTURE = "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(4096)).decode()
+
+
+def fact(text: str, user: str = "mira") -> dict:
+    return {"messages": [{"role": "user", "content": text}], "user_id": user, "infer": False}
+
+
+def talk(id: str, count: int = 2, user: str = "mira") -> dict:
+    return {"id": id, "user_id": user, "messages": [{"role": "user", "content": f"{id} {n}"} for n in range(count)]}
+
+
+def refusal(answer) -> tuple[int, str, str, int, int, bool]:
+    told = orjson.loads(answer.body)
+    return (*error_of(answer), told["what"], told["used"], told["limit"], told["resets_at"] is None)
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "file"])
+async def test_a_user_adds_memories_up_to_the_quota_and_again_after_deleting_one(open_server, tmp_path, backend):
+    storage = {"storage.backend": backend, "storage.workspace_root": str(tmp_path / "work")}
+    server = await open_server({"quotas.user.memories": 3} | storage)
+    ids = [(await server.post(MEMORIES, fact(f"fact {n}")))["results"][0]["id"] for n in range(3)]
+    refused = await server.ask("POST", MEMORIES, fact("fact 4"))
+    assert refusal(refused) == (403, "quota_exceeded", "memories", 3, 3, True)
+    await server.post(MEMORIES, fact("fact 1", "noa"))
+    assert (await server.ask("DELETE", f"{MEMORIES}/{ids[0]}?user_id=mira")).status == 200
+    await server.post(MEMORIES, fact("fact 4"))
+    assert len((await server.get("/api/memories?user_id=mira"))["results"]) == 3
+
+
+async def test_the_users_of_a_tenant_share_its_quota(open_server):
+    server = await open_server({"quotas.tenant.memories": 3})
+    await server.post(MEMORIES, fact("one", "mira"))
+    await server.post(MEMORIES, fact("one", "noa"))
+    both = [server.ask("POST", MEMORIES, fact(f"more {n}", "eve")) for n in range(5)]
+    assert sorted(answer.status for answer in await asyncio.gather(*both)) == [200, 403, 403, 403, 403]
+
+
+async def test_an_import_that_does_not_fit_stores_nothing(open_server):
+    server = await open_server({"quotas.user.memories": 2, "quotas.user.messages": 5})
+    lines = [
+        {"id": f"mem_{n:032x}", "memory": f"fact {n}", "user_id": "mira", "created_at": "2026-01-01T00:00:00Z"}
+        for n in range(3)
+    ]
+    sent = b"\n".join(map(orjson.dumps, lines))
+    assert (await server.ask("POST", "/api/import?user_id=mira", sent)).status == 403
+    assert (await server.get("/api/memories?user_id=mira"))["results"] == []
+    assert (await server.ask("POST", TALKS, talk("first", 4))).status == 201
+    exported = await server.ask("GET", f"{TALKS}/export?user_id=mira")
+    refused = await server.ask("POST", f"{TALKS}/import?user_id=noa&on_conflict=rename", exported.body * 2)
+    assert refusal(refused)[:4] == (403, "quota_exceeded", "messages", 0)
+    assert (await server.get(f"{TALKS}?user_id=noa"))["results"] == []
+
+
+async def test_messages_and_files_are_refused_at_their_quota(open_server):
+    server = await open_server({"quotas.user.messages": 4, "quotas.user.attachment_bytes": 4000})
+    assert (await server.ask("POST", TALKS, talk("first", 3))).status == 201
+    refused = await server.ask("POST", TALKS, talk("second", 2))
+    assert refusal(refused) == (403, "quota_exceeded", "messages", 3, 4, True)
+    assert (await server.ask("GET", f"{TALKS}/second?user_id=mira")).status == 404
+    part = {"type": "image_url", "image_url": {"url": PICTURE}}
+    seen = {"messages": [{"role": "user", "content": [{"type": "text", "text": "see"}, part]}]}
+    assert (await server.ask("POST", f"{TALKS}/first/messages?user_id=mira", seen)).status == 201
+    refused = await server.ask("POST", f"{TALKS}/first/messages?user_id=mira", seen)
+    assert refusal(refused)[:3] == (403, "quota_exceeded", "attachment_bytes")
+
+
+async def test_a_chat_beyond_the_quotas_is_answered_and_says_what_it_leaves_out(open_server, llm):
+    quotas = {"quotas.user.memories": 1, "quotas.user.messages": 2}
+    server = await open_server(asks(llm) | quotas)
+    llm.default = Answer(text="yes")
+    chat = hello(user="mira", conversation_id="talk", memoryEnabled=True)
+    first = await server.ask("POST", CHAT, chat)
+    await server.post(MEMORIES, fact("likes tea"))
+    jobs = len(await waiting(server))
+    second = await server.ask("POST", CHAT, hello(user="mira", conversation_id="other", memoryEnabled=True))
+    assert [answer.status for answer in (first, second)] == [200, 200]
+    assert "x-mnemoir-degraded" not in first.headers
+    assert second.headers["x-mnemoir-degraded"] == "quota-memories, quota-messages"
+    assert (await server.ask("GET", f"{TALKS}/other?user_id=mira")).status == 404
+    assert len(await waiting(server)) <= jobs
+    stored = hello(user="mira", conversation_id="talk", history="server")
+    assert error_of(await server.ask("POST", CHAT, stored)) == (403, "quota_exceeded")
+
+
+async def waiting(server) -> list:
+    return await server.parts.background.waiting('["default", "default", "mira"]', limit=100)
+
+
+@pytest.mark.parametrize(("what", "whose"), [("tokens_day", "user"), ("tokens_month", "tenant")])
+async def test_a_budget_of_tokens_ends_chats_and_shows_in_their_headers(open_server, llm, what, whose):
+    server = await open_server(asks(llm) | {f"quotas.{whose}.{what}": 100})
+    llm.default = Answer(text="yes", usage=(50, 10))
+    told = [await server.ask("POST", CHAT, hello(user="mira")) for _ in range(3)]
+    assert [answer.status for answer in told] == [200, 200, 403]
+    assert [answer.headers["x-ratelimit-remaining"] for answer in told] == ["100", "40", "0"]
+    assert {answer.headers["x-ratelimit-limit"] for answer in told} == {"100"}
+    assert 0 < int(told[2].headers["x-ratelimit-reset"]) <= 31 * 24 * 3600
+    assert refusal(told[2]) == (403, "quota_exceeded", what, 120, 100, False)
+    assert (await server.ask("POST", CHAT, hello(user="noa"))).status == (200 if whose == "user" else 403)
+    inferring = {**fact("likes tea"), "infer": True}
+    assert error_of(await server.ask("POST", MEMORIES, inferring)) == (403, "quota_exceeded")
+    await server.post(MEMORIES, fact("likes tea"))
+
+
+async def test_more_chats_at_once_than_the_quota_have_to_wait(listen, llm, http):
+    server = await listen(asks(llm) | {"quotas.user.concurrent_chats": 1})
+    llm.default = Answer(pieces=["one ", "two"], stall_after=1)
+    chat = hello(stream=True, user="mira")
+    async with http.post(server.url + CHAT, json=chat) as first:
+        assert first.status == 200
+        async with http.post(server.url + CHAT, json=chat) as second:
+            assert (second.status, (await second.json())["bucket"]) == (429, "concurrent_chats")
+        told = await server.get("/api/usage")
+        chats = [one for one in told["results"] if one["what"] == "concurrent_chats" and one["user"] is None]
+        assert [one["used"] for one in chats] == [1]
+        llm.release()
+        await first.read()
+    llm.default = Answer(text="yes")
+    async with http.post(server.url + CHAT, json=chat) as third:
+        assert third.status == 200

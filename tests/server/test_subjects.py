@@ -1,0 +1,225 @@
+"""Everything of a person is exported and erased, nothing of anybody else is, and nothing of a person on hold."""
+
+import asyncio
+import io
+import json
+import zipfile
+from base64 import b64encode
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+import pytest
+
+from mnemoir.app.remembering import queue_of
+from mnemoir.conversations.nodes.keys import node_key
+from mnemoir.core.scope import Scope
+from tests.remembering_model import learn_every_turn
+from tests.server.server_kit import Server, asks, error_of, succeeded
+from tests.workflows.nodes.pictures import png
+
+MIRA, OTTO = "mira.zanzibar", "otto.tandem"
+QUINCE, HARP = "Zanzibarquince", "Tandemzinnober"
+
+
+async def everything_of(server: Server, user: str, word: str, headers: dict[str, str], project: str) -> None:
+    """A person with every kind of thing that is kept of one."""
+    at = f"user_id={user}&project={project}"
+    for text in (f"Owns a {word} lamp", f"Owns a {word} boat"):
+        said = {"messages": [{"role": "user", "content": text}], "user_id": user, "infer": False}
+        added = await server.post(f"/api/memories?project={project}", said, **headers)
+    memory = f"/api/memories/{added['results'][0]['id']}?project={project}"
+    succeeded(await server.ask("PATCH", memory, {"memory": f"Owns a {word} ship", "user_id": user}, **headers))
+    succeeded(await server.ask("DELETE", memory, **headers))
+    picture = f"data:image/png;base64,{b64encode(png(filler=word.encode())).decode()}"
+    parts = [{"type": "text", "text": f"A {word}?"}, {"type": "image_url", "image_url": {"url": picture}}]
+    for content in (parts, f"Or rather two {word}s?"):  # two branches
+        chat = {"model": "mnemoir", "user": user, "conversation_id": f"talk-{word}", "memoryEnabled": True}
+        chat["messages"] = [{"role": "user", "content": content}]
+        await server.post(f"/v1/chat/completions?project={project}", chat, **headers)
+    title = {"title": f"On {word}"}
+    succeeded(await server.ask("PATCH", f"/api/conversations/talk-{word}?{at}", title, **headers))
+    async with server.parts.conversations.of(Scope(project=project, user=user)) as own:
+        own.node_parts.objects.save(node_key("app", f"talk-{word}", "node"), json.dumps({word: 1}).encode())
+    succeeded(await server.ask("POST", "/api/memories/search", {"query": word, "user_id": user}, **headers))
+    await server.ask("GET", f"/api/export?{at}", **headers)
+
+
+async def learned(server: Server, scope: Scope) -> None:
+    """Until everything is made of what the user said."""
+    async with asyncio.timeout(60):
+        while any(job.state in ("PENDING", "RUNNING") for job in await server.parts.jobs.kept(queue_of(scope))):  # noqa: ASYNC110  # no answer tells it
+            await asyncio.sleep(0.002)
+
+
+def holding(folder: Path, *words: str) -> dict[str, list[str]]:
+    """The files with any of the words in their bytes or their paths, by word."""
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    found = {
+        word: [str(file) for file in files if word in str(file) or word.encode() in file.read_bytes()]
+        for word in words
+    }
+    return {word: places for word, places in found.items() if places}
+
+
+async def archive_of(server: Server, user: str, headers: dict[str, str]) -> dict[str, bytes]:
+    answer = await server.ask("POST", f"/api/subjects/{user}/export", **headers)
+    assert (answer.status, answer.headers["content-type"]) == (200, "application/zip")
+    with zipfile.ZipFile(io.BytesIO(answer.body)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+@pytest.fixture
+async def two(open_server, llm):
+    """A server with keys that holds two people, one of them in two projects; the headers of an admin."""
+    learn_every_turn(llm, lambda extraction: None)
+    server = await open_server(asks(llm))
+    keys = server.parts.api_keys
+    admin = {"x_api_key": keys.create(role="admin", by="test")[1]}
+    for user, word, projects in ((MIRA, QUINCE, ("default", "kitchen")), (OTTO, HARP, ("default",))):
+        keys.create(role="write", user=user, label=f"phone of {user}", by="test")
+        for project in projects:
+            await everything_of(server, user, word, admin, project)
+            await learned(server, Scope(project=project, user=user))
+    return server, admin
+
+
+async def test_an_archive_holds_everything_of_the_person_and_nothing_of_others(two):
+    server, admin = two
+    found = await archive_of(server, MIRA, admin)
+    place = "projects/kitchen"
+    kinds = ("current_memories", "memories", "history", "conversations", "runs")
+    assert {f"{place}/{kind}.jsonl" for kind in kinds} <= found.keys()
+    assert {"about.json", "keys.jsonl", "audit.jsonl"} <= found.keys()
+    assert [name for name in found if name.startswith(f"{place}/objects/")]
+    text = b"".join(found.values()).decode("utf-8", "replace")
+    for word in (f"Owns a {QUINCE} boat", f"Owns a {QUINCE} ship", f"Or rather two {QUINCE}s?", f"On {QUINCE}"):
+        assert word in text, word
+    assert HARP not in text
+    assert OTTO not in text
+    (key,) = map(json.loads, found["keys.jsonl"].splitlines())
+    assert (key["label"], key["hash"]) == (f"phone of {MIRA}", None)
+
+
+async def test_nothing_of_an_erased_person_is_left_and_all_of_others_is(two, tmp_path):
+    server, admin = two
+    data = tmp_path / "data"
+    others = await archive_of(server, OTTO, admin)
+    answer = await server.ask("POST", f"/api/subjects/{MIRA}/erase", **admin)
+    report = succeeded(answer)
+    assert report["projects"] == ["default", "kitchen"]
+    wanted = {"memories", "history", "conversations", "messages", "objects", "runs", "keys", "audit_entries"}
+    assert [name for name in sorted(wanted) if not report["counts"].get(name)] == []
+    assert holding(data, MIRA, QUINCE) == {}
+    assert holding(data, HARP).keys() == {HARP}
+    after = await archive_of(server, OTTO, admin)
+    changed = {"about.json", "audit.jsonl"}  # the time, and the export itself
+    assert {name for name in others if others[name] != after[name]} <= changed
+    assert server.parts.audit.problems() == []
+    again = succeeded(await server.ask("POST", f"/api/subjects/{MIRA}/erase", **admin))
+    assert not any(count for name, count in again["counts"].items() if name != "audit_entries")
+    await server.parts.aclose()
+    assert holding(data, MIRA, QUINCE) == {}
+
+
+async def test_a_person_who_comes_back_begins_anew(two):
+    server, admin = two
+    await server.post("/api/memories/search", {"query": QUINCE, "user_id": MIRA}, **admin)
+    succeeded(await server.ask("POST", f"/api/subjects/{MIRA}/erase", **admin))
+    said = {"messages": [{"role": "user", "content": "Rows on the lake"}], "user_id": MIRA, "infer": False}
+    await server.post("/api/memories", said, **admin)
+    found = await server.post("/api/memories/search", {"query": "lake", "user_id": MIRA}, **admin)
+    assert [one["memory"] for one in found["results"]] == ["Rows on the lake"]
+
+
+async def test_in_one_project_alone_the_other_one_stays(two):
+    server, admin = two
+    report = succeeded(await server.ask("POST", f"/api/subjects/{MIRA}/erase?project=kitchen", **admin))
+    assert (report["projects"], "keys" in report["counts"]) == (["kitchen"], False)
+    assert server.parts.audit.problems() == []
+    found = await archive_of(server, MIRA, admin)
+    assert {name.split("/")[1] for name in found if name.startswith("projects/")} == {"default"}
+
+
+async def test_nothing_of_a_person_on_hold_is_deleted(two):
+    server, admin = two
+    succeeded(await server.ask("PUT", f"/api/holds/{MIRA}", {"reason": "Case 12"}, **admin))
+    whose = f"user_id={MIRA}"
+    talk = f"/api/conversations/talk-{QUINCE}"
+    before = await archive_of(server, MIRA, admin)
+    for method, target, body in (
+        ("POST", f"/api/subjects/{MIRA}/erase", None),
+        ("DELETE", f"/api/memories?{whose}", None),
+        ("DELETE", f"/api/conversations?{whose}", None),
+        ("DELETE", f"{talk}?{whose}", None),
+        ("DELETE", f"{talk}/node-memory?{whose}", None),
+        ("DELETE", f"/api/discussions/talk-{QUINCE}", None),
+        ("POST", f"/api/conversations/prune?{whose}", {"days": 1}),
+        ("POST", f"/api/conversations/node-memory/cleanup?{whose}", {}),
+    ):
+        answer = await server.ask(method, target, body, **admin)
+        assert (error_of(answer), target) == ((409, "legal_hold"), target)
+    after = await archive_of(server, MIRA, admin)
+    changed = {"about.json", "audit.jsonl"}
+    assert {name for name in before if before[name] != after[name]} <= changed
+    listed = await server.get("/api/holds", **admin)
+    assert [(hold["user_id"], hold["reason"]) for hold in listed["results"]] == [(MIRA, "Case 12")]
+    assert server.parts.audit.problems() == []
+    succeeded(await server.ask("DELETE", f"/api/holds/{MIRA}", **admin))
+    assert succeeded(await server.ask("DELETE", f"/api/memories?{whose}", **admin))["deleted"] > 0
+
+
+async def test_a_key_of_one_user_exports_and_erases_that_user_alone(two):
+    server, _ = two
+    own = {"x_api_key": server.parts.api_keys.create(role="admin", user=OTTO, by="test")[1]}
+    for act in ("export", "erase"):
+        refused = [await server.ask("POST", f"/api/subjects/{user}/{act}", **own) for user in (MIRA, "nobody")]
+        assert [answer.status for answer in refused] == [404, 404]
+    assert f"Owns a {HARP} lamp".encode() in b"".join((await archive_of(server, OTTO, own)).values())
+    assert error_of(await server.ask("PUT", f"/api/holds/{OTTO}", {"reason": "x"}, **own)) == (403, "forbidden")
+
+
+async def test_a_key_of_another_tenant_finds_and_erases_nothing(two):
+    server, admin = two
+    theirs = {"x_api_key": server.parts.api_keys.create(role="admin", tenant="acme", by="test")[1]}
+    assert (await archive_of(server, MIRA, theirs)).keys() == {"about.json", "audit.jsonl"}
+    report = succeeded(await server.ask("POST", f"/api/subjects/{MIRA}/erase", **theirs))
+    assert (report["projects"], report["counts"]["keys"]) == ([], 0)
+    assert (await server.ask("POST", f"/api/subjects/{MIRA}/erase?tenant=default", **theirs)).status == 404
+    assert f"Owns a {QUINCE} boat".encode() in b"".join((await archive_of(server, MIRA, admin)).values())
+
+
+@pytest.mark.parametrize("name", ["a%2Fb", "a%0Ab", "erase", "über"])
+async def test_names_of_any_form_are_erased(server, name, tmp_path):
+    user = unquote(name)
+    said = {"messages": [{"role": "user", "content": QUINCE}], "user_id": user, "infer": False}
+    await server.post("/api/memories", said)
+    report = succeeded(await server.ask("POST", f"/api/subjects/{quote(user, safe='')}/erase"))
+    assert (report["user_id"], report["counts"]["memories"]) == (user, 1)
+    assert holding(tmp_path / "data", QUINCE) == {}
+
+
+async def test_a_run_deletes_what_its_dry_run_counted_and_nothing_of_a_person_on_hold(open_server):
+    server = await open_server({"retention.memories_days": 30, "memory.auto_prune_days": 30})
+    for user in (MIRA, OTTO):
+        line = {"memory": f"Owns a {QUINCE}", "user_id": user, "created_at": "2024-01-01T00:00:00Z"}
+        succeeded(await server.ask("POST", "/api/import", line))
+    succeeded(await server.ask("PUT", f"/api/holds/{OTTO}", {"reason": "Case 12"}))
+    counted = succeeded(await server.ask("POST", "/api/retention/run?dry_run=true"))
+    done = succeeded(await server.ask("POST", "/api/retention/run"))
+    assert (counted["counts"]["memories"], done["counts"]) == (1, counted["counts"])
+    left = {user: (await server.get(f"/api/memories?user_id={user}"))["results"] for user in (MIRA, OTTO)}
+    assert {user: len(found) for user, found in left.items()} == {MIRA: 0, OTTO: 1}
+    again = succeeded(await server.ask("POST", "/api/retention/run?dry_run=true"))
+    assert not any(again["counts"].values())
+
+
+async def test_a_person_in_project_files_is_erased_too(open_server, tmp_path):
+    server = await open_server({"storage.backend": "file", "storage.workspace_root": str(tmp_path / "workspace")})
+    for user, word in ((MIRA, QUINCE), (OTTO, HARP)):
+        said = {"messages": [{"role": "user", "content": f"Owns a {word}"}], "user_id": user, "infer": False}
+        await server.post("/api/memories", said)
+        await server.post("/api/memories/search", {"query": word, "user_id": user})
+    assert f"Owns a {QUINCE}".encode() in b"".join((await archive_of(server, MIRA, {})).values())
+    report = succeeded(await server.ask("POST", f"/api/subjects/{MIRA}/erase"))
+    assert report["counts"]["memories"] == 1
+    assert holding(tmp_path, MIRA, QUINCE, HARP).keys() == {HARP}

@@ -1,0 +1,65 @@
+import { Button, Group, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useState } from 'react';
+import { serverUrl } from '@/shared/api/client';
+import { ErrorState } from '@/shared/components/states';
+import { usePrintCode } from '@/shared/data/signIn';
+import { AppsWithoutKey } from '../AppsWithoutKey';
+
+/** Of a server that lets everybody in: what changes once people sign in, and the beginning of it. */
+export function TurnOnSignIn() {
+  const print = usePrintCode();
+  return (
+    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl">
+      <Stack gap="sm" align="flex-start">
+        <Title order={2} size="h4">
+          Nobody signs in now
+        </Title>
+        <Text size="sm">
+          Whoever reaches this server reads and changes everything. With sign-in, each person has memories and
+          conversations of their own, and each app needs a key.
+        </Text>
+        {print.isSuccess ? (
+          <CodeForm />
+        ) : (
+          <Button size="xs" loading={print.isPending} onClick={() => print.mutate()}>
+            Turn on sign-in…
+          </Button>
+        )}
+        {print.isError && <ErrorState error={print.error} title="No code was printed" />}
+      </Stack>
+      <AppsWithoutKey hint="You make their keys here as soon as you have signed in." />
+    </SimpleGrid>
+  );
+}
+
+/** Goes on where invitations lead, for the code is one. */
+function CodeForm() {
+  const [code, setCode] = useState('');
+  return (
+    <form
+      onSubmit={event => {
+        event.preventDefault();
+        window.location.assign(`${serverUrl}/join#${encodeURIComponent(code.trim())}`);
+      }}
+    >
+      <Stack gap="sm">
+        <Text size="sm" role="status">
+          A code stands in the terminal of the server now, for ten minutes. Whoever enters it becomes the first admin.
+        </Text>
+        <Group align="flex-end" gap="xs">
+          <TextInput
+            label="Code"
+            value={code}
+            onChange={event => setCode(event.currentTarget.value)}
+            autoComplete="one-time-code"
+            autoCapitalize="none"
+            spellCheck={false}
+          />
+          <Button type="submit" disabled={!code.trim()}>
+            Continue
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

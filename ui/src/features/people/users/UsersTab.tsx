@@ -1,0 +1,51 @@
+import { Anchor, Stack } from '@mantine/core';
+import { useState } from 'react';
+import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
+import { useAbout } from '@/shared/data/about';
+import { type User, useUsers } from '@/shared/data/users';
+import { useDialog } from '@/shared/hooks/useDialog';
+import { TabIntro } from '../TabIntro';
+import { InviteDialog } from './InviteDialog';
+import { OpenInvitations } from './OpenInvitations';
+import { ResetDialog } from './ResetDialog';
+import { TurnOnSignIn } from './TurnOnSignIn';
+import { UserDialog } from './UserDialog';
+import { UserTable } from './UserTable';
+
+/** The people who sign in, and the invitations that nobody has used yet. */
+export function UsersTab() {
+  return useAbout().data?.needs_key === false ? <TurnOnSignIn /> : <Users />;
+}
+
+function Users() {
+  const list = useUsers();
+  const { shown, open, close } = useDialog<'invite' | 'change' | 'reset'>();
+  const [chosen, setChosen] = useState<User | null>(null);
+  if (list.isPending) return <LoadingState label="Loading the users" />;
+  if (list.isError) return <ErrorState error={list.error} onRetry={() => void list.refetch()} />;
+  const openFor = (name: 'change' | 'reset') => (user: User, opener: HTMLElement | null) => {
+    setChosen(user);
+    open(name, opener);
+  };
+  return (
+    <Stack gap="md">
+      <TabIntro action="Invite" onAction={() => open('invite')}>
+        People sign in to these pages with a password or a passkey, and see only what is theirs. Apps use keys.
+      </TabIntro>
+      {list.users.length === 0 ? (
+        <EmptyState title="No users yet" hint="Invite the first one: you get a link to send." />
+      ) : (
+        <UserTable users={list.users} onChange={openFor('change')} onReset={openFor('reset')} />
+      )}
+      {list.hasNextPage && (
+        <Anchor component="button" type="button" size="sm" onClick={() => void list.fetchNextPage()}>
+          Show more users
+        </Anchor>
+      )}
+      <OpenInvitations />
+      {shown === 'invite' && <InviteDialog onClose={close} />}
+      {shown === 'change' && chosen && <UserDialog user={chosen} onClose={close} />}
+      {shown === 'reset' && chosen && <ResetDialog user={chosen} onClose={close} />}
+    </Stack>
+  );
+}

@@ -1,0 +1,78 @@
+import { Button, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { confirm } from '@/shared/components/confirm';
+import { PageFrame } from '@/shared/components/PageFrame';
+import { EmptyState, ErrorState } from '@/shared/components/states';
+import { useAuth, useMe } from '@/shared/data/access';
+import { useNewRecoveryCodes } from '@/shared/data/account';
+import { Passkeys } from './Passkeys';
+import { PasswordForm } from './PasswordForm';
+import { RecoveryCodes } from './RecoveryCodes';
+import { Sessions } from './Sessions';
+
+/** What people who signed in change themselves: how they sign in, and where they are signed in. */
+export function AccountPage() {
+  const me = useMe();
+  const auth = useAuth().data;
+  return (
+    <PageFrame title="My account">
+      {me.signed_in ? (
+        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl" verticalSpacing="xl">
+          <Section title="Password">
+            <PasswordForm name={me.name ?? ''} />
+          </Section>
+          <Section
+            title="Passkeys"
+            hint="Sign in with the screen lock of a phone or computer, or with a security key."
+          >
+            <Passkeys unavailable={auth?.ways.passkey.reason ?? null} />
+          </Section>
+          <Section title="Recovery codes" hint="For the day on which you have neither password nor passkey.">
+            <NewCodes />
+          </Section>
+          <Section title="Sessions" hint="The browsers in which you are signed in.">
+            <Sessions />
+          </Section>
+        </SimpleGrid>
+      ) : (
+        <EmptyState
+          title="Nobody signed in"
+          hint="An account belongs to a person. This page calls with a key, or without."
+        />
+      )}
+    </PageFrame>
+  );
+}
+
+function Section({ title, hint, children }: { title: string; hint?: string; children: ReactNode }) {
+  return (
+    <Stack gap="xs" component="section" aria-label={title}>
+      <Title order={2} size="h4">
+        {title}
+      </Title>
+      {hint && (
+        <Text size="sm" c="dimmed">
+          {hint}
+        </Text>
+      )}
+      {children}
+    </Stack>
+  );
+}
+
+function NewCodes() {
+  const renew = useNewRecoveryCodes();
+  const ask = async () => {
+    const message = 'The codes that you have now will not work any more.';
+    if (await confirm({ title: 'Make new recovery codes?', message, action: 'Make new codes' })) renew.mutate();
+  };
+  if (renew.data) return <RecoveryCodes codes={renew.data} />;
+  return (
+    <>
+      {renew.isError && <ErrorState error={renew.error} title="No codes were made" />}
+      <Button size="xs" variant="default" w="fit-content" loading={renew.isPending} onClick={() => void ask()}>
+        Make new recovery codes…
+      </Button>
+    </>
+  );
+}

@@ -1,0 +1,134 @@
+import { Button, Group, Stack, Text, Title } from '@mantine/core';
+import { useEffect, useState } from 'react';
+import { serverUrl } from '@/shared/api/client';
+import { ApiError } from '@/shared/api/errors';
+import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states';
+import { Words } from '@/shared/components/Words';
+import { type Invitation, type Joined, useInvitation } from '@/shared/data/signIn';
+import { JoinForm } from './JoinForm';
+import classes from './JoinPage.module.css';
+import { RecoveryCodes } from './RecoveryCodes';
+
+/** Where the link of an invitation leads: it takes a name and a password or passkey, and gives the recovery codes. */
+export function JoinPage() {
+  const token = useToken();
+  const invitation = useInvitation(token);
+  const [joined, setJoined] = useState<Joined | null>(null);
+  useEffect(() => {
+    document.title = 'Join · Mnemoir';
+  }, []);
+  return (
+    <main className={classes.page}>
+      <div className={classes.card}>
+        {joined ? (
+          <Welcome joined={joined} />
+        ) : (
+          <>
+            {!token && (
+              <EmptyState title="The link is not complete" hint="Open the whole link of your invitation again." />
+            )}
+            {token && invitation.isPending && <LoadingState label="Loading the invitation" />}
+            {invitation.isError && <Refused error={invitation.error} onRetry={() => void invitation.refetch()} />}
+            {invitation.data && <Invited invitation={invitation.data} token={token} onJoined={setJoined} />}
+          </>
+        )}
+      </div>
+    </main>
+  );
+}
+
+/** What stands behind "#" in the address, which is taken out of it at once. */
+function useToken(): string {
+  const [token, setToken] = useState(tokenInAddress);
+  useEffect(() => {
+    const take = () => {
+      const found = tokenInAddress();
+      if (found) setToken(found);
+      window.history.replaceState(null, '', window.location.pathname);
+    };
+    take();
+    window.addEventListener('hashchange', take);
+    return () => window.removeEventListener('hashchange', take);
+  }, []);
+  return token;
+}
+
+const tokenInAddress = () => window.location.hash.slice(1);
+
+function Refused({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+  if (error instanceof ApiError && error.status === 404)
+    return (
+      <EmptyState
+        title="This link cannot be used"
+        hint="It was used, has expired, or was taken back. Ask for a new one."
+      />
+    );
+  return <ErrorState error={error} title="The invitation could not be loaded" onRetry={onRetry} />;
+}
+
+interface InvitedProps {
+  invitation: Invitation;
+  token: string;
+  onJoined: (joined: Joined) => void;
+}
+
+function Invited({ invitation, token, onJoined }: InvitedProps) {
+  return (
+    <Stack gap="md">
+      <Title order={1} size="h3">
+        {invitation.resets ? 'Choose a new password or passkey' : 'Join Mnemoir'}
+      </Title>
+      <Text size="sm" c="dimmed">
+        {invitation.resets ? (
+          'The one before ends now, and so do your sessions in other browsers.'
+        ) : (
+          <Words limit={600}>{purposeOf(invitation)}</Words>
+        )}
+      </Text>
+      <JoinForm invitation={invitation} token={token} onJoined={onJoined} />
+    </Stack>
+  );
+}
+
+const MAY: Record<Invitation['role'], string> = {
+  read: 'You will read, and change nothing',
+  write: 'You will chat, and keep your own memories and conversations',
+  admin: 'You will chat, and manage people, keys and settings',
+  operator: 'You will manage the server, and see no contents',
+};
+
+/** What the invitation is for, in a sentence or two. */
+function purposeOf({ role, operator, memory_user: user, projects, configs, tenant }: Invitation): string {
+  const limits = [
+    ...(user === null ? [] : [`with the memories of ${user}`]),
+    ...(projects === null
+      ? []
+      : [`in ${projects.length === 1 ? 'the project' : 'the projects'} ${projects.join(', ')}`]),
+    ...(configs === null ? [] : [`with the workflows ${configs.join(', ')}`]),
+    ...(tenant === 'default' ? [] : [`in the tenant ${tenant}`]),
+  ];
+  const also = operator && role !== 'operator' ? ' You will also manage the whole server.' : '';
+  return `${[MAY[role], ...limits].join(', ')}.${also}`;
+}
+
+function Welcome({ joined: { user, recovery_codes: codes } }: { joined: Joined }) {
+  return (
+    <Stack gap="md">
+      <Title order={1} size="h3">
+        Welcome, <Words limit={64}>{user.name}</Words>
+      </Title>
+      <RecoveryCodes codes={codes} />
+      {/* links of the browser: the page begins anew, as this user */}
+      <Group gap="xs" justify="flex-end">
+        {user.role === 'admin' && (
+          <Button component="a" href={`${serverUrl}/keys?part=keys`} variant="default">
+            Make keys for apps
+          </Button>
+        )}
+        <Button component="a" href={`${serverUrl}/`}>
+          I have saved them
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

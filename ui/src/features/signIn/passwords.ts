@@ -1,0 +1,2 @@
+/** In characters, as the server wants it. */
+export const SHORTEST_PASSWORD = 10;

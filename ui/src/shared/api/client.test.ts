@@ -1,0 +1,48 @@
+import { http, HttpResponse } from 'msw';
+import { server } from '@/shared/testing/server';
+import { client, isBySession, send, unwrap } from './client';
+import { keepKey, onMissingKey } from './key';
+import { keepSession } from './session';
+
+const refuse = (status: number, code: string) =>
+  server.use(http.all('*/api/projects', () => HttpResponse.json({ error: 'No.', code }, { status })));
+
+/** How often a request that fails made the page ask to sign in. */
+async function asks(call: () => Promise<unknown>): Promise<number> {
+  let count = 0;
+  const stop = onMissingKey(() => count++);
+  await call().catch(() => undefined);
+  stop();
+  return count;
+}
+
+test('a sign-in sends its token beside the cookie, a key in its place', async () => {
+  const seen: (string | null)[][] = [];
+  server.use(
+    http.get('*/api/projects', ({ request }) => {
+      seen.push([request.headers.get('X-Mnemoir-CSRF'), request.headers.get('Authorization')]);
+      return HttpResponse.json({ results: [] });
+    }),
+  );
+  keepSession('token');
+  expect(isBySession()).toBe(true);
+  await unwrap(client.GET('/api/projects'));
+  keepKey('k', false);
+  expect(isBySession()).toBe(false);
+  await send('/api/projects');
+  expect(seen).toEqual([
+    ['token', null],
+    [null, 'Bearer k'],
+  ]);
+});
+
+test.each([
+  [401, 'unauthorized', 1],
+  [401, 'wrong_sign_in', 0],
+  [403, 'csrf', 1],
+  [403, 'forbidden', 0],
+])('a refusal with %s %s asks to sign in %s times', async (status, code, times) => {
+  refuse(status, code);
+  expect(await asks(() => unwrap(client.GET('/api/projects')))).toBe(times);
+  expect(await asks(() => send('/api/projects'))).toBe(times);
+});
