@@ -18,11 +18,11 @@ class ServerOptions:
     `public_url` is the address that browsers use. `root_path` is "" or starts with "/" and does not end with one.
     `api_keys` are plain texts; none means that no key is required, unless `has_stored_keys`: some were made for the
     data directory, or the settings name issuers. `admin_api_key` is one of them, if it is set, and is needed to
-    change the language model and workflows. With `is_in_process` the caller is this program itself, and needs no key. `session_fields` and
-    `session_headers` name the places of a chat's session id, in the order in which they are read; a field within an
-    object is written with a dot. `decay_days`, `search_limit` and `review` are the values shown for a project without
-    settings of its own. `trusted_proxies` are addresses and networks; `rate_limits` the requests that a key may make
-    in 10 seconds and in a minute, by bucket, if these are limited.
+    change the language model and workflows. With `is_in_process` the caller is this program itself, and needs no
+    key. `session_fields` and `session_headers` name the places of a chat's session id, in the order in which they
+    are read; a field within an object is written with a dot. `decay_days`, `search_limit` and `review` are the
+    values shown for a project without settings of its own. `trusted_proxies` are addresses and networks;
+    `rate_limits` the requests that a key may make in 10 seconds and in a minute, by bucket, if these are limited.
     """
 
     host: str = "127.0.0.1"
