@@ -13,6 +13,7 @@ NAMES = (
     "chat",
     "access",
     "workflows",
+    "encryption",
     "start",
     "ui",
 )

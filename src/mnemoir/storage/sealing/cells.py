@@ -5,11 +5,11 @@ does not open. Bytes are `\\x01E1:` ‖ key id (4) ‖ nonce (12) ‖ ciphertext
 id as 8 hexadecimal digits, and the rest base64url; so the key of a stored cell can be told in SQL, too.
 """
 
-import binascii
 import hmac
 import os
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -20,8 +20,9 @@ from mnemoir.storage.sql.tables import Owner
 MARK = "\x01E1:"
 _MARK = MARK.encode()
 _NONCE = 12
-_SHORTEST = _NONCE + 16
 _TEXT_HEAD, _HEAD = len(MARK) + 8, len(_MARK) + 4
+_BEGIN = _HEAD + _NONCE  # of the ciphertext
+_SHORTEST = _BEGIN + 16
 
 
 class Keys(Protocol):
@@ -57,13 +58,7 @@ class Cells:
 
     def open(self, place: bytes, stored: str | bytes) -> str | bytes:
         """The cell stored at a place; a plain one is returned as it is. Raises KeyUnavailable."""
-        if isinstance(stored, str):
-            if not stored.startswith(MARK) or (parts := _parts_of_text(stored)) is None:
-                return stored
-            return self._opened(place, *parts).decode()
-        if not stored.startswith(_MARK) or len(stored) < _HEAD + _SHORTEST:
-            return stored
-        return self._opened(place, int.from_bytes(stored[len(_MARK) : _HEAD]), stored[_HEAD:])
+        return Opening(self.keys).open(place, stored)
 
     def hash(self, key_id: int | None, digest: bytes) -> bytes:
         """The value stored in place of the digest of a text; the digest itself without a key."""
@@ -71,14 +66,60 @@ class Cells:
             return digest
         return hmac.digest(self.keys.hash_key(key_id), digest, "sha256")[: len(digest)]
 
-    def _opened(self, place: bytes, key_id: int, sealed: bytes) -> bytes:
+
+class Opening:
+    """Decrypts the cells of one query, which mostly have one key: it is looked up when another one comes."""
+
+    __slots__ = ("_decrypt", "_head", "_keys")
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys = keys
+        self._head = b"\0"  # of no cell
+        self._decrypt: Callable[[bytes, bytes, bytes], bytes] | None = None
+
+    def open_row(self, row: list[Any], places: Sequence[tuple[int, bytes]], key: bytes) -> None:
+        """Decrypt the cells of a row at these indexes, each at the place that is named there and ends with the key.
+
+        An index is made of tens of thousands of cells at once, so that this is one loop.
+        """
+        head, decrypt = self._head, self._decrypt
+        for index, place in places:
+            stored = row[index]
+            if decrypt is not None and stored.__class__ is bytes and stored[:_HEAD] == head:
+                try:
+                    row[index] = decrypt(stored[_HEAD:_BEGIN], stored[_BEGIN:], place + key)
+                except InvalidTag as exc:
+                    raise _refused(place + key) from exc
+            elif isinstance(stored, str | bytes):
+                row[index] = self.open(place + key, stored)
+                head, decrypt = self._head, self._decrypt
+
+    def open(self, place: bytes, stored: str | bytes) -> str | bytes:
+        """The same as `Cells.open`."""
+        if isinstance(stored, str):
+            if not stored.startswith(MARK) or (sealed := _bytes_of_text(stored)) is None:
+                return stored
+            return self._opened(place, sealed).decode()
+        if not stored.startswith(_MARK) or len(stored) < _SHORTEST:
+            return stored
+        return self._opened(place, stored)
+
+    def _opened(self, place: bytes, sealed: bytes) -> bytes:
+        if self._decrypt is None or sealed[:_HEAD] != self._head:
+            self._decrypt = self._keys.cipher(int.from_bytes(sealed[len(_MARK) : _HEAD])).decrypt
+            self._head = sealed[:_HEAD]
         try:
-            return self.keys.cipher(key_id).decrypt(sealed[:_NONCE], sealed[_NONCE:], place)
+            return self._decrypt(sealed[_HEAD:_BEGIN], sealed[_BEGIN:], place)
         except InvalidTag as exc:
-            raise KeyUnavailable(
-                f"An encrypted cell ({place.decode(errors='replace').replace(chr(0), ' ')}) does not open: it was "
-                "changed or moved, or its key is another one. Compare with a backup."
-            ) from exc
+            raise _refused(place) from exc
+
+
+def _refused(place: bytes) -> KeyUnavailable:
+    named = place.decode(errors="replace").replace("\0", " ")
+    return KeyUnavailable(
+        f"An encrypted cell ({named}) does not open: it was changed or moved, or its key is another one. Compare "
+        "with a backup."
+    )
 
 
 def prefix_of(key_id: int) -> str:
@@ -91,10 +132,10 @@ def prefix_bytes_of(key_id: int) -> bytes:
     return _MARK + key_id.to_bytes(4)
 
 
-def _parts_of_text(stored: str) -> tuple[int, bytes] | None:
-    """(key id, the rest); None for a text of a user that only begins alike."""
+def _bytes_of_text(stored: str) -> bytes | None:
+    """An encrypted text as bytes; None for a text of a user that only begins alike."""
     try:
-        sealed = urlsafe_b64decode(stored[_TEXT_HEAD:])
-        return (int(stored[len(MARK) : _TEXT_HEAD], 16), sealed) if len(sealed) >= _SHORTEST else None
-    except (ValueError, binascii.Error):
+        sealed = _MARK + bytes.fromhex(stored[len(MARK) : _TEXT_HEAD]) + urlsafe_b64decode(stored[_TEXT_HEAD:])
+    except ValueError:
         return None
+    return sealed if len(sealed) >= _SHORTEST else None

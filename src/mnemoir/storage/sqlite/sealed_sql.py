@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 
 from mnemoir.core.scope import Scope
-from mnemoir.storage.sealing.cells import Cells
+from mnemoir.storage.sealing.cells import Cells, Opening
 from mnemoir.storage.sql.engine import Sql, Value, queries
 from mnemoir.storage.sql.tables import DIGESTS, ROW_KEYS, SEALED_TABLES, SERVER, UNSCOPED_TABLES
 from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql
@@ -25,12 +25,11 @@ Values = Mapping[str, Value]
 
 
 @dataclass(frozen=True, slots=True)
-class _CellColumn:
-    """Where a cell stands in a row; `key` and `scope` are None where they are not in the row."""
+class _CellsOfTable:
+    """Where cells of a table stand in a row of a query; `key` and `scope` are None where they are not in the row."""
 
-    index: int
     table: str
-    column: str
+    columns: Sequence[tuple[int, str]]
     key: int | None
     scope: int | None
 
@@ -54,7 +53,7 @@ class SealedSql(SqliteSql):
         scope_id: int | None = None,
         *,
         cells: Cells,
-        shapes: dict[str, Sequence[_CellColumn]],
+        shapes: dict[str, Sequence[_CellsOfTable]],
     ) -> None:
         super().__init__(connection, scope_id)
         self._cells = cells
@@ -74,7 +73,7 @@ class SealedSql(SqliteSql):
         """The rows one by one."""
         cursor = self._done(query, values)
         shape = self._shape(query, cursor)
-        return map(partial(self._opened, shape, values), cursor) if shape else cursor
+        return map(self._opener(shape, values), cursor) if shape else cursor
 
     def row(self, query: str, /, **values: Value) -> Any:
         """The first row."""
@@ -107,7 +106,7 @@ class SealedSql(SqliteSql):
                     bound[column] = self._cells.seal(self._sealed_by(table, values), place, cell)
         return self._connection.execute(query, bound)
 
-    def _shape(self, query: str, cursor: apsw.Cursor) -> Sequence[_CellColumn]:
+    def _shape(self, query: str, cursor: apsw.Cursor) -> Sequence[_CellsOfTable]:
         shape = self._shapes.get(query)
         if shape is None:
             try:
@@ -117,15 +116,21 @@ class SealedSql(SqliteSql):
             shape = self._shapes[query] = _cells_in(columns)
         return shape
 
-    def _opened(self, shape: Sequence[_CellColumn], values: Values, row: Any) -> tuple[Any, ...]:
-        opened = list(row)
-        for cell in shape:
-            stored = row[cell.index]
-            if isinstance(stored, str | bytes):
-                key = values[ROW_KEYS[cell.table]] if cell.key is None else row[cell.key]
-                scope_id = self.scope_id if cell.scope is None else row[cell.scope]
-                opened[cell.index] = self._cells.open(_place(cell.table, cell.column, scope_id, key), stored)
-        return tuple(opened)
+    def _opener(self, shape: Sequence[_CellsOfTable], values: Values) -> Callable[[Any], tuple[Any, ...]]:
+        """The function that decrypts the cells of a row."""
+        opening = Opening(self._cells.keys)
+        placed = [(cells, _places(cells, self.scope_id)) for cells in shape]
+
+        def opened(row: Any) -> tuple[Any, ...]:
+            found = list(row)
+            for cells, places in placed:
+                if cells.scope is not None:
+                    places = _places(cells, row[cells.scope])
+                key = values[ROW_KEYS[cells.table]] if cells.key is None else row[cells.key]
+                opening.open_row(found, places, str(key).encode())
+            return tuple(found)
+
+        return opened
 
     def _sealed_by(self, table: str, values: Values) -> int:
         """The key of new cells: that of the scope, of the user whom an unscoped row names, or of the server."""
@@ -159,19 +164,26 @@ def _written_table(query: str) -> str | None:
     return found[1] if found is not None and found[1] in SEALED_TABLES else None
 
 
-def _cells_in(columns: Sequence[tuple[str | None, str | None]]) -> Sequence[_CellColumn]:
+def _cells_in(columns: Sequence[tuple[str | None, str | None]]) -> Sequence[_CellsOfTable]:
     """The cells among the columns of a row, each given as (table, name there)."""
     names = [name for _, name in columns]
+    found = {
+        table: [
+            (index, name)
+            for index, (of, name) in enumerate(columns)
+            if of == table and name is not None and name in sealed
+        ]
+        for table, sealed in SEALED_TABLES.items()
+    }
     return [
-        _CellColumn(
-            index=index,
+        _CellsOfTable(
             table=table,
-            column=name,
+            columns=cells,
             key=_index_of(columns, names, table, ROW_KEYS[table]),
             scope=_index_of(columns, names, table, "scope_id"),
         )
-        for index, (table, name) in enumerate(columns)
-        if table is not None and name is not None and name in SEALED_TABLES.get(table, ())
+        for table, cells in found.items()
+        if cells
     ]
 
 
@@ -182,6 +194,10 @@ def _index_of(
     if (table, name) in columns:
         return columns.index((table, name))
     return names.index(name) if name in names else None
+
+
+def _places(cells: _CellsOfTable, scope_id: object) -> Sequence[tuple[int, bytes]]:
+    return [(index, _place(cells.table, column, scope_id, "")) for index, column in cells.columns]
 
 
 def _place(table: str, column: str, scope_id: object, key: object) -> bytes:
