@@ -104,7 +104,12 @@ class SqlApiKeys:
             sql.run(_QUERIES["enter_tenant"], name=key.tenant, now=to_text(key.created_at))
             sql.run(_QUERIES["put_key"], **values)
             if limits:
-                sql.run(_LIMITS["put_limits"], kind="key", name=key.id, limits=as_json({**limits}))
+                sql.run(
+                    _LIMITS["put_limits"],
+                    kind="key",
+                    name=key.id,
+                    limits=as_json({str(what): most for what, most in limits.items()}),
+                )
             elif replaces is not None:
                 sql.run(_LIMITS["copy_limits"], name=key.id, of=replaces)
             if replaces is not None:
@@ -169,7 +174,12 @@ class SqlApiKeys:
             sql.run(_QUERIES["enter_tenant"], name=name, now=to_text(at))
             sql.run(_QUERIES["suspend_tenant"], name=name, at=to_text(at) if suspended else None)
             if limits:
-                sql.run(_LIMITS["put_limits"], kind="tenant", name=name, limits=as_json({**limits}))
+                sql.run(
+                    _LIMITS["put_limits"],
+                    kind="tenant",
+                    name=name,
+                    limits=as_json({str(what): most for what, most in limits.items()}),
+                )
             elif limits is not None:
                 sql.run(_LIMITS["drop_limits"], kind="tenant", name=name)
 
