@@ -73,7 +73,7 @@ class Audit:
         actor: str | None = None,
         day: date | None = None,
     ) -> Sequence[AuditEntry]:
-        """Entries of a tenant, None for all, newest first; only of this `action`, `actor` and day in UTC, if given."""
+        """Entries of a tenant, None for all, newest first; only of this `action`, `actor` and UTC day, if given."""
         log, _ = await asyncio.to_thread(self._keys.audit_log)
         asked = partial(log.newest, tenant, limit=limit, before=before, action=action, actor=actor, day=day)
         return await asyncio.to_thread(asked)

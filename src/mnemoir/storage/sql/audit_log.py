@@ -44,7 +44,7 @@ class SqlAuditLog:
         actor: str | None = None,
         day: date | None = None,
     ) -> list[AuditEntry]:
-        """Entries of a tenant, None for all, newest first; only of this `action`, `actor` and day in UTC, if given."""
+        """Entries of a tenant, None for all, newest first; only of this `action`, `actor` and UTC day, if given."""
         only = {"tenant": tenant, "action": action, "actor": actor, "day": None if day is None else day.isoformat()}
         values = {**only, "limit": limit, "before": 2**62 if before is None else before}
         return [_entry(row) for row in self._file.read(lambda sql: sql.rows(_QUERIES["newest"], **values))]
