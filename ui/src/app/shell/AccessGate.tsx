@@ -24,7 +24,7 @@ export function AccessGate({ children }: { children: ReactNode }) {
   const onRefusal = useEffectEvent(() => {
     left.current ??= document.activeElement;
     setRefused(true);
-    void resume();
+    resume().catch(() => undefined); // then it is asked for below
   });
   useEffect(() => onMissingKey(onRefusal), []);
   useEffect(() => {

@@ -2,6 +2,16 @@ import { http, HttpResponse } from 'msw';
 import { setupServer } from 'msw/node';
 import type { Auth, Me } from '../data/access';
 
+/** A server without users. */
+export const NOBODY: Auth = {
+  required: true,
+  has_users: false,
+  user: null,
+  csrf: null,
+  ways: { password: true, passkey: { available: true, reason: null }, oidc: [] },
+  secure: false,
+};
+
 /** The server as tests play it; each test adds what it needs with `server.use(http.get(...))`. */
 export const server = setupServer(
   http.get('*/api/model/found', () =>
@@ -10,6 +20,7 @@ export const server = setupServer(
   http.get('*/api/ui', () =>
     HttpResponse.json({ version: '0.0.0', project: 'default', user: 'user', needs_key: false }),
   ),
+  http.get('*/api/auth', () => HttpResponse.json(NOBODY)),
   http.get('*/api/workflows', () => HttpResponse.json({ root: null, users: [], models: [], files: [] })),
   http.get('*/api/conversations/:id/answers', () => HttpResponse.json({ results: [] })),
   http.get('*/api/conversations/:id/messages/:message/learned', () =>
@@ -29,16 +40,6 @@ const ADMIN: Me = {
   may: { read: true, write: true, admin: true, manage: true, server: true },
 };
 
-/** A server without users. */
-export const NOBODY: Auth = {
-  required: true,
-  has_users: false,
-  user: null,
-  csrf: null,
-  ways: { password: true, passkey: { available: true, reason: null }, oidc: [] },
-  secure: false,
-};
-
 /** A server that needs a key, and has got that of an admin, but for `less`. */
 export function callsAs({ may, ...less }: Partial<Omit<Me, 'may'>> & { may?: Partial<Me['may']> }) {
   sessionStorage.setItem('mnemoirKey', 'mn_live_aaaaaaaa_secret');
@@ -46,7 +47,6 @@ export function callsAs({ may, ...less }: Partial<Omit<Me, 'may'>> & { may?: Par
     http.get('*/api/ui', () =>
       HttpResponse.json({ version: '0.0.0', project: 'default', user: 'user', needs_key: true }),
     ),
-    http.get('*/api/auth', () => HttpResponse.json(NOBODY)),
     http.get('*/api/me', () => HttpResponse.json({ ...ADMIN, ...less, may: { ...ADMIN.may, ...may } })),
   );
 }
