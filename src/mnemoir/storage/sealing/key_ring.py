@@ -105,6 +105,12 @@ class KeyRing:
             self._forget()
             return destroyed
 
+    def is_destroyed(self, key_id: int) -> bool:
+        """True when the key was destroyed, and with it all that it had encrypted."""
+        with _away(self.path):
+            key = self.store().get(key_id)
+        return key is not None and key.wrapped is None
+
     def store(self) -> SqlDataKeys:
         """The stored keys."""
         with self._lock, _away(self.path):
