@@ -135,6 +135,7 @@ class Encryption:
     async def _keep_up(self, ring: KeyRing, database: Engine, packs: IndexPacks) -> None:
         while True:
             state, waited_s = ring.state, 0.0
+            await asyncio.to_thread(ring.refresh)
             try:
                 _, failed = await self.bring_up_to_date(database, packs)
             except MnemoirError as exc:
