@@ -1,5 +1,6 @@
 """Encryption at rest, over the whole server: what is on disk, and what callers see with and without the keys."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -8,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from mnemoir.app.encryption import STORE_FILE
+from mnemoir.app.encryption import STORE_FILE, Encryption
 from mnemoir.app.parts import open_parts
 from mnemoir.core.errors import SettingsError, StorageUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.server import ServerOptions, create_app
 from mnemoir.settings import load_settings
+from mnemoir.storage.sealing.resealing import scopes_after
 from tests.contracts.words import ASKED, fact
 from tests.scripted_llm import ScriptedLLM
 from tests.server.server_kit import JSON, Server, asks, error_of
@@ -175,7 +177,9 @@ async def test_a_destroyed_key_takes_all_of_its_user_along_and_nothing_of_others
         assert ring.destroy(MIRA) == 1
         assert error_of(await server.ask("GET", "/api/memories?user_id=mira")) == (503, "key_unavailable")
         assert await texts(server, "omar") == ["Likes rum"]
-        assert (await server.ask("DELETE", "/api/memories?user_id=mira")).status == 200
+        await settled(server)  # and so all that no key opens is deleted
+        rows = await server.parts.database.read(None, lambda sql: sql.rows("SELECT count(*) FROM memories"))
+        assert (rows, await texts(server)) == ([(1,)], [])
         await add(server, "Likes gin")
         assert await texts(server) == ["Likes gin"]
 
@@ -200,3 +204,17 @@ async def test_a_server_does_not_start_without_its_keys_or_with_plain_places_unt
     os.rename(aside, store)  # no other one took its place
     async with serving(tmp_path, sealed) as server:
         assert await texts(server) == ["Likes tea"]
+
+
+async def test_a_running_server_acts_on_keys_that_the_command_line_rotates(tmp_path, sealed, monkeypatch):
+    monkeypatch.setattr("mnemoir.app.encryption._LOOK_S", 0.01)
+    async with serving(tmp_path, sealed) as server:
+        await add(server, "Likes tea")
+        beside = Encryption(server.parts.settings)
+        assert beside.ring is not None
+        newest = await asyncio.to_thread(beside.ring.rotate, MIRA)
+        async with asyncio.timeout(60):
+            while await server.parts.database.read(None, lambda sql: scopes_after(sql, 0)[0].sealed_by) != newest:
+                pass
+        assert await texts(server) == ["Likes tea"]
+        await asyncio.to_thread(beside.close)

@@ -30,6 +30,7 @@ from mnemoir.storage.sealing.resealing import (
     scopes_after,
     share_of,
 )
+from mnemoir.storage.sql import SqlMemoryStore
 from mnemoir.storage.sql.engine import Engine, FileEngine, Sql, Value
 from mnemoir.storage.sqlite.database import open_database, read_beside
 from mnemoir.storage.sqlite.opening import open_key_store, open_run_file
@@ -134,6 +135,7 @@ class Encryption:
     async def _keep_up(self, ring: KeyRing, database: Engine, packs: IndexPacks) -> None:
         while True:
             state, waited_s = ring.state, 0.0
+            await asyncio.to_thread(ring.refresh)
             try:
                 _, failed = await self.bring_up_to_date(database, packs)
             except MnemoirError as exc:
@@ -144,16 +146,20 @@ class Encryption:
                 waited_s += _LOOK_S
 
     async def _scope_done(self, database: Engine, packs: IndexPacks, scope: ScopeKeys) -> bool:
-        """Bring a scope up to date; False when it was."""
+        """Bring a scope up to date, and delete what no key opens any more; False when there was nothing to do."""
         assert self.ring is not None
+        tenant, project, user = scope.owner
+        owner = Scope(tenant=tenant, project=project, user=user)
+        if scope.hashed_by is not None and await asyncio.to_thread(self.ring.is_destroyed, scope.hashed_by):
+            await SqlMemoryStore(database, packs=packs).delete_all(owner)
+            return True
         key = await asyncio.to_thread(self.ring.current, scope.owner) if self.is_on else None
         if scope.fits(key):
             return False
         for table, before in scoped_steps():
             await self._table_done(database, table, before, scope=scope.id, key=key)
         await database.write(None, lambda sql: finish_scope(sql.within(scope.id), key))
-        tenant, project, user = scope.owner
-        await asyncio.to_thread(packs.drop, Scope(tenant=tenant, project=project, user=user))
+        await asyncio.to_thread(packs.drop, owner)
         return True
 
     async def _table_done(

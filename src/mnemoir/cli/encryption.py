@@ -122,7 +122,10 @@ def erase_key(
     data_dir: DataDir = None,
     as_json: Json = False,
 ) -> None:
-    """Destroy all keys of a user for good: what was encrypted cannot be read any more, in no backup either."""
+    """Destroy all keys of a user for good: what was encrypted cannot be read any more, in no backup either.
+
+    A running server, or `apply`, then deletes what is left of it.
+    """
     if not yes:
         typer.confirm(f"Make all that is encrypted of {user} in {project} unreadable for good?", abort=True, err=True)
     with _keys(config, data_dir, "encryption.erase-key", user, tenant) as ring:

@@ -65,11 +65,14 @@ class KeyRing:
         if (known := self._newest.get(owner)) is not None:
             return known
         with self._lock:
+            is_as_seen = _state_of(self.path) == self._state
             store = self.store()
             found = store.newest(owner)
             if found is None:
                 self._refuse_strange_provider(store)
                 found = store.put_first(self._new(owner), self._clock())
+            if is_as_seen:  # then all that changed is this key, or the log that the first opening made
+                self._state = _state_of(self.path)
             self._newest[owner] = found
             return found
 
@@ -104,6 +107,12 @@ class KeyRing:
             destroyed = self.store().destroy(owner, self._clock())
             self._forget()
             return destroyed
+
+    def is_destroyed(self, key_id: int) -> bool:
+        """True when the key was destroyed, and with it all that it had encrypted."""
+        with _away(self.path):
+            key = self.store().get(key_id)
+        return key is not None and key.wrapped is None
 
     def store(self) -> SqlDataKeys:
         """The stored keys."""
@@ -140,6 +149,11 @@ class KeyRing:
             held = _Held(self._unwrapped(key), self._elapsed() + _HELD_S)
             self._held[key_id] = held
             return held
+
+    def refresh(self) -> None:
+        """Look now whether another process has changed the store."""
+        self._look_at = 0.0
+        self._refresh()
 
     def _refresh(self) -> None:
         """Forget what was looked up before the store changed last."""

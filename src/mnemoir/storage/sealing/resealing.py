@@ -20,7 +20,6 @@ _QUERIES = queries("sealing")
 _SCOPED = [table for table in SEALED_TABLES if table not in UNSCOPED_TABLES]
 # A trigger empties the second vector of an entry whose terms are written, so that it is written after them.
 _IN_TWO = {"entries": (("terms", "vector", "token_ids"), ("second_model", "second_vector"))}
-_OF_OWNER = {"runs": ("tenant", "project", "user_id")}  # columns that tell whose key an unscoped row has
 _BYTES = ("terms", "vector", "token_ids", "second_vector", "codes", "left_hash")
 _FIRST: dict[str, Value] = {"memories": -1, "entries": -1, "codes": -1, "history": -1, "sources": -1}
 
@@ -97,7 +96,7 @@ def share_of(sql: Sql) -> tuple[int, int, int]:
 
 
 def _columns(table: str) -> Sequence[str]:
-    extra = ("second_model",) if table == "entries" else _OF_OWNER.get(table, ())
+    extra = ("second_model",) if table == "entries" else ()
     return (ROW_KEYS[table], *extra, *SEALED_TABLES[table])
 
 

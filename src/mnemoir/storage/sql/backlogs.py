@@ -6,10 +6,12 @@ the name of the rules that made them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Any
 
+from mnemoir.core.errors import KeyUnavailable
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import IndexEntry
 from mnemoir.core.scope import Scope
@@ -68,7 +70,11 @@ def _without_vector(sql: Sql, model: str, limit: int, vectors: Vectors) -> list[
     rows: list[tuple[int, int]] = []  # scope, seq
     for other in _other_models(sql, model, vectors):
         rows += sql.rows(_QUERIES[vectors.embedded_with], model=other, limit=limit)
-    return [_unembedded(sql.within(scope_id), seq) for scope_id, seq in nsmallest(limit, rows)]
+    found: list[Unembedded] = []
+    for scope_id, seq in nsmallest(limit, rows):
+        with suppress(KeyUnavailable):  # those of other users do not wait for this one's key
+            found.append(_unembedded(sql.within(scope_id), seq))
+    return found
 
 
 def _put_vectors(sql: Sql, model: str, filled: Filled, vectors: Vectors) -> int:

@@ -20,7 +20,6 @@ from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql
 
 _COMMENT = re.compile(r"--.*")
 _WRITTEN = re.compile(r"\s*(?:(?:INSERT|REPLACE)(?: OR \w+)? INTO|UPDATE(?: OR \w+)?) (\w+)")
-_OWNER_COLUMNS = ("tenant", "project", "user_id")
 Values = Mapping[str, Value]
 
 
@@ -103,7 +102,7 @@ class SealedSql(SqliteSql):
             for column in SEALED_TABLES[table]:
                 if isinstance(cell := values.get(column), str | bytes):
                     place = _place(table, column, self.scope_id, values[ROW_KEYS[table]])
-                    bound[column] = self._cells.seal(self._sealed_by(table, values), place, cell)
+                    bound[column] = self._cells.seal(self._sealed_by(table), place, cell)
         return self._connection.execute(query, bound)
 
     def _shape(self, query: str, cursor: apsw.Cursor) -> Sequence[_CellsOfTable]:
@@ -132,17 +131,17 @@ class SealedSql(SqliteSql):
 
         return opened
 
-    def _sealed_by(self, table: str, values: Values) -> int:
-        """The key of new cells: that of the scope, of the user whom an unscoped row names, or of the server."""
-        if table not in UNSCOPED_TABLES:
-            if self._key_id is None:
-                tenant, project, user, _ = self._scope_row()
-                self._key_id = self._cells.keys.current((tenant, project, user))
-            return self._key_id
-        named = [str(values[name]) for name in _OWNER_COLUMNS if name in values]
-        return self._cells.keys.current(
-            (named[0], named[1], named[2]) if len(named) == len(_OWNER_COLUMNS) else SERVER
-        )
+    def _sealed_by(self, table: str) -> int:
+        """The key of new cells: that of the scope's user, for an unscoped row that of the server.
+
+        Lists of jobs and runs go over all users, and must not fail with the key of one.
+        """
+        if table in UNSCOPED_TABLES:
+            return self._cells.keys.current(SERVER)
+        if self._key_id is None:
+            tenant, project, user, _ = self._scope_row()
+            self._key_id = self._cells.keys.current((tenant, project, user))
+        return self._key_id
 
     def _hashed_by(self) -> int | None:
         if self._digest_key == -1:
