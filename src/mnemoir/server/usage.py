@@ -81,7 +81,7 @@ async def usage(request: Request, site: SiteHere) -> Answer[UsageAnswer]:
 
 async def _whose(site: Site, caller: Principal, quotas: Quotas) -> Sequence[tuple[str, str | None]]:
     """The tenants, and the users, whose use the caller may see."""
-    if caller.user is not None:
+    if caller.user is not None and not caller.manages_tenant:
         return [(caller.tenant, caller.user)]
     if caller.projects is not None:  # use is counted over all projects
         return []
