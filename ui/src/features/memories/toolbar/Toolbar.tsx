@@ -15,7 +15,8 @@ interface ToolbarProps {
 /** What is looked for; whose memories and how the list is narrowed, behind one button. */
 export function Toolbar({ place, go }: ToolbarProps) {
   const isSearch = place.q !== '' && place.by === 'meaning';
-  const count = [place.kind, place.origin, place.age, place.source].filter(Boolean).length + Number(place.hidden !== 'without');
+  const count =
+    [place.kind, place.origin, place.age, place.source].filter(Boolean).length + Number(place.hidden !== 'without');
   return (
     <Group gap="xs" className={classes.row}>
       <SearchBox key={place.q} place={place} go={go} />
