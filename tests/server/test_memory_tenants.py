@@ -114,6 +114,7 @@ async def test_an_event_is_known_in_its_project_alone(server):
 async def test_a_server_with_keys_tells_nothing_under_api_without_one(open_server, given):
     server = await open_server(api_keys=[KEY])
     guarded = [route for route in every_route(server) if route[1].startswith(("/api/", "/v1/"))]
+    guarded = [route for route in guarded if not route[1].startswith("/api/auth")]  # by which one comes in
     told = {
         (method, target): answer.status
         for method, target in guarded

@@ -6,7 +6,7 @@ is checked before a model is asked, so the last chat may go over it.
 
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, cast
@@ -15,6 +15,7 @@ from mnemoir.app.usage.spent import Month, Spent
 from mnemoir.app.usage.stored import StoredAmounts
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import QuotaExceeded, RateLimited
+from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.scope import Scope, acting
 from mnemoir.core.usage import BUDGETS, QUOTAS, Budget, Limits, Quota, Stored, end_of
 from mnemoir.settings import Settings
@@ -65,6 +66,7 @@ class Quotas:
         self._of_tenants = _given(settings.quotas.tenant)
         self._limits_of = limits_of
         self._chats: Counter[tuple[str, str | None]] = Counter()
+        self._deciding = KeyedLock()
         self.spent = spent
         self._stored: StoredAmounts | None = None
 
@@ -109,8 +111,10 @@ class Quotas:
         if not number or self._stored is None or not self._is_limited(scope, what):
             yield
             return
-        await self.check(scope, what, more=number)
-        with self._stored.adding(what, scope.tenant, scope.user, number):
+        with ExitStack() as room:
+            async with self._deciding.hold(scope.tenant):  # of several at once, each counts those before it
+                await self.check(scope, what, more=number)
+                room.enter_context(self._stored.adding(what, scope.tenant, scope.user, number))
             yield
 
     def has_stored(self, scope: Scope, what: Stored, number: int = 1) -> None:
