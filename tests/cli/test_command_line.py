@@ -37,6 +37,7 @@ SHARED = {
         ("keys", "create"),
         ("users", "invite"),
         ("audit", "list"),
+        ("encryption", "status"),
     )
 }
 

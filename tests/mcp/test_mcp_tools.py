@@ -87,9 +87,11 @@ async def test_what_an_agent_adds_it_finds_lists_and_deletes(server):
 
 async def test_what_waits_for_a_review_is_told_as_waiting(server: ServerProcess) -> None:
     settings = f"{server.url}/api/memories/settings?project=reviewed"
-    async with aiohttp.ClientSession(headers={"authorization": f"Bearer {KEY}"}) as http:
-        async with http.put(settings, json={"review": "all"}) as answer:
-            answer.raise_for_status()
+    async with (
+        aiohttp.ClientSession(headers={"authorization": f"Bearer {KEY}"}) as http,
+        http.put(settings, json={"review": "all"}) as answer,
+    ):
+        answer.raise_for_status()
     given = load_settings(None, {"server.api_keys": KEY}, environ={})
     async with (
         connect_when_asked(given, url=server.url, caller="mcp") as connection,
