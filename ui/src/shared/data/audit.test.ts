@@ -1,7 +1,15 @@
 import { type AuditEntry, withoutEnded } from './audit';
 
 function entry(number: number, result: string, of: number | null = null): AuditEntry {
-  const rest = { tenant: 'default', actor: 'k', action: 'memories.export', target: '', request_id: '', address: '' };
+  const rest = {
+    tenant: 'default',
+    actor: 'k',
+    action: 'memories.export',
+    target: '',
+    user: '',
+    request_id: '',
+    address: '',
+  };
   return { number, at: '2026-03-01T10:00:00Z', result, of, count: 1, ...rest };
 }
 
