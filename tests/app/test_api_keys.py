@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mnemoir.app.api_keys import ACCESS_FILE, PEPPER_FILE, ApiKeys
+from mnemoir.app.api_keys import ACCESS_FILE, ApiKeys
+from mnemoir.app.pepper import PEPPER_FILE
 from mnemoir.core.errors import InvalidRequest, NotFound, StorageUnavailable
 from mnemoir.core.scope import Principal
 from mnemoir.settings import load_settings

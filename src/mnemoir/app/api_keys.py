@@ -18,23 +18,31 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from time import monotonic
 
-from mnemoir.core.api_keys import LONGEST_LABEL, ApiKey, Env, hash_of, new_pepper, new_text, parts_of
-from mnemoir.core.atomic_file import replacing
+from mnemoir.app.pepper import Pepper
+from mnemoir.core.api_keys import ApiKey, Env, hash_of, label_text, new_text, parts_of
 from mnemoir.core.audit import ERASURE, AuditEntry, subject_of
 from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.errors import InvalidRequest, NotFound, StorageUnavailable
-from mnemoir.core.scope import DEFAULT_TENANT, ROLES, Principal, Role, acting, entity_name, project_name
+from mnemoir.core.scope import (
+    DEFAULT_TENANT,
+    Principal,
+    acting,
+    config_names,
+    entity_name,
+    project_names,
+    role_name,
+    tenant_name,
+)
 from mnemoir.core.usage import Limits, checked_limits
 from mnemoir.settings import Settings
 from mnemoir.storage.sql.api_keys import Note, SqlApiKeys, Tenant
 from mnemoir.storage.sql.audit_log import SqlAuditLog, append, erase_names
 from mnemoir.storage.sql.engine import Sql
-from mnemoir.storage.sqlite.data_file import prepare_folder
 from mnemoir.storage.sqlite.opening import open_access_file
-from mnemoir.storage.sqlite.shared_file import SharedFile, folder_locked
+from mnemoir.storage.sqlite.shared_file import SharedFile
 
 ACCESS_FILE = "access.db"
-PEPPER_FILE = "secrets/pepper"
+_AUDIT = "audit"  # the purpose of the key of the audit log's chain
 _MOST_KNOWN = 10_000  # keys looked up lately, unknown ones too
 _NOTED_EVERY = timedelta(minutes=1)
 _LOOKED_EVERY_S = 1.0  # at the file: two looks cost more than all else of recognising a key
@@ -53,9 +61,7 @@ class ApiKeys:
         """Opens the file, if it is there. `ticks` are seconds that only grow."""
         self._path = settings.storage.data_dir / ACCESS_FILE
         self._watched = (str(self._path), f"{self._path}-wal")
-        self._pepper_path = settings.storage.data_dir / PEPPER_FILE
-        given = settings.security.pepper
-        self._pepper: bytes | None = None if given is None else given.get_secret_value().encode()
+        self._pepper = Pepper(settings)
         self._clock = clock
         self._ticks = ticks
         self._looked_at = -math.inf
@@ -110,7 +116,7 @@ class ApiKeys:
             if known.key is None:  # it may have been made a moment ago
                 self._refresh(now=True)
                 known = self._looked_up(parts.id)
-            pepper = self._pepper_read() if self._has_keys else b""
+            pepper = self._pepper.read() if self._has_keys else b""
         # an unknown id takes as long as a wrong secret
         is_same = hmac.compare_digest(hash_of(parts.secret, pepper), known.hash)
         now = self._clock()
@@ -244,15 +250,12 @@ class ApiKeys:
 
     def audit_log(self) -> tuple[SqlAuditLog, bytes]:
         """The audit log beside the keys, and the key of its chain; made if there is none. Blocks."""
-        with self._lock:
-            pepper = self._pepper_made()
-        return SqlAuditLog(self.opened()), _chain_key(pepper)
+        key = self.secret_for(_AUDIT)
+        return SqlAuditLog(self.opened()), key
 
     def secret_for(self, purpose: str) -> bytes:
         """A secret of this data directory for one purpose; it is made with the first use. Blocks."""
-        with self._lock:
-            pepper = self._pepper_made()
-        return hmac.digest(pepper, purpose.encode(), "sha256")
+        return hmac.digest(self.pepper, purpose.encode(), "sha256")
 
     def note_act(self, action: str, target: str, tenant: str, result: str, of: int | None = None) -> int | None:
         """Write down an act of the command line that changes no key, or the result `of` one; the entry's number.
@@ -289,10 +292,8 @@ class ApiKeys:
         replaces: str | None = None,
         overlap_until: datetime | None = None,
     ) -> tuple[ApiKey, str]:
-        with self._lock:
-            pepper = self._pepper_made()
         parts, text = new_text(env)
-        made = replace(key, id=parts.id, hash=hash_of(parts.secret, pepper))
+        made = replace(key, id=parts.id, hash=hash_of(parts.secret, self.pepper))
         action = "keys.create" if replaces is None else "keys.rotate"
         note = self.note(action, made.tenant, made.id, made.user or "")
         SqlApiKeys(self.opened()).put(
@@ -307,8 +308,7 @@ class ApiKeys:
         """
         if not self.has_file:
             return 0, 0
-        with self._lock:
-            key = _chain_key(self._pepper_made())
+        key = self.secret_for(_AUDIT)
         counts = [0]
         entry = self._entry(ERASURE, tenant, "", user)
 
@@ -323,8 +323,7 @@ class ApiKeys:
 
     def note(self, action: str, tenant: str, target: str, user: str = "") -> Note:
         """What writes down a change of keys or users, by whoever acts now, in the transaction of that change."""
-        with self._lock:
-            key = _chain_key(self._pepper_made())
+        key = self.secret_for(_AUDIT)
         entry = self._entry(action, tenant, target, user)
         return lambda sql: append(sql, entry, key)
 
@@ -396,33 +395,10 @@ class ApiKeys:
                 self._known.popitem(last=False)
         return found
 
-    def _pepper_read(self) -> bytes:
-        if self._pepper is None:
-            try:
-                self._pepper = self._pepper_path.read_bytes()
-            except OSError as exc:
-                raise StorageUnavailable(
-                    f"{self._pepper_path} cannot be read ({exc.strerror}), and without it no key is recognised. "
-                    "Put it back from a backup, or set security.pepper."
-                ) from exc
-        return self._pepper
-
     def _pepper_made(self) -> bytes:
-        if self._pepper is not None:
-            return self._pepper
-        if self._file is None or not SqlApiKeys(self._file).state()[0]:  # else it belongs to keys, and must be there
-            folder = self._pepper_path.parent
-            for each in (folder.parent, folder):
-                prepare_folder(each)
-            with folder_locked(folder):
-                if not self._pepper_path.exists():
-                    with replacing(self._pepper_path) as file:
-                        file.write(new_pepper())
-        return self._pepper_read()
-
-
-def _chain_key(pepper: bytes) -> bytes:
-    return hmac.digest(pepper, b"audit", "sha256")
+        if self._pepper.is_known or (self._file is not None and SqlApiKeys(self._file).state()[0]):
+            return self._pepper.read()  # it belongs to keys, and must be there
+        return self._pepper.made()
 
 
 class _Known:
@@ -436,48 +412,6 @@ class _Known:
         self.principal = None if key is None else replace(key.principal, limits=limits)
         used_at = None if key is None else key.last_used_at
         self.note_use_at = _LONG_AGO if used_at is None else used_at + _NOTED_EVERY
-
-
-def tenant_name(raw: str) -> str:
-    """`raw`, if it is a valid name of a tenant. Raises InvalidRequest."""
-    try:
-        return project_name(raw)
-    except InvalidRequest as exc:
-        raise InvalidRequest(
-            exc.message.replace("Project name", "Tenant", 1), code="invalid_tenant", field="tenant"
-        ) from None
-
-
-def project_names(raw: Sequence[str] | None) -> Sequence[str] | None:
-    """Names of projects, each once; None for all. Raises InvalidRequest."""
-    return None if raw is None else sorted({project_name(one) for one in raw})
-
-
-def config_names(raw: Sequence[str] | None) -> Sequence[str] | None:
-    """Names of config users, each once; None for all. Raises InvalidRequest."""
-    return None if raw is None else sorted({entity_name(one, "configs") for one in raw})
-
-
-def role_name(raw: str) -> Role:
-    """`raw`, if it is a role. Raises InvalidRequest."""
-    for role in ROLES:
-        if raw == role:
-            return role
-    raise InvalidRequest(
-        f"The role must be one of {', '.join(ROLES)}; it is {raw[:40]!r}.", code="validation_error", field="role"
-    )
-
-
-def label_text(raw: str) -> str:
-    """`raw`, trimmed, if it is one line of bounded length. Raises InvalidRequest."""
-    label = raw.strip()
-    if len(label) > LONGEST_LABEL or not label.isprintable():
-        raise InvalidRequest(
-            f"The label must be one line of at most {LONGEST_LABEL} characters.",
-            code="validation_error",
-            field="label",
-        )
-    return label
 
 
 def _stat(path: str) -> tuple[int, int, int] | None:

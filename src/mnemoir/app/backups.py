@@ -16,10 +16,11 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from mnemoir import __version__
-from mnemoir.app.api_keys import ACCESS_FILE, PEPPER_FILE
+from mnemoir.app.api_keys import ACCESS_FILE
 from mnemoir.app.backup_list import KnownBackup, is_listed, note_backup
 from mnemoir.app.conversation_parts import PACKS_FOLDER
 from mnemoir.app.parts import CACHE, DATABASE_FILE
+from mnemoir.app.pepper import PEPPER_FILE
 from mnemoir.app.replaying import replay_erasures
 from mnemoir.app.tree import folder_of_conversations
 from mnemoir.app.workflows import RUNS_FILE

@@ -20,7 +20,7 @@ from mnemoir.privacy.models import DiscreetModel
 from mnemoir.privacy.numbers import check_countries
 from mnemoir.privacy.policy import Policy
 from mnemoir.settings import Settings
-from mnemoir.settings.tree import Pii
+from mnemoir.settings.access import Pii
 from mnemoir.storage.sql import SqlPersonalValues
 from mnemoir.storage.sql.engine import Engine
 from mnemoir.storage.sql.tables import PERSONAL_TABLES

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from mnemoir.app.api_keys import ACCESS_FILE, PEPPER_FILE
+from mnemoir.app.api_keys import ACCESS_FILE
 from mnemoir.app.catalogue import SESSIONS_FILE
+from mnemoir.app.pepper import PEPPER_FILE
 from mnemoir.app.tree import folder_of_conversations, open_tree, problems_of
 from mnemoir.cli.output import counted
 from mnemoir.core.errors import SettingsError

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Literal
 
 from mnemoir.core.clock import utc_now
+from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.scope import Principal, Role
 
 Env = Literal["live", "test"]
@@ -101,3 +102,15 @@ def hash_of(secret: str, pepper: bytes) -> bytes:
 def new_pepper() -> bytes:
     """A random pepper, 32 bytes."""
     return secrets.token_bytes(_PEPPER_BYTES)
+
+
+def label_text(raw: str) -> str:
+    """`raw`, trimmed, if it is one line of bounded length. Raises InvalidRequest."""
+    label = raw.strip()
+    if len(label) > LONGEST_LABEL or not label.isprintable():
+        raise InvalidRequest(
+            f"The label must be one line of at most {LONGEST_LABEL} characters.",
+            code="validation_error",
+            field="label",
+        )
+    return label

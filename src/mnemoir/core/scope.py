@@ -1,7 +1,7 @@
 """Scopes: the owner of data, as a value that every store method requires."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
@@ -153,3 +153,33 @@ def entity_name(raw: object, field: str) -> str:
             f"{field} holds a character that no text may hold.", code="validation_error", field=field
         )
     return name
+
+
+def tenant_name(raw: str) -> str:
+    """`raw`, if it is a valid name of a tenant. Raises InvalidRequest."""
+    try:
+        return project_name(raw)
+    except InvalidRequest as exc:
+        raise InvalidRequest(
+            exc.message.replace("Project name", "Tenant", 1), code="invalid_tenant", field="tenant"
+        ) from None
+
+
+def project_names(raw: Sequence[str] | None) -> Sequence[str] | None:
+    """Names of projects, each once; None for all. Raises InvalidRequest."""
+    return None if raw is None else sorted({project_name(one) for one in raw})
+
+
+def config_names(raw: Sequence[str] | None) -> Sequence[str] | None:
+    """Names of config users, each once; None for all. Raises InvalidRequest."""
+    return None if raw is None else sorted({entity_name(one, "configs") for one in raw})
+
+
+def role_name(raw: str) -> Role:
+    """`raw`, if it is a role. Raises InvalidRequest."""
+    for role in ROLES:
+        if raw == role:
+            return role
+    raise InvalidRequest(
+        f"The role must be one of {', '.join(ROLES)}; it is {raw[:40]!r}.", code="validation_error", field="role"
+    )

@@ -16,7 +16,8 @@ from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr
 from pydantic.functional_validators import AfterValidator
 
 from mnemoir.core.scope import PROJECT_NAME
-from mnemoir.ports.project_settings import PiiAction, Quarantine, Reviewed
+from mnemoir.ports.project_settings import Quarantine, Reviewed
+from mnemoir.settings.access import Audit, Auth, Encryption, Limits, Pii, Quotas, Retention, Security
 from mnemoir.settings.addresses import (
     default_data_dir,
     http_url,
@@ -25,21 +26,15 @@ from mnemoir.settings.addresses import (
     network,
     ollama_address,
 )
-from mnemoir.settings.issuers import SignInIssuers, TokenIssuers
 from mnemoir.settings.memory_config import MemoryConfig, Section, VectorBackend, VectorProvider, VectorStoreConfig
-from mnemoir.settings.values import AbsolutePath, Key, Names, listed
+from mnemoir.settings.values import AbsolutePath, Key, Names, listed, lower, lower_or_off
 
 OPENAI_URL = "https://api.openai.com/v1"
-COST_OF_INFERENCE = 4  # of an add from which a model extracts memories, in requests
-_COUNTRY = re.compile(r"[A-Za-z]{2}", re.ASCII)
-_FUNCTION = re.compile(r"[A-Za-z_][\w.-]*(?::[A-Za-z_][\w.]*)?", re.ASCII)
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
 
 LlmProvider = Literal["auto", "openai-responses", "openai-chat", "ollama", "offline"]
 MultilingualUse = Literal["auto", "always", "off"]
 EmbeddingProvider = Literal["builtin", "openai", "ollama", "sentence-transformers"]
-EncryptionMode = Literal["off", "fields"]
-PlainPlace = Literal["conversations", "discussions", "etienne", "pii"]
 StorageBackend = Literal["sqlite", "file"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["console", "json"]
@@ -49,40 +44,6 @@ Forward = Literal[
 ThinkAs = Literal["none", "reasoning_effort", "chat_template_kwargs"]
 PythonModules = Literal["process", "in-process", "off"]
 History = Literal["client", "server"]  # the side that chooses the messages a model gets
-
-
-def _lower(raw: object) -> object:
-    return raw.strip().lower() if isinstance(raw, str) else raw
-
-
-def _lower_or_off(raw: object) -> object:
-    """YAML reads a bare off as false."""
-    return "off" if raw is False else _lower(raw)
-
-
-def _codes(raw: object) -> object:
-    """Codes of countries; YAML reads that of Norway as false."""
-    parts = listed(raw)
-    return tuple("NO" if code is False else code for code in parts) if isinstance(parts, list | tuple) else parts
-
-
-def _country(raw: str) -> str:
-    if not _COUNTRY.fullmatch(raw):
-        raise ValueError("must be ISO codes of countries with two letters, such as DE")
-    return raw.upper()
-
-
-def _function(raw: str) -> str:
-    if not _FUNCTION.fullmatch(raw):
-        raise ValueError("must name an entry point of mnemoir.detectors, or a function as module:function")
-    return raw
-
-
-def _pepper(raw: SecretStr) -> SecretStr:
-    text = raw.get_secret_value().strip()
-    if len(text) < 16:
-        raise ValueError("must have at least 16 characters")
-    return SecretStr(text)
 
 
 def _prefix(raw: str) -> str:
@@ -118,8 +79,6 @@ def _days(raw: object) -> object:
 
 Url = Annotated[str, AfterValidator(http_url)]
 Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
-Most = Annotated[int, Field(ge=0)] | None
-Countries = Annotated[tuple[Annotated[str, AfterValidator(_country)], ...], BeforeValidator(_codes)]
 HeaderNames = Annotated[tuple[Annotated[str, AfterValidator(_header)], ...], BeforeValidator(listed)]
 OutsideOrigins = Annotated[tuple[Literal["tool", "document"], ...], BeforeValidator(listed)]
 FieldNames = Annotated[tuple[Annotated[str, AfterValidator(_field)], ...], BeforeValidator(listed)]
@@ -170,134 +129,10 @@ class Server(Section):
         return f"http://localhost:{self.port}{self.root_path}" if is_here else self.url
 
 
-class Limits(Section):
-    """The most requests of one key in 10 seconds (`burst`) and in a minute, by kind."""
-
-    enabled: bool = False
-    chat_burst: int = Field(default=20, ge=1)
-    chat_per_minute: int = Field(default=120, ge=1)
-    add_burst: int = Field(default=60, ge=COST_OF_INFERENCE)
-    add_per_minute: int = Field(default=600, ge=COST_OF_INFERENCE)
-    search_burst: int = Field(default=100, ge=1)
-    search_per_minute: int = Field(default=1200, ge=1)
-    read_burst: int = Field(default=200, ge=1)
-    read_per_minute: int = Field(default=3000, ge=1)
-    admin_burst: int = Field(default=20, ge=1)
-    admin_per_minute: int = Field(default=120, ge=1)
-
-    @property
-    def sizes(self) -> Mapping[str, tuple[int, int]]:
-        """Both sizes of each kind; none unless limits are on."""
-        if not self.enabled:
-            return {}
-        return {
-            "chat": (self.chat_burst, self.chat_per_minute),
-            "add": (self.add_burst, self.add_per_minute),
-            "search": (self.search_burst, self.search_per_minute),
-            "read": (self.read_burst, self.read_per_minute),
-            "admin": (self.admin_burst, self.admin_per_minute),
-        }
-
-
-class Quota(Section):
-    """The most that one user, or one tenant, may have and use; None is no limit. Days and months are those of UTC."""
-
-    memories: Most = None
-    messages: Most = None
-    attachment_bytes: Most = None
-    disk_bytes: Most = None
-    tokens_day: Most = None
-    tokens_month: Most = None
-    concurrent_chats: Most = None
-
-
-class Quotas(Section):
-    """The quotas of each user and of each tenant, unless a tenant or a key has its own."""
-
-    user: Quota = Quota()
-    tenant: Quota = Quota()
-
-
-class Security(Section):
-    """Secrets of the server itself. Without a `pepper`, one is made with the first key, in the data directory."""
-
-    pepper: Annotated[SecretStr, AfterValidator(_pepper)] | None = None
-
-
-class Auth(Section):
-    """Callers who are known otherwise than by a key: for how long people stay signed in, and by whose word they are.
-
-    A session ends some hours after its last use, and some days after its begin. `jwt` are the issuers of tokens, and
-    `oidc` those that people sign in with.
-    """
-
-    session_hours: float = Field(default=12, gt=0, le=8760, allow_inf_nan=False)
-    session_days: float = Field(default=30, gt=0, le=365, allow_inf_nan=False)
-    jwt: TokenIssuers = ()
-    oidc: SignInIssuers = ()
-
-    @property
-    def has_issuers(self) -> bool:
-        """Whether callers are known by somebody else's word, so that requests need a credential."""
-        return bool(self.jwt or self.oidc)
-
-
-class Audit(Section):
-    """The log of what is done with keys, settings and all of somebody's data; it needs keys."""
-
-    enabled: bool = True
-    keep_days: int = Field(default=400, ge=1, le=36_500)
-    anchor: AbsolutePath | None = None
-
-
-class PiiPolicy(Section):
-    """What is done with personal data in facts, in messages, and in what models are sent."""
-
-    facts: Annotated[PiiAction, BeforeValidator(_lower_or_off)] = "off"
-    messages: Annotated[PiiAction, BeforeValidator(_lower_or_off)] = "off"
-    models: Annotated[PiiAction, BeforeValidator(_lower_or_off)] = "off"
-
-
-class Pii(Section):
-    """Personal data: what is done with it in projects without a policy of their own, and what counts as such."""
-
-    policy: PiiPolicy = PiiPolicy()
-    regions: Countries = ()
-    countries: Countries = ()
-    detector: Annotated[str, AfterValidator(_function)] | None = None
-    restore: bool = True
-    reversible: bool = False
-
-
-class Retention(Section):
-    """For how many days things are kept; None for ever. `backups_days` is only told: nothing deletes backups."""
-
-    memories_days: int | None = Field(default=None, ge=1, le=36_500)
-    history_days: int | None = Field(default=None, ge=1, le=36_500)
-    deleted_days: int | None = Field(default=None, ge=1, le=36_500)
-    backups_days: int | None = Field(default=None, ge=1, le=36_500)
-
-
-class Encryption(Section):
-    """Encryption of what is stored. `provider` keeps the key that wraps all others, `store` the wrapped ones.
-
-    A provider that is not built in is listed under the entry point `mnemoir.key_providers`. Without a `store`, it is
-    `secrets/data-keys.db` in the data directory.
-    """
-
-    mode: Annotated[EncryptionMode, BeforeValidator(_lower_or_off)] = "off"
-    provider: Annotated[str, Field(min_length=1)] = "file"
-    key_file: AbsolutePath | None = None
-    key_variable: Annotated[str, Field(min_length=1)] = "ENCRYPTION_KEY"
-    key_command: Names = ()
-    store: AbsolutePath | None = None
-    allow_plain: Annotated[tuple[PlainPlace, ...], BeforeValidator(listed)] = ()
-
-
 class Storage(Section):
     """Storage of memories: back end and directories."""
 
-    backend: Annotated[StorageBackend, BeforeValidator(_lower)] = "sqlite"
+    backend: Annotated[StorageBackend, BeforeValidator(lower)] = "sqlite"
     data_dir: AbsolutePath = Field(default_factory=lambda: default_data_dir(os.environ))
     workspace_root: AbsolutePath = Path("/workspace")
 
@@ -336,9 +171,9 @@ class Memory(MemoryConfig):
     recall_tokens: int = Field(default=800, ge=1, le=100_000)
     recall_fact_tokens: int = Field(default=400, ge=1, le=100_000)
     recall_unlikely: bool = True
-    review: Annotated[Reviewed, BeforeValidator(_lower_or_off)] = "off"
+    review: Annotated[Reviewed, BeforeValidator(lower_or_off)] = "off"
     learn_from: OutsideOrigins = ()
-    quarantine: Annotated[Quarantine, BeforeValidator(_lower_or_off)] = "rules"
+    quarantine: Annotated[Quarantine, BeforeValidator(lower_or_off)] = "rules"
     search_timeout_s: Seconds = 2.0
 
 
@@ -361,13 +196,13 @@ class EmbeddingTimeouts(Timeouts):
 class Llm(Section):
     """The language model. `base_url` and `api_key` are for the OpenAI protocols, `ollama_url` for Ollama."""
 
-    provider: Annotated[LlmProvider, BeforeValidator(_lower)] = "auto"
+    provider: Annotated[LlmProvider, BeforeValidator(lower)] = "auto"
     model: str | None = None
     base_url: Url = OPENAI_URL
     api_key: Key | None = None
     ollama_url: Annotated[str, AfterValidator(ollama_address)] = "http://127.0.0.1:11434"
-    forward: Annotated[Forward, BeforeValidator(_lower)] | None = None
-    think_as: Annotated[ThinkAs, BeforeValidator(_lower)] = "none"
+    forward: Annotated[Forward, BeforeValidator(lower)] | None = None
+    think_as: Annotated[ThinkAs, BeforeValidator(lower)] = "none"
     timeouts: Timeouts = Timeouts()
     tries: int | None = Field(default=None, ge=1, le=10)
     most_bytes: int = Field(default=64 * 1024 * 1024, ge=1024)
@@ -376,8 +211,8 @@ class Llm(Section):
 class Embedding(Section):
     """The embedding model. Without a `base_url` it has the address of the language model of the same provider."""
 
-    provider: Annotated[EmbeddingProvider, BeforeValidator(_lower)] = "builtin"
-    multilingual: Annotated[MultilingualUse, BeforeValidator(_lower_or_off)] = "auto"
+    provider: Annotated[EmbeddingProvider, BeforeValidator(lower)] = "builtin"
+    multilingual: Annotated[MultilingualUse, BeforeValidator(lower_or_off)] = "auto"
     model: str | None = None
     base_url: Url | None = None
     api_key: Key | None = None
@@ -397,7 +232,7 @@ class Workflows(Section):
     config_dir: AbsolutePath | None = None
     users: Names = ()
     edit: bool = False
-    python_modules: Annotated[PythonModules, BeforeValidator(_lower_or_off)] = "process"
+    python_modules: Annotated[PythonModules, BeforeValidator(lower_or_off)] = "process"
     module_directories: Paths = ()
     module_timeout_s: Seconds = 60
     file_directories: Paths = ()
@@ -421,8 +256,8 @@ class Runs(Section):
 class Log(Section):
     """Logging to standard error, and with a directory to a file there too."""
 
-    level: Annotated[LogLevel, BeforeValidator(_lower)] = "info"
-    format: Annotated[LogFormat, BeforeValidator(_lower)] = "console"
+    level: Annotated[LogLevel, BeforeValidator(lower)] = "info"
+    format: Annotated[LogFormat, BeforeValidator(lower)] = "console"
     directory: AbsolutePath | None = None
 
 

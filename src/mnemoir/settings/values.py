@@ -7,6 +7,16 @@ from pydantic import BeforeValidator, SecretStr
 from pydantic.functional_validators import AfterValidator
 
 
+def lower(raw: object) -> object:
+    """A text in small letters, without blanks around it."""
+    return raw.strip().lower() if isinstance(raw, str) else raw
+
+
+def lower_or_off(raw: object) -> object:
+    """YAML reads a bare off as false."""
+    return "off" if raw is False else lower(raw)
+
+
 def listed(raw: object) -> object:
     """Split a comma-separated text into a tuple, so that a list fits into one environment variable."""
     if not isinstance(raw, str):

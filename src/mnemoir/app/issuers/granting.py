@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mnemoir.app.api_keys import tenant_name
 from mnemoir.app.issuers.checking import refused
 from mnemoir.core.errors import Forbidden, InvalidRequest, Unauthorized
-from mnemoir.core.scope import ROLES, Role, entity_name, project_name
+from mnemoir.core.scope import ROLES, Role, entity_name, project_name, tenant_name
 from mnemoir.settings.issuers import ANY_ROLE, Claims
 
 _ABSENT = object()

@@ -25,7 +25,8 @@ from webauthn.helpers.structs import (
     UserVerificationRequirement,
 )
 
-from mnemoir.app.api_keys import ApiKeys, label_text
+from mnemoir.app.api_keys import ApiKeys
+from mnemoir.core.api_keys import label_text
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import InvalidRequest, NotFound
 from mnemoir.core.users import Passkey, User, new_id, new_token

@@ -9,10 +9,10 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
-from mnemoir.app.api_keys import ApiKeys, config_names, project_names, role_name, tenant_name
+from mnemoir.app.api_keys import ApiKeys
 from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.errors import InvalidRequest, NotFound
-from mnemoir.core.scope import entity_name
+from mnemoir.core.scope import config_names, entity_name, project_names, role_name, tenant_name
 from mnemoir.core.users import (
     Grant,
     Invitation,

@@ -53,7 +53,7 @@ from mnemoir.server.rest import (
     checked,
     idempotency_key,
 )
-from mnemoir.settings.tree import COST_OF_INFERENCE
+from mnemoir.settings.access import COST_OF_INFERENCE
 
 router = Routes(prefix="/api/memories", tags=["memories"])
 
