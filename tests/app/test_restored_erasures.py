@@ -41,7 +41,7 @@ async def tell(settings: Settings) -> None:
         async with parts.conversations.of(Scope(project="default", user=user)) as own:
             own.log.open_session("talk")
             own.log.save_messages([MessageRecord(session_id="talk", role="user", content=text)])
-        parts.api_keys.create(role="write", user=user, by="test")
+        parts.access.api_keys.create(role="write", user=user, by="test")
     await parts.aclose()
 
 

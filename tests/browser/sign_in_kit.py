@@ -19,7 +19,7 @@ def at_localhost(site: Site) -> Site:
 
 def invited(site: Site, role: Role = "write", **granted: Any) -> str:
     """The path of the link of a new invitation."""
-    _, token = site.parts.users.invite(Grant(role=role, **granted), by="test")
+    _, token = site.parts.access.users.invite(Grant(role=role, **granted), by="test")
     return f"/join#{token}"
 
 

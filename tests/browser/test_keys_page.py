@@ -23,7 +23,7 @@ async def status_of(window: Window, key: str) -> int:
 
 def made(site: Site, **rights: str) -> str:
     """The text of a key that was made on the machine."""
-    _, text = site.parts.api_keys.create(by="test", **rights)
+    _, text = site.parts.access.api_keys.create(by="test", **rights)
     return text
 
 

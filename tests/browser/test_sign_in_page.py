@@ -97,7 +97,7 @@ async def test_a_session_that_ends_asks_again_where_one_was(start_site: StartSit
 
 async def test_a_person_sees_only_their_own(start_site: StartSite, open_window: OpenWindow) -> None:
     site = await start_site()
-    _, key = site.parts.api_keys.create(by="test", role="admin")
+    _, key = site.parts.access.api_keys.create(by="test", role="admin")
     window = await open_window(site, alone=True)
     for user, fact in (("mira", "Mira plays the cello"), ("noa", "Noa rows on the lake")):
         said = {"user_id": user, "infer": False, "messages": [{"role": "user", "content": fact}]}
@@ -127,7 +127,7 @@ async def test_who_may_only_read_is_offered_nothing_that_changes(
     start_site: StartSite, open_window: OpenWindow
 ) -> None:
     site = await start_site()
-    _, key = site.parts.api_keys.create(by="test", role="admin")
+    _, key = site.parts.access.api_keys.create(by="test", role="admin")
     window = await open_window(site, alone=True)
     said = {"user_id": "mira", "infer": False, "messages": [{"role": "user", "content": "Plays the cello"}]}
     headers = {"Authorization": f"Bearer {key}"}

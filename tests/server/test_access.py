@@ -91,7 +91,7 @@ def test_keys_that_were_made_let_a_server_listen_where_others_reach_it():
 
 async def test_while_the_keys_cannot_be_read_nobody_is_let_in(open_server, tmp_path):
     server = await open_server()
-    _, text = server.parts.api_keys.create(role="admin", by="test")
+    _, text = server.parts.access.api_keys.create(role="admin", by="test")
     damaged = tmp_path / "damaged"
     damaged.write_bytes(b"no database" * 999)
     for ending in ("-wal", "-shm"):

@@ -22,7 +22,7 @@ SAID = {"messages": [{"role": "user", "content": SECRET}], "user_id": "mira", "i
 async def keyed(open_server):
     """A server with keys, and the headers of each."""
     server = await open_server()
-    made = {role: server.parts.api_keys.create(role=role, by="test") for role in ("read", "admin", "operator")}
+    made = {role: server.parts.access.api_keys.create(role=role, by="test") for role in ("read", "admin", "operator")}
     return (
         server,
         {role: {"x_api_key": text} for role, (_, text) in made.items()},
@@ -81,7 +81,7 @@ async def test_refusals_are_counted_and_written_by_the_end(keyed, tmp_path):
         await server.ask("GET", "/api/projects", x_api_key="mn_live_aaaaaaaa_" + "x" * 43)
     for _ in range(3):
         await server.ask("DELETE", "/api/memories?user_id=mira", **headers["read"])
-    await server.parts.audit.aclose()
+    await server.parts.access.audit.aclose()
     found = {
         (entry["actor"], entry["result"]): entry["count"]
         for entry in await entries(server, headers, action="refused")
@@ -91,14 +91,14 @@ async def test_refusals_are_counted_and_written_by_the_end(keyed, tmp_path):
 
 async def test_an_admin_reads_the_log_of_its_tenant_alone(keyed):
     server, *_ = keyed
-    theirs = server.parts.api_keys.create(role="admin", tenant="acme", by="test")[1]
+    theirs = server.parts.access.api_keys.create(role="admin", tenant="acme", by="test")[1]
     listed = (await server.get("/api/audit", x_api_key=theirs))["results"]
     assert [(entry["tenant"], entry["action"]) for entry in listed] == [("acme", "keys.create")]
 
 
 async def test_an_admin_of_one_user_reads_its_own_acts_alone(keyed):
     server, headers, _ = keyed
-    key, text = server.parts.api_keys.create(role="admin", user="noa", by="test")
+    key, text = server.parts.access.api_keys.create(role="admin", user="noa", by="test")
     await server.ask("GET", "/api/export?user_id=mira", **headers["admin"])
     await server.ask("GET", "/api/export", x_api_key=text)
     listed = (await server.get("/api/audit", x_api_key=text))["results"]
@@ -126,7 +126,7 @@ async def test_the_log_is_narrowed_to_one_actor_and_to_one_day(keyed):
 
 async def test_an_admin_of_one_user_cannot_ask_for_the_acts_of_others(keyed):
     server, headers, ids = keyed
-    text = server.parts.api_keys.create(role="admin", user="noa", by="test")[1]
+    text = server.parts.access.api_keys.create(role="admin", user="noa", by="test")[1]
     await server.ask("GET", "/api/export?user_id=mira", **headers["admin"])
     assert (await server.get(f"/api/audit?actor={ids['admin']}", x_api_key=text))["results"] == []
 
@@ -144,7 +144,7 @@ async def test_what_cannot_be_written_down_is_not_done(keyed, monkeypatch):
     def full() -> None:
         raise StorageUnavailable("The disk is full.")
 
-    monkeypatch.setattr(server.parts.api_keys, "audit_log", full)
+    monkeypatch.setattr(server.parts.access.api_keys, "audit_log", full)
     answer = await server.ask("DELETE", "/api/memories?user_id=mira", **headers["admin"])
     assert answer.status == 503
     assert len((await server.get("/api/memories?user_id=mira", **headers["admin"]))["results"]) == 1
@@ -203,12 +203,12 @@ def test_an_act_without_a_result_is_named(tmp_path):
 
 async def test_reads_of_a_user_s_data_by_a_key_for_all_are_written_once_an_hour_with_their_number(keyed):
     server, headers, ids = keyed
-    own = {"x_api_key": server.parts.api_keys.create(role="read", user="mira", by="test")[1]}
+    own = {"x_api_key": server.parts.access.api_keys.create(role="read", user="mira", by="test")[1]}
     for _ in range(3):
         await server.get("/api/memories/mira", **headers["read"])
         await server.get("/api/memories/mira", **own)
     await server.post("/api/memories/search", {"query": "cello", "user_id": "noa"}, **headers["read"])
-    await server.parts.audit.aclose()
+    await server.parts.access.audit.aclose()
     found = await entries(server, headers, action="users.read")
     assert [(one["actor"], one["user"], one["count"]) for one in found] == [
         (ids["read"], "noa", 1),

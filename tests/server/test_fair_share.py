@@ -18,7 +18,7 @@ FEED = "/api/runs/live"
 
 def keyed(server, *names: str) -> dict[str, dict[str, str]]:
     """New keys by name, as headers."""
-    return {name: {"x-api-key": server.parts.api_keys.create(role="admin", by="test")[1]} for name in names}
+    return {name: {"x-api-key": server.parts.access.api_keys.create(role="admin", by="test")[1]} for name in names}
 
 
 def saying(text: str, **more) -> dict:

@@ -188,7 +188,7 @@ async def served(open_server, tmp_path):
     (tmp_path / "keys.json").write_text(json.dumps(issuer.key_set), encoding="utf-8")
     taken = {"issuer": issuer.url, "audience": AUDIENCE, "jwks_file": str(tmp_path / "keys.json")}
     server = await open_server({"auth.jwt": [taken | {"claims": {"role": "role"}}]})
-    make = server.parts.api_keys.create
+    make = server.parts.access.api_keys.create
     keys = {role: make(role=role, by="test")[1] for role in ("read", "write", "admin", "operator")}
     keys["user"] = make(role="admin", user="noa", by="test")[1]
     keys["project"] = make(role="admin", projects=["kitchen"], by="test")[1]
@@ -196,7 +196,7 @@ async def served(open_server, tmp_path):
     keys["tenant"] = make(role="admin", tenant="acme", by="test")[1]
     keys["expired"] = expired_key(server)
     revoked, keys["revoked"] = make(role="admin", by="test")
-    server.parts.api_keys.revoke(revoked.id)
+    server.parts.access.api_keys.revoke(revoked.id)
     admin = {"x_api_key": keys["admin"]}
     said = {"messages": [{"role": "user", "content": CELLO}], "user_id": "mira", "infer": False}
     added = await server.post("/api/memories", said, **admin)
@@ -432,7 +432,7 @@ async def test_two_tenants_with_the_same_names_share_nothing(served):
 
 async def test_a_key_ends_when_it_expires_and_when_it_is_revoked(open_server):
     server = await open_server()
-    keys = server.parts.api_keys
+    keys = server.parts.access.api_keys
     soon = datetime.now(UTC) + timedelta(milliseconds=30)
     _, expiring = keys.create(role="read", expires_at=soon, by="test")
     lasting, text = keys.create(role="read", by="test")

@@ -13,7 +13,7 @@ KEYS = "/api/keys"
 async def keyed(open_server):
     """A server with an admin and an operator; the headers of each."""
     server = await open_server()
-    make = server.parts.api_keys.create
+    make = server.parts.access.api_keys.create
     headers = {role: {"x_api_key": make(role=role, by="test")[1]} for role in ("read", "write", "admin", "operator")}
     return server, headers
 

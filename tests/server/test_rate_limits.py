@@ -43,7 +43,7 @@ def open_limited(open_server, clock):
 
     async def start(settings=None, **sizes):
         server = await open_server(settings, rate_limits=sized(**sizes))
-        keys = server.parts.api_keys
+        keys = server.parts.access.api_keys
         one, two = ({"x_api_key": keys.create(role="admin", by="test")[1]} for _ in range(2))
         return server, one, two
 
@@ -131,7 +131,7 @@ async def test_a_refused_chat_has_the_form_of_its_protocol(open_limited, llm, pa
 
 async def test_requests_that_a_role_may_not_make_are_counted_too(open_limited):
     server, *_ = await open_limited(admin=(2, 100))
-    low = {"x_api_key": server.parts.api_keys.create(role="read", by="test")[1]}
+    low = {"x_api_key": server.parts.access.api_keys.create(role="read", by="test")[1]}
     assert [(await server.ask("GET", "/api/keys", **low)).status for _ in range(3)] == [403, 403, 429]
 
 

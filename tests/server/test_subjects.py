@@ -73,7 +73,7 @@ async def two(open_server, llm):
     """A server with keys that holds two people, one of them in two projects; the headers of an admin."""
     learn_every_turn(llm, lambda extraction: None)
     server = await open_server(asks(llm))
-    keys = server.parts.api_keys
+    keys = server.parts.access.api_keys
     admin = {"x_api_key": keys.create(role="admin", by="test")[1]}
     for user, word, projects in ((MIRA, QUINCE, ("default", "kitchen")), (OTTO, HARP, ("default",))):
         keys.create(role="write", user=user, label=f"phone of {user}", by="test")
@@ -114,7 +114,7 @@ async def test_nothing_of_an_erased_person_is_left_and_all_of_others_is(two, tmp
     after = await archive_of(server, OTTO, admin)
     changed = {"about.json", "audit.jsonl"}  # the time, and the export itself
     assert {name for name in others if others[name] != after[name]} <= changed
-    assert server.parts.audit.problems() == []
+    assert server.parts.access.audit.problems() == []
     again = succeeded(await server.ask("POST", f"/api/subjects/{MIRA}/erase", **admin))
     assert not any(count for name, count in again["counts"].items() if name != "audit_entries")
     await server.parts.aclose()
@@ -135,7 +135,7 @@ async def test_in_one_project_alone_the_other_one_stays(two):
     server, admin = two
     report = succeeded(await server.ask("POST", f"/api/subjects/{MIRA}/erase?project=kitchen", **admin))
     assert (report["projects"], "keys" in report["counts"]) == (["kitchen"], False)
-    assert server.parts.audit.problems() == []
+    assert server.parts.access.audit.problems() == []
     found = await archive_of(server, MIRA, admin)
     assert {name.split("/")[1] for name in found if name.startswith("projects/")} == {"default"}
 
@@ -163,14 +163,14 @@ async def test_nothing_of_a_person_on_hold_is_deleted(two):
     assert {name for name in before if before[name] != after[name]} <= changed
     listed = await server.get("/api/holds", **admin)
     assert [(hold["user_id"], hold["reason"]) for hold in listed["results"]] == [(MIRA, "Case 12")]
-    assert server.parts.audit.problems() == []
+    assert server.parts.access.audit.problems() == []
     succeeded(await server.ask("DELETE", f"/api/holds/{MIRA}", **admin))
     assert succeeded(await server.ask("DELETE", f"/api/memories?{whose}", **admin))["deleted"] > 0
 
 
 async def test_a_key_of_one_user_exports_and_erases_that_user_alone(two):
     server, _ = two
-    own = {"x_api_key": server.parts.api_keys.create(role="admin", user=OTTO, by="test")[1]}
+    own = {"x_api_key": server.parts.access.api_keys.create(role="admin", user=OTTO, by="test")[1]}
     for act in ("export", "erase"):
         refused = [await server.ask("POST", f"/api/subjects/{user}/{act}", **own) for user in (MIRA, "nobody")]
         assert [answer.status for answer in refused] == [404, 404]
@@ -180,7 +180,7 @@ async def test_a_key_of_one_user_exports_and_erases_that_user_alone(two):
 
 async def test_a_key_of_another_tenant_finds_and_erases_nothing(two):
     server, admin = two
-    theirs = {"x_api_key": server.parts.api_keys.create(role="admin", tenant="acme", by="test")[1]}
+    theirs = {"x_api_key": server.parts.access.api_keys.create(role="admin", tenant="acme", by="test")[1]}
     assert (await archive_of(server, MIRA, theirs)).keys() == {"about.json", "audit.jsonl"}
     report = succeeded(await server.ask("POST", f"/api/subjects/{MIRA}/erase", **theirs))
     assert (report["projects"], report["counts"]["keys"]) == ([], 0)

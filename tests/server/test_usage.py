@@ -73,7 +73,7 @@ async def test_after_random_acts_the_sums_are_what_there_is(open_server, llm):
 
 async def test_each_key_sees_its_own(open_server):
     server = await open_server()
-    keys = server.parts.api_keys
+    keys = server.parts.access.api_keys
     made = {
         name: {"x_api_key": keys.create(by="test", **about)[1]}
         for name, about in {
@@ -106,7 +106,7 @@ async def test_each_key_sees_its_own(open_server):
 async def test_the_buckets_of_the_key_stand_beside_its_use(open_server):
     sizes = {"chat": (20, 120), "read": (5, 100)}
     server = await open_server(rate_limits=sizes)
-    key = {"x_api_key": server.parts.api_keys.create(role="admin", by="test")[1]}
+    key = {"x_api_key": server.parts.access.api_keys.create(role="admin", by="test")[1]}
     await server.get("/api/projects", **key)
     told = {one["bucket"]: one for one in (await server.get("/api/usage", **key))["buckets"]}
     assert (told["read"]["limit"], told["read"]["remaining"]) == (5, 3)

@@ -34,8 +34,8 @@ async def test_the_eleventh_wrong_key_in_a_minute_is_refused_and_a_right_one_is_
 
 async def test_a_key_that_was_made_and_taken_back_counts_as_a_wrong_one(listen, http, clock):
     server = await listen(api_keys=[KEY])
-    made, text = server.parts.api_keys.create(role="read", by="test")
-    server.parts.api_keys.revoke(made.id)
+    made, text = server.parts.access.api_keys.create(role="read", by="test")
+    server.parts.access.api_keys.revoke(made.id)
     assert await statuses(http, server.url + PROJECTS, 11, x_api_key=text) == [401] * 10 + [429]
 
 
@@ -106,8 +106,8 @@ async def test_the_audit_log_counts_them_with_the_client_s_address_and_not_what_
     server = await listen(api_keys=[KEY], trusted_proxies=["127.0.0.1/32"], rate_limits=sizes)
     await statuses(http, server.url + PROJECTS, 13, x_api_key=WRONG, x_forwarded_for="2001:db8::7")
     assert await statuses(http, server.url + PROJECTS, 2, x_api_key=KEY) == [200, 429]
-    await server.parts.audit.aclose()
-    listed = await server.parts.audit.newest(None, limit=10, before=None, action="refused")
+    await server.parts.access.audit.aclose()
+    listed = await server.parts.access.audit.newest(None, limit=10, before=None, action="refused")
     told = {(entry.actor, entry.address, entry.result): entry.count for entry in listed}
     assert told == {("anybody", "2001:db8::7", "401"): 10, ("anybody", "2001:db8::7", "429"): 3}
 

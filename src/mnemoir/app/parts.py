@@ -11,8 +11,7 @@ from time import monotonic
 from typing import Any, Protocol, TypeVar
 
 from mnemoir.app import remembering
-from mnemoir.app.api_keys import ApiKeys
-from mnemoir.app.audit import Audit
+from mnemoir.app.access import Access, open_access
 from mnemoir.app.chat_memory import chat_memory, open_memory_service, points_here
 from mnemoir.app.client_embedding import ClientEmbedding
 from mnemoir.app.connecting import ModelConnection, open_model
@@ -23,10 +22,6 @@ from mnemoir.app.embedding_connection import EmbeddingConnection, OpenEmbedding
 from mnemoir.app.encryption import Encryption
 from mnemoir.app.endpoints import Endpoints
 from mnemoir.app.health import Checkup
-from mnemoir.app.issuers.documents import Documents
-from mnemoir.app.issuers.sign_ins import SignIns
-from mnemoir.app.issuers.tokens import Tokens
-from mnemoir.app.keyless_clients import KeylessClients
 from mnemoir.app.kinds import Forgetting, conversation_kind, discussion_kind, job_kind, run_kind
 from mnemoir.app.latencies import MemoryTimes, TimedMemory
 from mnemoir.app.message_vectors import MessageVectors, WaitingFolders
@@ -37,10 +32,6 @@ from mnemoir.app.personal_data import discreet_embedding, make_discreet, make_pe
 from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder
 from mnemoir.app.remembering import Turns
-from mnemoir.app.sign_in.passkeys import Passkeys
-from mnemoir.app.sign_in.passwords import Passwords
-from mnemoir.app.sign_in.sessions import Sessions
-from mnemoir.app.sign_in.users import Users
 from mnemoir.app.stock import Stock
 from mnemoir.app.subjects import Subjects
 from mnemoir.app.titles import Titles, choose_namer
@@ -114,15 +105,7 @@ class Parts:
     """The parts that HTTP, MCP and the command line use. Call `start` before serving, `aclose` at the end."""
 
     settings: Settings
-    api_keys: ApiKeys
-    users: Users
-    sessions: Sessions
-    passkeys: Passkeys
-    passwords: Passwords
-    keyless_clients: KeylessClients
-    audit: Audit
-    tokens: Tokens
-    sign_ins: SignIns
+    access: Access
     quotas: Quotas
     encryption: Encryption
     packs: PackFiles
@@ -177,8 +160,7 @@ class Parts:
             if filling is not None:
                 filling.start()
         self.pruning.start()
-        self.audit.start()
-        self.tokens.start()
+        self.access.start()
         self.encryption.start(self.database, self.packs)
 
     async def aclose(self) -> None:
@@ -224,10 +206,8 @@ async def open_parts(settings: Settings) -> Parts:
         encryption = own(Encryption(settings))
         database = own(open_database(settings.storage.data_dir / DATABASE_FILE, encryption.open_sql))
         await encryption.refuse_lost_store(database)
-        api_keys = own(ApiKeys(settings))
-        audit = own(Audit(settings, api_keys))
-        documents = Documents(careful)
-        tokens = own(Tokens(settings.auth.jwt, documents, api_keys, audit))
+        access = open_access(settings, careful, settings.storage.data_dir / CACHE, own)
+        api_keys = access.api_keys
         packs = PackFiles(settings.storage.data_dir / PACKS_FOLDER, encryption.cells)
         pending = asyncio.Event()  # set when a memory without a vector was stored or found
         second_pending = asyncio.Event()  # the same for second vectors
@@ -324,7 +304,6 @@ async def open_parts(settings: Settings) -> Parts:
         recorder = own(
             Recorder(conversations, workflows, turns, runs, recording_options(settings), titles, personal_data)
         )
-        users = Users(api_keys)
         forgetting = Forgetting(conversations=conversations, kinds=kinds, holds=holds)
         subjects = Subjects(
             data_dir=settings.storage.data_dir,
@@ -334,10 +313,8 @@ async def open_parts(settings: Settings) -> Parts:
             discussions=discussions,
             runs=runs,
             open_kept_runs=partial(open_kept_runs, settings),
-            api_keys=api_keys,
-            users=users,
+            access=access,
             spent=spent,
-            audit=audit,
             background=background,
             recall=recall,
             kinds=kinds,
@@ -345,15 +322,7 @@ async def open_parts(settings: Settings) -> Parts:
         )
         return Parts(
             settings=settings,
-            api_keys=api_keys,
-            users=users,
-            sessions=Sessions(settings, api_keys),
-            passkeys=Passkeys(api_keys),
-            passwords=own(Passwords()),
-            keyless_clients=own(KeylessClients(settings.storage.data_dir / CACHE / "clients.json")),
-            audit=audit,
-            tokens=tokens,
-            sign_ins=own(SignIns(settings.auth.oidc, documents, api_keys)),
+            access=access,
             quotas=quotas,
             encryption=encryption,
             packs=packs,

@@ -13,15 +13,13 @@ from typing import IO, Any
 import orjson
 
 from mnemoir import __version__
-from mnemoir.app.api_keys import ApiKeys
-from mnemoir.app.audit import Audit
+from mnemoir.app.access import Access
 from mnemoir.app.backup_list import KnownBackup, known_backups
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
 from mnemoir.app.kinds import Forgetting
 from mnemoir.app.people import Everybody
 from mnemoir.app.remembering import queue_of
-from mnemoir.app.sign_in.users import Users
 from mnemoir.app.usage.spent import Spent
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.transfer import export_all
@@ -81,10 +79,8 @@ class Subjects:
         discussions: Discussions,
         runs: RunStore,
         open_kept_runs: Callable[[], RunStore | None],
-        api_keys: ApiKeys,
-        users: Users,
+        access: Access,
         spent: Spent,
-        audit: Audit,
         background: Background,
         recall: Recall,
         kinds: Sequence[MemoryKind],
@@ -97,10 +93,10 @@ class Subjects:
         self._discussions = discussions
         self._runs = runs
         self._open_kept_runs = open_kept_runs
-        self._api_keys = api_keys
-        self._users = users
+        self._api_keys = access.api_keys
+        self._users = access.users
         self._spent = spent
-        self._audit = audit
+        self._audit = access.audit
         self._background = background
         self._recall = recall
         self._facts = next(kind.exchange for kind in kinds if kind.name == FACT and kind.exchange is not None)

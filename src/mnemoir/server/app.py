@@ -74,10 +74,10 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     metrics = Metrics() if options.metrics else None
     guard = Guard(
         options,
-        parts.api_keys,
-        parts.sessions,
-        parts.keyless_clients,
-        parts.tokens,
+        parts.access.api_keys,
+        parts.access.sessions,
+        parts.access.keyless_clients,
+        parts.access.tokens,
         has_issuers=parts.settings.auth.has_issuers,
     )
     site = Site(
@@ -99,7 +99,7 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     rest = _rest(site, posts)
     routing = Routing(
         guard=guard,
-        audit=parts.audit,
+        audit=parts.access.audit,
         proxies=Proxies(options.trusted_proxies),
         ui=Ui(options, guard),
         posts=posts,

@@ -56,7 +56,7 @@ class Page:
 
 def invited(server: Server, role: Role = "write", **granted: Any) -> str:
     """The token of a new invitation."""
-    return server.parts.users.invite(Grant(role=role, **granted), by="test")[1]
+    return server.parts.access.users.invite(Grant(role=role, **granted), by="test")[1]
 
 
 async def joined(server: Server, name: str, role: Role = "write", *, origin: str = ORIGIN, **granted: Any) -> Page:

@@ -17,9 +17,9 @@ async def tree(open_server, llm, tmp_path):
         "Workflows/Bob/Chat.json": [answering()],
     }
     server = await open_server(served(tmp_path, llm.url, files=bobs) | {"workflows.users": ["Ann", "Bob"]})
-    _, ann = server.parts.api_keys.create(role="write", configs=["ann"], by="test")
-    _, free = server.parts.api_keys.create(role="write", by="test")
-    _, none = server.parts.api_keys.create(role="write", configs=["cleo"], by="test")
+    _, ann = server.parts.access.api_keys.create(role="write", configs=["ann"], by="test")
+    _, free = server.parts.access.api_keys.create(role="write", by="test")
+    _, none = server.parts.access.api_keys.create(role="write", configs=["cleo"], by="test")
     return server, ann, free, none
 
 

@@ -83,7 +83,7 @@ async def test_the_cookie_of_another_installation_opens_nothing(open_server, tmp
 async def test_a_request_with_a_key_ignores_the_cookie(open_server):
     server = await open_server()
     anna = await joined(server, "anna")
-    _, key = server.parts.api_keys.create(role="read", user="ben", by="test")
+    _, key = server.parts.access.api_keys.create(role="read", user="ben", by="test")
     me = told(await anna.ask("GET", "/api/me", x_api_key=key))
     assert (me["user"], me["signed_in"]) == ("ben", False)
     assert (await anna.ask("GET", "/api/me", x_api_key="wrong")).status == 401
@@ -116,19 +116,19 @@ async def test_the_cookie_is_for_https_alone_where_the_page_came_by_it(open_serv
 
 async def test_whoever_is_disabled_or_removed_is_signed_out_at_once(open_server):
     server = await open_server()
-    users = server.parts.users
+    users = server.parts.access.users
     pages = [await joined(server, name) for name in ("anna", "ben", "cleo")]
     assert [(await page.ask("GET", "/api/me")).status for page in pages] == [200, 200, 200]
     users.change(users.named("anna"), is_disabled=True)
     users.remove(users.named("ben"))
-    server.parts.api_keys.put_tenant("default", suspended=True)
+    server.parts.access.api_keys.put_tenant("default", suspended=True)
     assert [(await page.ask("GET", "/api/me")).status for page in pages] == [401, 401, 401]
     assert [(await page.sign_in(name)).status for page, name in zip(pages, ("anna", "ben", "cleo"), strict=True)] == [
         401,
         401,
         401,
     ]
-    server.parts.api_keys.put_tenant("default", suspended=False)
+    server.parts.access.api_keys.put_tenant("default", suspended=False)
     assert [(await page.ask("GET", "/api/me")).status for page in pages] == [401, 401, 200]
     users.change(users.get(pages[0].user["id"]) if "id" in pages[0].user else users.named("anna"), is_disabled=False)
     assert (await pages[0].ask("GET", "/api/me")).status == 401
@@ -138,11 +138,11 @@ async def test_whoever_is_disabled_or_removed_is_signed_out_at_once(open_server)
 async def test_no_user_left_still_means_that_a_credential_is_needed(open_server):
     server = await open_server()
     await joined(server, "anna")
-    server.parts.users.remove(server.parts.users.named("anna"))
+    server.parts.access.users.remove(server.parts.access.users.named("anna"))
     assert (await server.ask("GET", "/api/projects")).status == 401
     auth = await server.get("/api/auth")
     assert (auth["required"], auth["has_users"]) == (True, False)
-    server.parts.api_keys.switch(on=False)
+    server.parts.access.api_keys.switch(on=False)
     assert (await server.ask("GET", "/api/projects")).status == 200
 
 
@@ -150,7 +150,7 @@ async def test_a_large_head_and_a_wrong_cookie_over_a_socket_are_refused_in_orde
     listen, http: aiohttp.ClientSession
 ):
     server = await listen()
-    server.parts.users.invite(Grant(role="read"), by="test")
+    server.parts.access.users.invite(Grant(role="read"), by="test")
     page = await joined(server, "anna")
     for cookie in ("x=" + "y" * 8100, f"{page.cookie}; big={'z' * 8000}", "mnemoir_=1; =; ;"):
         async with asyncio.timeout(30), http.get(f"{server.url}/api/me", headers={"cookie": cookie}) as answer:

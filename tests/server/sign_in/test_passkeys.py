@@ -58,7 +58,7 @@ async def asked_to_sign_in(page: Page) -> dict:
 async def test_somebody_joins_and_signs_in_by_a_passkey(served):
     anna, device = await joined_by_passkey(served, "anna")
     assert len(anna.recovery_codes) == 10
-    user = served.parts.users.named("anna")
+    user = served.parts.access.users.named("anna")
     assert (user.has_password, user.passkeys) == (False, 1)
     page = Page(served, served.origin)
     assert told(await page.ask("GET", "/api/auth"))["ways"]["passkey"] == {"available": True, "reason": None}
@@ -105,7 +105,7 @@ async def test_a_question_counts_once_and_for_five_minutes(served, monkeypatch):
     again = {"id": asked["id"], "credential": device.use(asked["options"])}
     assert error_of(await page.enter("/api/auth/passkey", again)) == (401, "wrong_sign_in")
     late = await asked_to_sign_in(page)
-    monkeypatch.setattr(served.parts.passkeys, "_clock", lambda: utc_now() + timedelta(minutes=5, seconds=1))
+    monkeypatch.setattr(served.parts.access.passkeys, "_clock", lambda: utc_now() + timedelta(minutes=5, seconds=1))
     body = {"id": late["id"], "credential": device.use(late["options"])}
     assert error_of(await page.enter("/api/auth/passkey", body)) == (401, "wrong_sign_in")
 
@@ -142,7 +142,7 @@ async def test_a_user_adds_and_removes_passkeys(served):
 
 async def test_a_reset_gives_a_new_passkey_in_place_of_all_that_was(served):
     anna, lost = await joined_by_passkey(served, "anna")
-    token = served.parts.users.reset(served.parts.users.named("anna"), by="test")[1]
+    token = served.parts.access.users.reset(served.parts.access.users.named("anna"), by="test")[1]
     page, device = Page(served, served.origin), Authenticator(served.origin)
     asked = told(await page.ask("POST", "/api/auth/join/passkey/options", {"token": token, "name": "x"}))
     assert asked["options"]["user"]["name"] == "anna"

@@ -29,7 +29,7 @@ async def test_a_server_asks_nobody_until_somebody_joins(open_server):
     answer = await anna.enter("/api/auth/join", {"token": token, "name": "Anna", "password": PASSWORD})
     assert (anna.user["name"], anna.user["memory_user"], len(set(anna.recovery_codes))) == ("Anna", "anna", 10)
     cookie = answer.headers["set-cookie"]
-    assert cookie.startswith(f"mnemoir_{server.parts.sessions.installation}=")
+    assert cookie.startswith(f"mnemoir_{server.parts.access.sessions.installation}=")
     assert "; Path=/; " in cookie
     assert "; HttpOnly; SameSite=Strict" in cookie
     assert "Secure" not in cookie
@@ -92,12 +92,12 @@ async def test_an_invitation_counts_once_also_for_two_at_the_same_time(open_serv
     assert sorted(answer.status for answer in answers) == [200, 404]
     late = await Page(server).ask("POST", "/api/auth/join", {"token": token, "name": "cy", "password": PASSWORD})
     assert error_of(late) == (404, "invitation_not_found")
-    assert len(server.parts.users.listed(None, limit=10)) == 1
+    assert len(server.parts.access.users.listed(None, limit=10)) == 1
 
 
 async def test_an_invitation_that_expired_or_was_taken_back_is_like_one_that_never_was(open_server, monkeypatch):
     server = await open_server()
-    users = server.parts.users
+    users = server.parts.access.users
     withdrawn, token = users.invite(Grant(role="read"), by="test")
     users.withdraw(withdrawn)
     old = invited(server)
@@ -130,7 +130,7 @@ async def test_a_name_or_password_that_cannot_be_leaves_the_invitation_open(open
     said = {"messages": [{"role": "user", "content": "Rows"}], "user_id": "mira", "infer": False}
     await server.post("/api/memories", said)
     await joined(server, "ben")
-    server.parts.api_keys.create(role="write", user="phone", by="test")
+    server.parts.access.api_keys.create(role="write", user="phone", by="test")
     invited(server, memory_user="guest")
     token = invited(server)
     answer = await Page(server).ask("POST", "/api/auth/join", {"token": token, "name": name, "password": password})
@@ -155,7 +155,7 @@ async def test_too_many_tries_are_refused_by_name_and_a_right_one_is_not_counted
 
 async def test_a_password_is_hashed_by_argon2_and_anew_where_that_is_done_in_another_way(open_server, real_hashes):
     server = await open_server()
-    users, passwords = server.parts.users, server.parts.passwords
+    users, passwords = server.parts.access.users, server.parts.access.passwords
     await joined(server, "anna")
     user, real = users.with_hash("anna")
     assert real.startswith("$argon2id$v=19$m=65536,t=3,p=4$")
@@ -198,11 +198,11 @@ async def test_a_session_is_ended_from_another_one(open_server):
 
 async def test_a_session_ends_when_it_is_not_used_and_after_its_longest_time(open_server, monkeypatch):
     server = await open_server()
-    anna, sessions, start = await joined(server, "anna"), server.parts.sessions, utc_now()
+    anna, sessions, start = await joined(server, "anna"), server.parts.access.sessions, utc_now()
     for hours in range(11, 30 * 24, 11):
         monkeypatch.setattr(sessions, "_clock", lambda hours=hours: start + timedelta(hours=hours))
         assert (await anna.ask("GET", "/api/me")).status == 200
-        server.parts.api_keys._notes.submit(lambda: None).result()
+        server.parts.access.api_keys._notes.submit(lambda: None).result()
     monkeypatch.setattr(sessions, "_clock", lambda: start + timedelta(days=30, seconds=1))
     assert (await anna.ask("GET", "/api/me")).status == 401
     monkeypatch.setattr(sessions, "_clock", utc_now)
@@ -215,7 +215,7 @@ async def test_a_session_ends_when_it_is_not_used_and_after_its_longest_time(ope
 async def test_nothing_secret_is_stored_or_logged(open_server, tmp_path, capfd):
     server = await open_server()
     anna = await joined(server, "anna")
-    reset = server.parts.users.reset(server.parts.users.named("anna"), by="test")[1]
+    reset = server.parts.access.users.reset(server.parts.access.users.named("anna"), by="test")[1]
     await Page(server).sign_in("anna", "a wrong secret")
     secrets = [PASSWORD, anna.cookie.partition("=")[2], anna.csrf, reset, "a wrong secret", *anna.recovery_codes]
     stored = b"".join(file.read_bytes() for file in (tmp_path / "data").rglob("*") if file.is_file())

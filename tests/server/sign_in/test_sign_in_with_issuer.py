@@ -93,8 +93,8 @@ async def test_a_person_signs_in_and_comes_to_the_page_that_they_wanted(open_wit
     assert (me["name"], me["user"], me["roles"], me["signed_in"]) == ("mira", "mira", ["write"], True)
     issuer.claims["preferred_username"] = "renamed"
     await browser.whole()
-    assert [user.name for user in server.parts.users.listed(None, limit=10)] == ["mira"]
-    noted = await server.parts.audit.newest(None, limit=10, before=None, action="users.create")
+    assert [user.name for user in server.parts.access.users.listed(None, limit=10)] == ["mira"]
+    noted = await server.parts.access.audit.newest(None, limit=10, before=None, action="users.create")
     assert noted[0].target.endswith(f" {issuer.url} 248289761001")
 
 
@@ -119,7 +119,7 @@ async def test_a_name_or_memories_that_are_somebody_elses_are_never_given_away(o
     issuer.claims |= {"name": "Mira", "email": "mira@home.example"}
     assert (await browser.whole()).status == 200
     assert (browser.user["name"], browser.user["memory_user"]) == ("mira@home.example", "mira@home.example")
-    server.parts.users.remove(server.parts.users.named("mira@home.example"))
+    server.parts.access.users.remove(server.parts.access.users.named("mira@home.example"))
     issuer.claims = {"sub": "mira"}
     assert error_of(await browser.whole()) == (409, "name_taken")
 
@@ -127,13 +127,13 @@ async def test_a_name_or_memories_that_are_somebody_elses_are_never_given_away(o
 async def test_a_user_goes_on_with_the_issuer_by_a_link_that_resets_them(open_with, issuer):
     server, browser = await open_with()
     page = await joined(server, "Mira", memory_user="household")
-    user = server.parts.users.named("mira")
-    _, link = server.parts.users.reset(user, by="test")
+    user = server.parts.access.users.named("mira")
+    _, link = server.parts.access.users.reset(user, by="test")
     assert (await browser.whole(invitation=link)).status == 200
     assert (browser.user["name"], browser.user["memory_user"]) == ("Mira", "household")
     assert (await Page(server).sign_in("Mira")).status == 401
     assert (await page.ask("GET", "/api/me")).status == 401
-    server.parts.users.remove(user)
+    server.parts.access.users.remove(user)
     assert error_of(await browser.whole()) == (403, "not_invited")
 
 
@@ -153,7 +153,7 @@ async def test_what_the_issuer_says_of_roles_and_projects_counts_from_the_next_s
     assert error_of(await browser.whole()) == (403, "token_without_role")
     issuer.claims |= {"groups": ["family"], "org": "joneses"}
     assert error_of(await browser.whole()) == (403, "other_tenant")
-    server.parts.users.change(server.parts.users.named("mira"), is_disabled=True)
+    server.parts.access.users.change(server.parts.access.users.named("mira"), is_disabled=True)
     issuer.claims["org"] = "smiths"
     assert error_of(await browser.whole()) == (401, "wrong_sign_in")
 
@@ -195,7 +195,7 @@ async def test_a_token_that_is_not_for_this_sign_in_lets_nobody_in(open_with, is
     server, browser = await open_with(create_users=True)
     issuer.lies = LIES[kind]
     assert (await browser.whole()).status == 401
-    assert not server.parts.users.are_there
+    assert not server.parts.access.users.are_there
 
 
 async def test_a_code_from_another_issuer_or_without_its_name_is_not_redeemed(open_with, issuer):

@@ -74,7 +74,7 @@ async def test_without_its_keys_nobody_is_let_in_and_nobody_is_called_wrong(taki
 
 async def test_a_server_whose_clock_is_off_is_not_ready_until_it_is_set(taking, issuer):
     admin = {"authorization": "Bearer settings.key.with-dots"}
-    keys = taking.parts.tokens._each()[0].checker.keys
+    keys = taking.parts.access.tokens._each()[0].checker.keys
     issuer.clock = lambda: datetime.now(UTC) - timedelta(minutes=2)
     await keys.begin()
     assert error_of(await taking.ask("GET", "/ready", **admin)) == (503, "auth_unavailable")
@@ -91,7 +91,7 @@ async def test_a_token_counts_as_a_bearer_alone_and_keys_go_on_beside_it(taking,
     two = bearing(token, x_api_key="settings.key.with-dots")
     assert error_of(await taking.ask("GET", "/api/memories", **two)) == (400, "several_keys")
     assert (await taking.get("/api/me", **bearing("settings.key.with-dots")))["key"] == "settings:1"
-    _, key = taking.parts.api_keys.create(role="read", by="test")
+    _, key = taking.parts.access.api_keys.create(role="read", by="test")
     assert (await taking.get("/api/me", **bearing(key)))["roles"] == ["read"]
 
 

@@ -51,7 +51,7 @@ async def test_an_invitation_is_taken_back(house):
 
 async def test_what_is_changed_of_a_user_counts_at_once(house):
     server, anna, ben = house
-    user = server.parts.users.named("ben")
+    user = server.parts.access.users.named("ben")
     said = {"messages": [{"role": "user", "content": "Rows"}], "infer": False}
     assert (await ben.ask("POST", "/api/memories", said)).status == 200
     changed = told(await anna.ask("PATCH", f"/api/users/{user.id}", {"role": "read", "memory_user": "b"}))
@@ -74,7 +74,7 @@ async def test_what_is_changed_of_a_user_counts_at_once(house):
 
 async def test_a_reset_gives_a_new_password_and_ends_all_that_was(house):
     server, anna, ben = house
-    user = server.parts.users.named("ben")
+    user = server.parts.access.users.named("ben")
     former = told(await anna.ask("POST", f"/api/users/{user.id}/reset"))
     made = told(await anna.ask("POST", f"/api/users/{user.id}/reset"))
     assert (await ben.ask("GET", "/api/me")).status == 200
@@ -97,7 +97,7 @@ async def test_an_admin_decides_within_the_tenant_and_up_to_the_own_rights(house
     assert told(await dora.ask("GET", "/api/users"))["results"][0]["name"] == "dora"
     assert len(told(await dora.ask("GET", "/api/users"))["results"]) == 1
     assert len(told(await anna.ask("GET", "/api/users"))["results"]) == 3
-    operator = server.parts.users.named("anna")
+    operator = server.parts.access.users.named("anna")
     assert error_of(await dora.ask("DELETE", f"/api/users/{operator.id}")) == (404, "user_not_found")
     for body in ({"role": "operator"}, {"role": "read", "operator": True}, {"role": "read", "tenant": "default"}):
         assert error_of(await dora.ask("POST", "/api/invitations", body)) == (403, "forbidden")
@@ -108,7 +108,7 @@ async def test_an_admin_decides_within_the_tenant_and_up_to_the_own_rights(house
 
 async def test_nobody_takes_their_own_rights(house):
     server, anna, _ = house
-    own = server.parts.users.named("anna").id
+    own = server.parts.access.users.named("anna").id
     for method, body in (("DELETE", None), ("PATCH", {"disabled": True}), ("PATCH", {"role": "read"})):
         assert error_of(await anna.ask(method, f"/api/users/{own}", body)) == (409, "own_user")
     assert (await anna.ask("PATCH", f"/api/users/{own}", {"memory_user": "user"})).status == 200
@@ -117,7 +117,7 @@ async def test_nobody_takes_their_own_rights(house):
 
 async def test_keys_of_a_part_manage_nobody_and_keys_of_all_do(house):
     server, *_ = house
-    make = server.parts.api_keys.create
+    make = server.parts.access.api_keys.create
     for bound in ({"user": "anna"}, {"projects": ["kitchen"]}, {"configs": ["Ann"]}):
         key = make(role="admin", by="test", **bound)[1]
         for method, path in (("GET", "/api/users"), ("GET", "/api/invitations"), ("POST", "/api/invitations")):
@@ -186,7 +186,7 @@ async def test_changes_of_users_are_written_down(house):
     server, anna, _ = house
     made = told(await anna.ask("POST", "/api/invitations", {"role": "read"}))
     await anna.ask("DELETE", f"/api/invitations/{made['id']}")
-    user = server.parts.users.named("ben")
+    user = server.parts.access.users.named("ben")
     await anna.ask("POST", f"/api/users/{user.id}/reset")
     await anna.ask("PATCH", f"/api/users/{user.id}", {"disabled": True})
     await anna.ask("DELETE", f"/api/users/{user.id}")
@@ -200,4 +200,4 @@ async def test_changes_of_users_are_written_down(house):
         ("user:anna", "users.remove", user.id),
     ]
     assert {"users.create", "sign_in.invitation"} <= {one["action"] for one in entries}
-    assert server.parts.audit.problems() == []
+    assert server.parts.access.audit.problems() == []

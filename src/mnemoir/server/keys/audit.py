@@ -60,7 +60,7 @@ async def list_entries(
     day: Day = None,
 ) -> Answer[AuditPage]:
     caller = principal_of(request.scope)
-    if not site.parts.api_keys.has_file:
+    if not site.parts.access.api_keys.has_file:
         return Answer({"results": [], "next": None})
     tenant = None if caller.may("operator") else caller.tenant
     if not caller.manages_tenant:
@@ -70,7 +70,9 @@ async def list_entries(
     before = None if cursor is None else read_cursor(cursor, _LIST, int)[0]
     if isinstance(before, str):
         raise InvalidCursor
-    found = await site.parts.audit.newest(tenant, limit=limit + 1, before=before, action=action, actor=actor, day=day)
+    found = await site.parts.access.audit.newest(
+        tenant, limit=limit + 1, before=before, action=action, actor=actor, day=day
+    )
     page = found[:limit]
     following = write_cursor(_LIST, page[-1].number) if len(found) > limit else None
     return Answer({"results": [entry_json(entry) for entry in page], "next": following})

@@ -177,7 +177,7 @@ async def me(request: Request) -> Answer[Me]:
 async def list_keys(
     request: Request, site: SiteHere, limit: Limit = 100, cursor: Cursor = None, tenant: str | None = None
 ) -> Answer[KeyPage]:
-    keys, caller = site.parts.api_keys, principal_of(request.scope)
+    keys, caller = site.parts.access.api_keys, principal_of(request.scope)
     wanted = tenant if caller.may("operator") else caller.tenant
     if tenant not in (None, wanted):
         return Answer({"results": [], "next": None}, headers=_NOT_KEPT)
@@ -199,7 +199,7 @@ async def create(
     if body.limits and not caller.may("operator") and caller.user is not None:
         raise Forbidden("Limits of keys are set by whoever manages all users of the tenant.")
     made, text = await asyncio.to_thread(
-        site.parts.api_keys.create,
+        site.parts.access.api_keys.create,
         role=body.role,
         tenant=tenant,
         projects=body.projects,
@@ -222,26 +222,26 @@ async def rotate(
     body: Annotated[RotateBody, Depends(BodyOf(RotateBody, required=False))],
 ) -> Answer[NewKey]:
     caller = _managing(request, site)
-    old = await _key(site.parts.api_keys, key_id, caller)
+    old = await _key(site.parts.access.api_keys, key_id, caller)
     _check_grant(caller, role=old.role, tenant=old.tenant, projects=old.projects, user=old.user, configs=old.configs)
     overlap = timedelta(hours=body.overlap_h)
-    made, text = await asyncio.to_thread(site.parts.api_keys.rotate, key_id, overlap=overlap, by=caller.key)
+    made, text = await asyncio.to_thread(site.parts.access.api_keys.rotate, key_id, overlap=overlap, by=caller.key)
     return Answer[NewKey]({**key_json(made), "key": text}, 201, _NOT_KEPT)
 
 
 @router.delete("/keys/{key_id}", summary="End a key at once")
 async def revoke(request: Request, site: SiteHere, key_id: str) -> Answer[KeyRecord]:
     caller = _managing(request, site)
-    await _key(site.parts.api_keys, key_id, caller)
-    return Answer(key_json(await asyncio.to_thread(site.parts.api_keys.revoke, key_id)), headers=_NOT_KEPT)
+    await _key(site.parts.access.api_keys, key_id, caller)
+    return Answer(key_json(await asyncio.to_thread(site.parts.access.api_keys.revoke, key_id)), headers=_NOT_KEPT)
 
 
 @router.get("/tenants", summary="All tenants, for an operator")
 async def tenants(request: Request, site: SiteHere) -> Answer[TenantList]:
     caller = principal_of(request.scope)
-    found = await asyncio.to_thread(site.parts.api_keys.tenants)
+    found = await asyncio.to_thread(site.parts.access.api_keys.tenants)
     shown = [one for one in found if caller.may("operator") or one.name == caller.tenant]
-    own = await asyncio.to_thread(lambda: [site.parts.api_keys.limits_of(one.name) for one in shown])
+    own = await asyncio.to_thread(lambda: [site.parts.access.api_keys.limits_of(one.name) for one in shown])
     return Answer(
         {
             "results": [
@@ -266,7 +266,9 @@ async def put_tenant(
     caller = _managing(request, site)
     if not caller.may("operator"):
         raise Forbidden("Tenants are managed by an operator, such as the admin key (ADMIN_API_KEY).")
-    await asyncio.to_thread(site.parts.api_keys.put_tenant, body.name, suspended=body.suspended, limits=body.limits)
+    await asyncio.to_thread(
+        site.parts.access.api_keys.put_tenant, body.name, suspended=body.suspended, limits=body.limits
+    )
     return await tenants(request, site)
 
 

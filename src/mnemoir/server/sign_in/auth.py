@@ -145,13 +145,13 @@ async def auth(request: Request, site: SiteHere) -> Answer[Auth]:
     return kept_out(
         {
             "required": site.guard.needs_key,
-            "has_users": site.parts.users.are_there,
+            "has_users": site.parts.access.users.are_there,
             "user": None if me is None else person_json(me.user),
             "csrf": csrf_in(request.scope),
             "ways": {
                 "password": True,
                 "passkey": {"available": no_passkeys is None, "reason": no_passkeys},
-                "oidc": [{"id": one.id, "name": one.name} for one in site.parts.sign_ins.providers],
+                "oidc": [{"id": one.id, "name": one.name} for one in site.parts.access.sign_ins.providers],
             },
             "secure": site.guard.cookies.is_secure(request.scope),
         }
@@ -160,14 +160,14 @@ async def auth(request: Request, site: SiteHere) -> Answer[Auth]:
 
 @router.get("/clients", summary="Which clients called without a key in the last week: they will need one")
 async def clients(site: SiteHere) -> Answer[KeylessClientList]:
-    return kept_out({"results": site.parts.keyless_clients.seen()})
+    return kept_out({"results": site.parts.access.keyless_clients.seen()})
 
 
 @router.post("/password", summary="Sign in by name and password")
 async def by_password(
     request: Request, site: SiteHere, body: Annotated[PasswordBody, Depends(BodyOf(PasswordBody))]
 ) -> Answer[SignedInAnswer]:
-    users, passwords, name = site.parts.users, site.parts.passwords, called(body.name)
+    users, passwords, name = site.parts.access.users, site.parts.access.passwords, called(body.name)
     site.guard.rate_limits.try_sign_in(request.scope, name)
     user, hash = await asyncio.to_thread(users.with_hash, body.name) or (None, None)
     is_right = await passwords.is_right(body.password, hash)
@@ -184,7 +184,7 @@ async def by_recovery(
 ) -> Answer[SignedInAnswer]:
     name = called(body.name)
     site.guard.rate_limits.try_sign_in(request.scope, name)
-    user = await asyncio.to_thread(site.parts.users.recovered, body.name, body.code)
+    user = await asyncio.to_thread(site.parts.access.users.recovered, body.name, body.code)
     if user is None:
         raise wrong_sign_in(request, site)
     return await signed_in(request, site, user, "recovery", name)
@@ -195,7 +195,7 @@ async def sign_out(request: Request, site: SiteHere) -> Response:
     me = signed_in_of(request.scope)
     if me is not None:
         site.guard.cookies.check(request.scope)
-        await asyncio.to_thread(site.parts.sessions.end, me.session.id, me.user)
+        await asyncio.to_thread(site.parts.access.sessions.end, me.session.id, me.user)
     return Response(None, 204, NOT_KEPT | {"set-cookie": site.guard.cookies.removing(request.scope)})
 
 
@@ -229,10 +229,10 @@ async def join(
         raise InvalidRequest("Send a password or a passkey.", code="validation_error", field="password")
     if invited.resets is None and invited.grant.memory_user is None:
         await check_memories(site, invited.grant.tenant, user_name(body.name))
-    joining_by = partial(site.parts.users.join, body.token, body.name)
+    joining_by = partial(site.parts.access.users.join, body.token, body.name)
     if body.passkey is not None:
         new = await asyncio.to_thread(
-            site.parts.passkeys.verified,
+            site.parts.access.passkeys.verified,
             passkey_site(request, site),
             joining(invited.id),
             body.passkey.id,
@@ -241,7 +241,7 @@ async def join(
         )
         user, codes = await asyncio.to_thread(joining_by, passkey=new)
     else:
-        hash = await site.parts.passwords.hash(password(body.password or ""))
+        hash = await site.parts.access.passwords.hash(password(body.password or ""))
         user, codes = await asyncio.to_thread(joining_by, password_hash=hash)
     csrf, headers = await asyncio.to_thread(session_begun, request, site, user, "invitation")
     return Answer({"user": person_json(user), "csrf": csrf, "recovery_codes": list(codes)}, headers=headers)
@@ -252,9 +252,9 @@ async def first_code(request: Request, site: SiteHere) -> Answer[CodePrinted]:
     address = address_of(request, site)
     if address and not is_loopback(address):
         raise Forbidden("The code is printed for a page on the machine of the server only.", code="not_this_machine")
-    if site.parts.users.are_there:
+    if site.parts.access.users.are_there:
         raise Conflict("There are users already: ask an admin to invite you.", code="has_users")
     site.guard.rate_limits.try_sign_in(request.scope, "")
-    code = await asyncio.to_thread(site.parts.users.invite_first)
+    code = await asyncio.to_thread(site.parts.access.users.invite_first)
     print(f"Code for the first admin, for ten minutes: {code}", file=sys.stderr, flush=True)  # noqa: T201
     return kept_out({"printed": True}, 202)

@@ -53,25 +53,25 @@ async def change_password(
     me, parts = whoever_signed_in(request), site.parts
     chosen, name = password(body.new), called(me.user.name)
     site.guard.rate_limits.try_sign_in(request.scope, name)
-    _, hash = await asyncio.to_thread(parts.users.with_hash, me.user.name) or (None, None)
-    if hash is not None and not await parts.passwords.is_right(body.old, hash):
+    _, hash = await asyncio.to_thread(parts.access.users.with_hash, me.user.name) or (None, None)
+    if hash is not None and not await parts.access.passwords.is_right(body.old, hash):
         raise Unauthorized("The password of now is another one.", code="wrong_sign_in")
     site.guard.rate_limits.has_signed_in(request.scope, name)
-    hashed = await parts.passwords.hash(chosen)
-    await asyncio.to_thread(parts.users.set_password, me.user, hashed, keep_session=me.session.id)
+    hashed = await parts.access.passwords.hash(chosen)
+    await asyncio.to_thread(parts.access.users.set_password, me.user, hashed, keep_session=me.session.id)
     return Response(None, 204, NOT_KEPT)
 
 
 @router.post("/recovery-codes", summary="Ten new recovery codes; those before count no more")
 async def recovery_codes(request: Request, site: SiteHere) -> Answer[RecoveryCodes]:
     me = whoever_signed_in(request)
-    return kept_out({"recovery_codes": list(await asyncio.to_thread(site.parts.users.new_codes, me.user))})
+    return kept_out({"recovery_codes": list(await asyncio.to_thread(site.parts.access.users.new_codes, me.user))})
 
 
 @router.get("/sessions", summary="Where you are signed in")
 async def sessions(request: Request, site: SiteHere) -> Answer[SessionList]:
     me = whoever_signed_in(request)
-    found = await asyncio.to_thread(site.parts.sessions.listed, me.user.id)
+    found = await asyncio.to_thread(site.parts.access.sessions.listed, me.user.id)
     return kept_out(
         {
             "results": [
@@ -92,5 +92,5 @@ async def sessions(request: Request, site: SiteHere) -> Answer[SessionList]:
 @router.delete("/sessions/{session_id}", summary="End one of your sessions", status_code=204)
 async def end_session(request: Request, site: SiteHere, session_id: str) -> Response:
     me = whoever_signed_in(request)
-    await asyncio.to_thread(site.parts.sessions.end, session_id, me.user)
+    await asyncio.to_thread(site.parts.access.sessions.end, session_id, me.user)
     return Response(None, 204, NOT_KEPT)

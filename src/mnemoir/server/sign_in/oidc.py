@@ -66,7 +66,7 @@ async def start(
         if not _LOCAL.fullmatch(to):
             raise InvalidRequest("`to` must be the path of a page of this server.", code="invalid_path", field="to")
         address = f"{cookies.address_here(request.scope)}/auth/callback"
-        url, token = await site.parts.sign_ins.begin(provider, redirect_uri=address, leads_to=to)
+        url, token = await site.parts.access.sign_ins.begin(provider, redirect_uri=address, leads_to=to)
     except MnemoirError as exc:
         return _told(site, exc)
     seconds = int(WITHIN.total_seconds())
@@ -78,7 +78,7 @@ async def start(
 async def callback(request: Request, site: SiteHere) -> Response:
     try:
         token = site.guard.cookies.under_way(request.scope)
-        await site.parts.sign_ins.come_back(token, dict(request.query_params))
+        await site.parts.access.sign_ins.come_back(token, dict(request.query_params))
     except MnemoirError as exc:
         return _told(site, exc)
     return _page(site, "You are being signed in …", with_script=True)
@@ -94,14 +94,14 @@ async def finish(
     request: Request, site: SiteHere, body: Annotated[FinishBody, Depends(BodyOf(FinishBody))]
 ) -> Answer[FinishedAnswer]:
     site.guard.rate_limits.try_sign_in(request.scope, "")
-    vouched = await site.parts.sign_ins.finish(site.guard.cookies.under_way(request.scope), body.state)
+    vouched = await site.parts.access.sign_ins.finish(site.guard.cookies.under_way(request.scope), body.state)
     user = await _user(request, site, vouched, body.invitation)
     return await signed_in(request, site, user, "oidc", "", to=vouched.leads_to)
 
 
 async def _user(request: Request, site: Site, vouched: Vouched, invitation: str | None) -> User:
     """The user for whom a provider vouches, with what it grants now; made if that is allowed."""
-    users = site.parts.users
+    users = site.parts.access.users
     user = await asyncio.to_thread(users.of_identity, vouched.identity)
     if user is None and invitation is not None:
         user = await _invited(request, site, vouched, invitation)
@@ -126,7 +126,7 @@ async def _invited(request: Request, site: Site, vouched: Vouched, token: str) -
     name = invitation.name or vouched.names[0]
     if invitation.resets is None and invitation.grant.memory_user is None:
         await check_memories(site, invitation.grant.tenant, name)
-    join = site.parts.users.join
+    join = site.parts.access.users.join
     user, _ = await asyncio.to_thread(join, token, name, identity=vouched.identity)
     return user
 
@@ -138,7 +138,7 @@ async def _named(site: Site, vouched: Vouched) -> User:
         try:
             if grant.memory_user is None:
                 await check_memories(site, grant.tenant, name)
-            return await asyncio.to_thread(site.parts.users.create, grant, name, vouched.identity)
+            return await asyncio.to_thread(site.parts.access.users.create, grant, name, vouched.identity)
         except Conflict as exc:
             taken = taken or exc
     assert taken is not None  # there is at least one name

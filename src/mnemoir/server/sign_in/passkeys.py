@@ -72,9 +72,9 @@ class PasskeyList(JsonObject):
 async def ask_to_sign_in(request: Request, site: SiteHere) -> Answer[Question]:
     site.guard.rate_limits.try_sign_in(request.scope, "")
     here = passkey_site(request, site)
-    if not site.parts.users.are_there:
+    if not site.parts.access.users.are_there:
         raise InvalidRequest("Nobody has a passkey here yet.", code="no_users")
-    asked, options = await asyncio.to_thread(site.parts.passkeys.ask_to_sign_in, here)
+    asked, options = await asyncio.to_thread(site.parts.access.passkeys.ask_to_sign_in, here)
     return kept_out({"id": asked, "options": dict(options)})
 
 
@@ -83,11 +83,11 @@ async def by_passkey(
     request: Request, site: SiteHere, body: Annotated[AnswerBody, Depends(BodyOf(AnswerBody))]
 ) -> Answer[SignedInAnswer]:
     here, parts = passkey_site(request, site), site.parts
-    user_id = await asyncio.to_thread(parts.passkeys.signed_in, here, body.id, body.credential)
+    user_id = await asyncio.to_thread(parts.access.passkeys.signed_in, here, body.id, body.credential)
     if user_id is None:
         raise wrong_sign_in(request, site)
     try:
-        user = await asyncio.to_thread(parts.users.get, user_id)
+        user = await asyncio.to_thread(parts.access.users.get, user_id)
     except NotFound:
         raise wrong_sign_in(request, site) from None
     return await signed_in(request, site, user, "passkey", "")
@@ -100,7 +100,7 @@ async def ask_to_join(
     here = passkey_site(request, site)
     invited = await open_invitation(request, site, body.token)
     name = user_name(body.name if invited.resets is None else invited.name)
-    asking = site.parts.passkeys.ask_for_new
+    asking = site.parts.access.passkeys.ask_for_new
     asked, options = await asyncio.to_thread(asking, here, joining(invited.id), name, invited.resets or invited.id)
     return kept_out({"id": asked, "options": dict(options)})
 
@@ -108,14 +108,14 @@ async def ask_to_join(
 @router.get("/me/passkeys", summary="Your passkeys")
 async def passkeys(request: Request, site: SiteHere) -> Answer[PasskeyList]:
     me = whoever_signed_in(request)
-    found = await asyncio.to_thread(site.parts.passkeys.of_user, me.user)
+    found = await asyncio.to_thread(site.parts.access.passkeys.of_user, me.user)
     return kept_out({"results": [_json(one) for one in found]})
 
 
 @router.post("/me/passkeys/options", summary="A question by which you get a new passkey")
 async def ask_for_new(request: Request, site: SiteHere) -> Answer[Question]:
     me, here = whoever_signed_in(request), passkey_site(request, site)
-    user, asking = me.user, site.parts.passkeys.ask_for_new
+    user, asking = me.user, site.parts.access.passkeys.ask_for_new
     asked, options = await asyncio.to_thread(asking, here, _adding(user.id), user.name, user.id, user)
     return kept_out({"id": asked, "options": dict(options)})
 
@@ -124,7 +124,7 @@ async def ask_for_new(request: Request, site: SiteHere) -> Answer[Question]:
 async def add(
     request: Request, site: SiteHere, body: Annotated[NewPasskeyBody, Depends(BodyOf(NewPasskeyBody))]
 ) -> Answer[PasskeyRecord]:
-    me, here, known = whoever_signed_in(request), passkey_site(request, site), site.parts.passkeys
+    me, here, known = whoever_signed_in(request), passkey_site(request, site), site.parts.access.passkeys
     purpose = _adding(me.user.id)
     new = await asyncio.to_thread(known.verified, here, purpose, body.id, body.credential, body.label)
     return kept_out(_json(await asyncio.to_thread(known.add, me.user, new)), 201)
@@ -133,7 +133,7 @@ async def add(
 @router.delete("/me/passkeys/{passkey_id}", summary="Remove one of your passkeys", status_code=204)
 async def remove(request: Request, site: SiteHere, passkey_id: str) -> Response:
     me = whoever_signed_in(request)
-    await asyncio.to_thread(site.parts.passkeys.remove, passkey_id, me.user)
+    await asyncio.to_thread(site.parts.access.passkeys.remove, passkey_id, me.user)
     return Response(None, 204, NOT_KEPT)
 
 

@@ -70,7 +70,7 @@ def kept_out(body: Shape, status: int = 200) -> Answer[Shape]:
 
 def session_begun(request: Request, site: Site, user: User, how: str) -> tuple[str, dict[str, str]]:
     """Begin a session; its CSRF token, and the headers of the answer. Blocks."""
-    token = site.parts.sessions.begin(
+    token = site.parts.access.sessions.begin(
         user, how=how, agent=header(request.scope, b"user-agent") or "", address=address_of(request, site)
     )
     return csrf_of(token), NOT_KEPT | {"set-cookie": site.guard.cookies.setting(request.scope, token)}

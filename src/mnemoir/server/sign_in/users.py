@@ -127,7 +127,7 @@ class Link(JsonObject):
 async def list_users(
     request: Request, site: SiteHere, limit: Limit = 100, cursor: Cursor = None, tenant: str | None = None
 ) -> Answer[UserPage]:
-    users, caller = site.parts.users, _manager(request)
+    users, caller = site.parts.access.users, _manager(request)
     wanted = tenant if caller.may("operator") else caller.tenant
     if tenant not in (None, wanted):
         return kept_out({"results": [], "next": None})
@@ -158,7 +158,7 @@ async def change_user(
     may_be_none = ("projects", "configs")
     granted = {name: value for name, value in granted.items() if value is not None or name in may_be_none}
     _check_grant(caller, tenant=user.grant.tenant, role=body.role, operator=body.operator)
-    changing = partial(site.parts.users.change, user, is_disabled=is_disabled, **granted)
+    changing = partial(site.parts.access.users.change, user, is_disabled=is_disabled, **granted)
     return kept_out(user_json(await asyncio.to_thread(changing)))
 
 
@@ -167,14 +167,14 @@ async def remove_user(request: Request, site: SiteHere, user_id: str) -> Respons
     caller, user = await _managed(request, site, user_id)
     if user.id == caller.person:
         raise Conflict("You cannot remove yourself. Let another admin do it.", code="own_user")
-    await asyncio.to_thread(site.parts.users.remove, user)
+    await asyncio.to_thread(site.parts.access.users.remove, user)
     return Response(None, 204, NOT_KEPT)
 
 
 @router.post("/users/{user_id}/reset", summary="Make a link by which a user chooses a new password", status_code=201)
 async def reset_user(request: Request, site: SiteHere, user_id: str) -> Answer[Link]:
     caller, user = await _managed(request, site, user_id)
-    made, token = await asyncio.to_thread(site.parts.users.reset, user, by=caller.key)
+    made, token = await asyncio.to_thread(site.parts.access.users.reset, user, by=caller.key)
     return kept_out(_link(request, site, made, token), 201)
 
 
@@ -194,7 +194,7 @@ async def invite(
         configs=body.configs,
     )
     lasting = timedelta(days=body.expires_in_days)
-    inviting = partial(site.parts.users.invite, grant, name=body.name, by=caller.key, lasting=lasting)
+    inviting = partial(site.parts.access.users.invite, grant, name=body.name, by=caller.key, lasting=lasting)
     made, token = await asyncio.to_thread(inviting)
     return kept_out(_link(request, site, made, token), 201)
 
@@ -203,7 +203,7 @@ async def invite(
 async def list_invitations(request: Request, site: SiteHere) -> Answer[InvitationList]:
     caller = _manager(request)
     wanted = None if caller.may("operator") else caller.tenant
-    found = await asyncio.to_thread(site.parts.users.invitations, wanted)
+    found = await asyncio.to_thread(site.parts.access.users.invitations, wanted)
     return kept_out({"results": [invitation_json(one) for one in found]})
 
 
@@ -211,11 +211,11 @@ async def list_invitations(request: Request, site: SiteHere) -> Answer[Invitatio
 async def withdraw(request: Request, site: SiteHere, invitation_id: str) -> Response:
     caller = _changing(request, site)
     wanted = None if caller.may("operator") else caller.tenant
-    found: Sequence[Invitation] = await asyncio.to_thread(site.parts.users.invitations, wanted)
+    found: Sequence[Invitation] = await asyncio.to_thread(site.parts.access.users.invitations, wanted)
     known = next((one for one in found if one.id == invitation_id), None)
     if known is None:
         raise NotFound(f"There is no open invitation {invitation_id[:64]!r} here.", code="invitation_not_found")
-    await asyncio.to_thread(site.parts.users.withdraw, known)
+    await asyncio.to_thread(site.parts.access.users.withdraw, known)
     return Response(None, 204, NOT_KEPT)
 
 
@@ -280,7 +280,7 @@ async def _managed(request: Request, site: Site, user_id: str) -> tuple[Principa
     """The caller of a change and the user it is about. Raises NotFound, and Forbidden for one with more rights."""
     caller = _changing(request, site)
     wanted = None if caller.may("operator") else caller.tenant
-    user = await asyncio.to_thread(site.parts.users.get, user_id, wanted)
+    user = await asyncio.to_thread(site.parts.access.users.get, user_id, wanted)
     _check_grant(caller, tenant=user.grant.tenant, role=user.grant.role, operator=user.grant.is_operator)
     return caller, user
 

@@ -18,7 +18,7 @@ async def open_invitation(request: Request, site: Site, token: str) -> Invitatio
     """The invitation with that token. Raises NotFound, and RateLimited after too many wrong tokens."""
     limits = site.guard.rate_limits
     limits.try_sign_in(request.scope, "")
-    found = await asyncio.to_thread(site.parts.users.invitation, token)
+    found = await asyncio.to_thread(site.parts.access.users.invitation, token)
     limits.has_signed_in(request.scope, "")
     return found
 
@@ -38,7 +38,9 @@ async def signed_in(request: Request, site: Site, user: User, how: str, name: st
 
     `name` is the one that the try was counted for, and `more` is told besides.
     """
-    if user.disabled_at is not None or await asyncio.to_thread(site.parts.api_keys.is_suspended, user.grant.tenant):
+    if user.disabled_at is not None or await asyncio.to_thread(
+        site.parts.access.api_keys.is_suspended, user.grant.tenant
+    ):
         raise wrong_sign_in(request, site)
     csrf, headers = await asyncio.to_thread(session_begun, request, site, user, how)
     site.guard.rate_limits.has_signed_in(request.scope, name)
@@ -47,8 +49,8 @@ async def signed_in(request: Request, site: Site, user: User, how: str, name: st
 
 def wrong_sign_in(request: Request, site: Site) -> Unauthorized:
     """The refusal of a try, the same for all causes; the audit log counts it."""
-    if site.parts.audit.is_on:
-        site.parts.audit.refused(401, "sign_in.refused", address_of(request, site))
+    if site.parts.access.audit.is_on:
+        site.parts.access.audit.refused(401, "sign_in.refused", address_of(request, site))
     return Unauthorized("The name or what goes with it is wrong, or this user may not sign in.", code="wrong_sign_in")
 
 

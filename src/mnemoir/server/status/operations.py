@@ -72,7 +72,7 @@ async def ready(request: Request, site: SiteHere) -> Answer[Ready] | Answer[Unhe
     unhealthy = await _unhealthy(request, site, writes=True)
     if unhealthy is not None:
         return unhealthy
-    site.parts.tokens.check_clock()
+    site.parts.access.tokens.check_clock()
     pending, total = await vector_backlog(site.parts)
     vectors: VectorBacklog = {"model": site.parts.embedding.name, "pending": pending, "of": total}
     damaged = await site.parts.stock.damaged()
