@@ -1,7 +1,7 @@
 """Opens all running parts from the settings in one place, and closes them in the reverse order."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -24,6 +24,7 @@ from mnemoir.app.endpoints import Endpoints
 from mnemoir.app.health import Checkup
 from mnemoir.app.kinds import Forgetting, conversation_kind, discussion_kind, job_kind, run_kind
 from mnemoir.app.latencies import MemoryTimes, TimedMemory
+from mnemoir.app.memory_parts import fact_settings, multilingual_of, open_storage
 from mnemoir.app.message_vectors import MessageVectors, WaitingFolders
 from mnemoir.app.model_in_use import ModelInUse
 from mnemoir.app.models import ModelInquiry, choose_multilingual
@@ -50,9 +51,8 @@ from mnemoir.app.workflows import (
     open_runs,
 )
 from mnemoir.core.clock import utc_now
-from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background, Handler
-from mnemoir.memory.facts import Facts, FactSettings
+from mnemoir.memory.facts import Facts
 from mnemoir.memory.facts.kind import fact_kind
 from mnemoir.memory.facts.proposal_kind import proposal_kind
 from mnemoir.memory.facts.retention import FactRetention, KeptDays
@@ -61,7 +61,7 @@ from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.jobs import Job, JobQueue
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_kinds import MemoryKind
-from mnemoir.ports.memory_store import MemoryStore, Room
+from mnemoir.ports.memory_store import MemoryStore
 from mnemoir.ports.project_settings import ProjectFiles, ProjectSettingsStore
 from mnemoir.ports.proposals import ProposalStore
 from mnemoir.ports.run_store import RunStore
@@ -70,14 +70,13 @@ from mnemoir.privacy.models import DiscreetServers
 from mnemoir.providers.http import new_session
 from mnemoir.providers.memory_service import HttpMemoryService
 from mnemoir.search.indexing import FactEmbedding, Indexing
-from mnemoir.search.questions import Multilingual
 from mnemoir.search.recall import Recall
 from mnemoir.settings import Settings
 from mnemoir.settings.saved_model import EMBEDDING_MODEL, LANGUAGE_MODEL
-from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProjectSettings, clear_leftovers
+from mnemoir.storage.files import FileMemoryStore, FileProjectFiles
 from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.private_folders import close_folders
-from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings, SqlProposals
+from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProposals
 from mnemoir.storage.sql.forgetting import ERASE
 from mnemoir.storage.sql.holds import Holds
 from mnemoir.storage.sql.people import People
@@ -214,12 +213,12 @@ async def open_parts(settings: Settings) -> Parts:
         spent = own(Spent(SqlUsage(database)))
         await spent.load()
         quotas = Quotas(settings, spent, api_keys.limits_of)
-        store, project_settings = _storage(
+        store, project_settings = open_storage(
             settings, database, packs, pending.set, second_pending.set, partial(quotas.adding, what="memories")
         )
         personal_data, personal_kind = make_personal_data(settings, rules, project_settings, database, api_keys)
         second_model = choose_multilingual(settings)
-        multilingual = _multilingual(settings, second_model, store.second.want, second_pending.set)
+        multilingual = multilingual_of(settings, second_model, store.second.want, second_pending.set)
         if multilingual is not None:
             own(multilingual)
         in_database = store if isinstance(store, SqlMemoryStore) else None
@@ -244,14 +243,7 @@ async def open_parts(settings: Settings) -> Parts:
             indexing=indexing,
             model=in_use.now,
             project_settings=project_settings,
-            defaults=FactSettings(
-                decay_days=settings.memory.decay_days,
-                touch_on_none=settings.memory.touch_on_none,
-                recall_unlikely=settings.memory.recall_unlikely,
-                review=settings.memory.review,
-                learn_from=settings.memory.learn_from,
-                quarantine=settings.memory.quarantine,
-            ),
+            defaults=fact_settings(settings),
             personal=personal_data,
         )
         service = open_memory_service(settings, session)
@@ -259,7 +251,7 @@ async def open_parts(settings: Settings) -> Parts:
         timed = TimedMemory(service, times, writes=not points_here(settings))
         jobs = SqlJobQueue(database)
         waiting = WaitingFolders()
-        of_messages = _multilingual(settings, second_model)
+        of_messages = multilingual_of(settings, second_model)
         conversations = own(open_conversations(settings, in_use.now, embedding, of_messages, database, waiting))
         quotas.count_in(own(StoredAmounts(store, conversations)))
         handlers = {remembering.KIND: remembering.rememberer(timed), ERASE: _eraser(database)}
@@ -374,37 +366,6 @@ async def open_parts(settings: Settings) -> Parts:
             times=times,
             _open=opened.pop_all(),
         )
-
-
-def _storage(
-    settings: Settings,
-    database: SqliteEngine,
-    packs: PackFiles,
-    note_pending: Callable[[], None],
-    note_second: Callable[[], None],
-    room: Room,
-) -> tuple[SqlMemoryStore | FileMemoryStore, ProjectSettingsStore]:
-    if settings.storage.backend == "file":
-        root = settings.storage.workspace_root
-        clear_leftovers(root)
-        return FileMemoryStore(
-            root, database, note_pending=note_pending, note_second=note_second, room=room
-        ), FileProjectSettings(root)
-    store = SqlMemoryStore(database, packs=packs, note_pending=note_pending, note_second=note_second, room=room)
-    return store, SqlProjectSettings(database)
-
-
-def _multilingual(
-    settings: Settings,
-    model: EmbeddingModel | None,
-    want: Callable[[Scope], Awaitable[bool]] | None = None,
-    note_pending: Callable[[], None] = lambda: None,
-) -> Multilingual | None:
-    if model is None:
-        return None
-    always = settings.embedding.multilingual == "always"
-    patience_s = settings.memory.search_timeout_s / 2  # so a chat gets its memories, even while the model loads
-    return Multilingual(model, want, note_pending, always=always, patience_s=patience_s)
 
 
 def _second(
