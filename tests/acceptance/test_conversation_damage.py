@@ -163,7 +163,7 @@ def test_doctor_names_every_damaged_file(sound):
     victims(sound, vectors, {"doctor-2": b"\0" * 4096 + own_file(sound, vectors)[4096:]})
     command = [sys.executable, "-m", "mnemoir", "doctor", "--data-dir", str(sound.server.data_dir), "--json"]
     environment = os.environ | environment_of(sound.model.llm)
-    told = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    told = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert told.returncode == 1
     failed = [check["found"] for check in json.loads(told.stdout)["checks"] if check["state"] == "fail"]
     assert any(f"doctor/{SESSIONS_FILE}" in found for found in failed), told.stdout

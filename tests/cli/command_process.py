@@ -22,7 +22,7 @@ def run(
         stdout=stdout,
         stderr=subprocess.PIPE,
         text=True,
-        timeout=60,
+        timeout=300,
         cwd=cwd,
         env=clean_environment(**{"HOME": str(cwd), **environment}),
         input=stdin or "",

@@ -23,7 +23,7 @@ def server(tmp_path_factory):
 def run(kind: str, source: str, folder: Path) -> str:
     (folder / "memories.jsonl").write_text("")
     line = command(kind, source, folder)
-    done = subprocess.run(line, capture_output=True, text=True, timeout=60, cwd=folder)
+    done = subprocess.run(line, capture_output=True, text=True, timeout=300, cwd=folder)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

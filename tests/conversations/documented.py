@@ -24,7 +24,7 @@ def given_as(documented: str, function: Callable[..., Any]) -> str:
 def modules_after(code: str) -> list[str]:
     """The modules of ours that a fresh process has loaded after running the code."""
     tell = "\nimport sys; print(*sorted(name for name in sys.modules if name.startswith('mnemoir.')))"
-    done = subprocess.run([sys.executable, "-c", code + tell], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code + tell], capture_output=True, text=True, timeout=300)
     assert done.stderr == ""
     return done.stdout.split()
 

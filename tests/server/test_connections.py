@@ -115,11 +115,12 @@ async def test_a_refused_client_that_never_ends_is_let_go_at_its_deadline(listen
 async def half_sent(url: str) -> AsyncIterator[list[asyncio.Future[bytes]]]:
     """A hundred requests that are never finished; what each is told, once it is."""
     async with contextlib.AsyncExitStack() as held:
-        halves = [await held.enter_async_context(connected(url)) for _ in range(100)]
-        for number, (_, writer) in enumerate(halves):
+        ends = []
+        for number in range(100):
+            reader, writer = await held.enter_async_context(connected(url))
             head = b"POST %s HTTP/1.1\r\nHost: localhost\r\n" % CHAT.encode()
             writer.write(head + (b"Content-Length: 100\r\n\r\n{" if number % 2 else b"X-Slow: "))
-        ends = [asyncio.ensure_future(reader.read()) for reader, _ in halves]
+            ends.append(asyncio.ensure_future(reader.read()))
         held.callback(lambda: [end.cancel() for end in ends])
         yield ends
 
