@@ -2,7 +2,9 @@
 
 import base64
 import hashlib
+import io
 import json
+import zipfile
 from pathlib import Path
 
 import orjson
@@ -11,7 +13,7 @@ from cryptography.fernet import Fernet
 
 from mnemoir.storage.discussions import client_keys
 from tests.server.served_tree import answering, served
-from tests.server.server_kit import error_of
+from tests.server.server_kit import error_of, succeeded
 from tests.storage.sealing_kit import a_key
 
 CHAT = "/v1/chat/completions"
@@ -111,7 +113,8 @@ async def test_a_discussion_of_another_program_is_read_and_continued(server, roo
     put(root, KEY, "memories.json", [entry("He collects Kestrelmarzipan.")])
     put(root, KEY, "chat_summary.json", [entry("All about cups.")])
     assert (await say(server, *SAID, key=KEY)).status == 200
-    assert "He collects Kestrelmarzipan." in known(llm) and "All about cups." in known(llm)
+    assert "He collects Kestrelmarzipan." in known(llm)
+    assert "All about cups." in known(llm)
     texts = [one["text_block"] for one in opened(root, KEY, "memories.json")]
     assert texts == ["He collects Kestrelmarzipan.", *[MADE] * len(SAID)]
     assert opened(root, KEY, "timestamps.json")
@@ -163,7 +166,8 @@ async def test_both_keys_give_the_discussion_to_the_new_one(server, root, llm):
     put(root, KEY, "chat_summary.json", [entry("All about cups.")])
     put(root, KEY, "condensation_tracker.json", {"lastCondensationHash": "abc"})
     assert (await say(server, *SAID, key=OTHER, previous=KEY)).status == 200
-    assert "Kestrelmarzipan" in known(llm) and "All about cups." in known(llm)
+    assert "Kestrelmarzipan" in known(llm)
+    assert "All about cups." in known(llm)
     assert opened(root, OTHER, "memories.json")[0]["text_block"] == "He collects Kestrelmarzipan."
     assert opened(root, OTHER, "condensation_tracker.json") == {"lastCondensationHash": "abc"}
     assert not folder(root, KEY).exists()
@@ -188,7 +192,8 @@ async def test_without_the_setting_only_a_discussion_that_is_there_is_in_the_fol
     assert "Kestrelmarzipan" in known(llm)
     assert [one["text_block"] for one in json.loads(place.read_bytes())][1:] == [MADE] * len(SAID)
     assert (await say(server, *SAID, key=KEY, id="plates")).status == 200
-    assert (root / "plates_memories.jsonl").exists() and not folder(root, KEY, "plates").exists()
+    assert (root / "plates_memories.jsonl").exists()
+    assert not folder(root, KEY, "plates").exists()
 
 
 async def test_with_the_setting_switched_off_encrypted_files_are_refused_and_not_written_over(serve, root):
@@ -225,9 +230,10 @@ async def test_a_rebuild_leaves_encrypted_files(server, root):
     assert (await say(server, *SAID, key=KEY)).status == 200
     before = opened(root, KEY, "memories.json")
     answer = await server.ask("POST", "/api/discussions/cups/rebuild", {}, **as_bearer(KEY))
-    assert answer.status == 200 and orjson.loads(answer.body.strip().rsplit(b"\n")[-1])["finished"]
+    assert orjson.loads(answer.body.strip().rsplit(b"\n")[-1])["finished"]
     after = opened(root, KEY, "memories.json")
-    assert [one["text_block"] for one in after] == [MADE] * len(SAID) and after[0]["id"] != before[0]["id"]
+    assert [one["text_block"] for one in after] == [MADE] * len(SAID)
+    assert after[0]["id"] != before[0]["id"]
     assert {path.name for path in folder(root, KEY).parent.iterdir() if path.is_dir()} == {"cups"}
     assert words_in(root, "Zanzibarquince", "Tandemzinnober") == set()
 
@@ -241,6 +247,45 @@ async def test_records_stay_plain_as_the_format_has_them_and_lie_in_the_folder_o
     )
     assert (await say(server, *SAID, key=KEY)).status == 200
     assert (folder(root, KEY) / "vector_memory.db").exists()
+
+
+async def test_a_person_is_exported_with_the_encrypted_files_and_erased_without_the_key(server, root):
+    chat = {"model": "ann", "messages": SAID, "user": "mira", "conversation_id": "cups"}
+    await server.post(CHAT, chat, **as_bearer(KEY))
+    stored = (folder(root, KEY) / "memories.json").read_bytes()
+    answer = await server.ask("POST", "/api/subjects/mira/export")
+    with zipfile.ZipFile(io.BytesIO(answer.body)) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith("cups/memories.json")]
+        assert archive.read(name) == stored
+        told = orjson.loads(archive.read("projects/default/discussions.jsonl"))
+    assert told == {"id": "cups", "encrypted_in": name.removesuffix("/memories.json")}
+    succeeded(await server.ask("POST", "/api/subjects/mira/erase"))
+    assert not folder(root, KEY).exists()
+
+
+async def test_a_bound_key_has_its_encrypted_discussions_in_the_folder_of_its_owner(server, root):
+    keys = server.parts.access.api_keys
+    tokens = {user: keys.create(role="write", user=user, by="test")[1] for user in ("mira", "otto")}
+    for user, token in tokens.items():
+        await server.post(CHAT, {"model": "ann", "messages": SAID, "conversation_id": "cups"}, **as_bearer(token))
+        (owned,) = [path for path in (root / "%owners").iterdir() if folder(path, token).exists()]
+        assert opened(owned, token, "memories.json"), user
+    assert len(list((root / "%owners").iterdir())) == 2
+    assert words_in(root, "Zanzibarquince", "Tandemzinnober", *tokens.values()) == set()
+
+
+async def test_who_rotates_a_key_is_told_of_the_discussions_that_it_encrypts(server):
+    keys = server.parts.access.api_keys
+    old = keys.create(role="admin", by="test")[0]
+    admin = as_bearer(keys.create(role="admin", by="test")[1])
+    rotated = orjson.loads((await server.ask("POST", f"/api/keys/{old.id}/rotate", {}, **admin)).body)
+    assert "Discussions of Ann are encrypted" in rotated["warning"]
+    assert "X-Mnemoir-Previous-Key" in rotated["warning"]
+    foreign = keys.create(role="write", configs=["Bob"], by="test")[0]
+    assert (
+        orjson.loads((await server.ask("POST", f"/api/keys/{foreign.id}/rotate", {}, **admin)).body)["warning"]
+        is None
+    )
 
 
 async def test_with_encryption_of_all_fields_a_request_without_a_key_leaves_nothing_plain(serve, root, tmp_path):

@@ -175,6 +175,9 @@ class DiscussionFiles(Protocol):
     async def exists(self, discussion: Discussion) -> bool:
         """True when the discussion has any file."""
 
+    async def as_stored(self, discussion: Discussion) -> Mapping[str, bytes]:
+        """Its files by name, as they are stored, also encrypted ones."""
+
     async def state_document(self, discussion: Discussion) -> str | None:
         """The state document, a text that WilmerAI writes and Mnemoir only reads; None without one."""
 

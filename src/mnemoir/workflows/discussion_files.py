@@ -149,8 +149,8 @@ class DiscussionPlaces:
     def roots(self, user: UserTree | None, owner: Scope | None = None) -> Sequence[Path]:
         """The directories of a user's discussions; the first is for new ones."""
         if owner is not None:
-            return [_of_owner(self._common(user), owner)]
-        common = self._common(user)
+            return [_of_owner(self.common(user), owner)]
+        common = self.common(user)
         if user is None:
             return [common]
         public, named = user.tree.public, "" if self._directory else user.settings.discussion_directory
@@ -159,7 +159,8 @@ class DiscussionPlaces:
             return [common / USERS / directory_name(user.name.lower()), common]
         return [root]
 
-    def _common(self, user: UserTree | None) -> Path:
+    def common(self, user: UserTree | None) -> Path:
+        """The directory that is every user's where none is named."""
         own = self._data_dir / OWN_DISCUSSIONS if user is None else user.tree.public / DISCUSSIONS
         return self._directory or own
 

@@ -6,7 +6,7 @@ every file that may be a discussion's is read, also one that is not in use becau
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, suppress
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import apsw
 from mnemoir.core.discussions import ClientFolder, Discussion, DiscussionListed
 from mnemoir.core.errors import KeyUnavailable, StorageUnavailable
 from mnemoir.ports.discussions import DiscussionFiles
+from mnemoir.storage.discussions.as_stored import files_as_stored
 from mnemoir.storage.discussions.client_keys import ClientKeyRing, is_folder_name
 from mnemoir.storage.discussions.listing import DiscussionListing, can_be_named
 from mnemoir.storage.discussions.moving import moved
@@ -214,6 +215,10 @@ class FileDiscussionFiles:
     async def exists(self, discussion: Discussion) -> bool:
         """See the port; a lock file alone does not count."""
         return await asyncio.to_thread(is_kept, discussion)
+
+    async def as_stored(self, discussion: Discussion) -> Mapping[str, bytes]:
+        """See the port."""
+        return await asyncio.to_thread(files_as_stored, discussion)
 
     async def state_document(self, discussion: Discussion) -> str | None:
         """See the port. Raises StorageUnavailable for a file that is no UTF-8 text."""

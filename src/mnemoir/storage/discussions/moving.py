@@ -12,7 +12,7 @@ import apsw
 
 from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.discussions import Discussion
-from mnemoir.storage.discussions.ledger_entries import settled
+from mnemoir.storage.discussions.ledger_entries import is_stale, settled
 from mnemoir.storage.discussions.ledger_file import LedgerFile
 from mnemoir.storage.discussions.places import Place, PlacedFile, file_of, of_kinds, placed
 from mnemoir.storage.discussions.record_files import identity_of, opened, real, records_file, refuse_links
@@ -67,6 +67,8 @@ def _copy_ledger(source: Discussion, stage: Discussion) -> None:
         return
     entries = settled(ledger.read().entries)
     _nested(stage, "memories.json").replace(b"[]")
+    if any(map(is_stale, entries)):
+        _nested(stage, "stale.jsonl").replace(b"")  # so that it is found, and gets its name with the folder
     LedgerFile(stage.root, stage.file_name, stage.client).rewrite(lambda _: entries)
 
 

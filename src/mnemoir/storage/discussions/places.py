@@ -122,8 +122,12 @@ class PlacedFile(StoredFile):
 
     def read(self) -> tuple[bytes, Stamp] | None:
         """Its bytes, decrypted, and their stamp; None without a file. Raises KeyUnavailable."""
-        read = StoredFile.read(self)
+        read = self.raw()
         return None if read is None else (unsealed(read[0], self.secret, self.name), read[1])
+
+    def raw(self) -> tuple[bytes, Stamp] | None:
+        """Its bytes as they are stored, and their stamp; None without a file."""
+        return StoredFile.read(self)
 
     def replace(
         self,
