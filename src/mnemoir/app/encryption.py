@@ -11,6 +11,7 @@ from pathlib import Path
 
 import structlog
 
+from mnemoir.app.tree import plain_discussions
 from mnemoir.app.workflows import RUNS_FILE
 from mnemoir.core.errors import KeyUnavailable, MnemoirError, SettingsError, StorageUnavailable
 from mnemoir.core.scope import Scope
@@ -215,7 +216,7 @@ def plain_places(settings: Settings) -> dict[str, str]:
     if settings.storage.backend == "file":
         places["etienne"] = f"project files below {settings.storage.workspace_root}, and their index"
     if settings.workflows.config_dir is not None:
-        places["discussions"] = "discussion files of the config tree"
+        places |= plain_discussions(settings)
     if settings.pii.reversible:
         places["pii"] = "the personal data that placeholders stand for"
     return places

@@ -26,6 +26,7 @@ from mnemoir.conversations.transfer import export_all
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.clock import now_text
 from mnemoir.core.discussions import Discussion
+from mnemoir.core.errors import KeyUnavailable
 from mnemoir.core.runs import RunTrace
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background
@@ -217,16 +218,25 @@ class Subjects:
         for id in ids:
             if not await self._conversations.others_have(scope, id):
                 discussions += await self._discussions.shared(id)
-        await archive.add_lines(f"{place}/discussions.jsonl", [await self._told(one) for one in discussions])
+        told = [await self._told(archive, place, one) for one in discussions]
+        await archive.add_lines(f"{place}/discussions.jsonl", told)
         await archive.add_pages(f"{place}/runs.jsonl", self._traces_of(scope))
         tokens = (await self._runs.tokens_of(scope)).items()
         usage = [{"day": day, "input_tokens": sent, "output_tokens": received} for day, (sent, received) in tokens]
         await archive.add_lines(f"{place}/usage.jsonl", usage)
 
-    async def _told(self, discussion: Discussion) -> Mapping[str, Any]:
+    async def _told(self, archive: "_Archive", place: str, discussion: Discussion) -> Mapping[str, Any]:
+        """A discussion as JSON; the files of one that a client's key encrypts are added to the archive as stored."""
         memory = self._discussions.memory
-        state = await memory.files.state_document(discussion)
-        return {"id": discussion.id, "state": state, **asdict(await copy_of(memory, discussion))}
+        try:
+            state = await memory.files.state_document(discussion)
+            return {"id": discussion.id, "state": state, **asdict(await copy_of(memory, discussion))}
+        except KeyUnavailable:
+            client = "" if discussion.client is None else discussion.client.name
+            folder = f"{place}/encrypted_discussions/{client}/{discussion.file_name}"
+            for name, content in (await memory.files.as_stored(discussion)).items():
+                await asyncio.to_thread(archive.put, f"{folder}/{name}", [content])
+            return {"id": discussion.id, "encrypted_in": folder}
 
     async def _runs_of(self, scope: Scope) -> AsyncIterator[str]:
         """The ids of a user's runs, newest first."""

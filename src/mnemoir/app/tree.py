@@ -98,6 +98,17 @@ def open_tree(settings: Settings) -> Served | None:
     return Served(tree=tree, users=users)
 
 
+def plain_discussions(settings: Settings) -> dict[str, str]:
+    """What stays plain of the tree's discussions, by its name in `encryption.allow_plain`. Raises SettingsError."""
+    served = open_tree(settings)
+    users = [] if served is None else [served.tree.user(name) for name in served.users]
+    if not all(user.settings.encrypts_discussions for user in users):
+        return {"discussions": "discussion files of the config tree, but for users with encryptUsingApiKey"}
+    if any(user.settings.discussion_settings and user.discussion_settings().uses_records for user in users):
+        return {"records": "databases of records of discussions, which the format of the config tree never encrypts"}
+    return {}
+
+
 def fitted(settings: Settings, *, logging_dir: str | None = None, file_logging: bool = False) -> Settings:
     """The settings with the port and log file of the tree's user, where no other setting gives them.
 

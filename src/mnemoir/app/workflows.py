@@ -94,7 +94,12 @@ def make_workflows(
     chosen, data_dir = settings.workflows, settings.storage.data_dir
     tree, users = (served.tree, served.users) if served is not None else (None, ())
     places = DiscussionPlaces(
-        discussions.files, data_dir, several_users=len(users) > 1, directory=chosen.discussion_directory
+        discussions.files,
+        data_dir,
+        several_users=len(users) > 1,
+        directory=chosen.discussion_directory,
+        is_plain_refused=settings.encryption.mode == "fields"
+        and "discussions" not in settings.encryption.allow_plain,
     )
     services = Services(
         own_model=model,

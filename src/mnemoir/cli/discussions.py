@@ -1,5 +1,6 @@
 """`mnemoir discussions …`: list, show, search, rebuild, export, import and delete memories of discussions."""
 
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -11,7 +12,7 @@ import orjson
 import typer
 
 from mnemoir.cli.groups import group
-from mnemoir.cli.output import Advance, counted, note, print_row, progress
+from mnemoir.cli.output import Advance, Config, DataDir, Json, counted, note, print_json, print_row, progress
 from mnemoir.cli.session import Session, asking, named_in_path, run
 from mnemoir.cli.transfer import output
 from mnemoir.core.errors import InvalidRequest, MnemoirError
@@ -222,6 +223,46 @@ def delete(
     if session.printed_as_json({"deleted": id}):
         return
     note("The discussion is forgotten.")
+
+
+@commands.command()
+def rekey(
+    ids: Annotated[list[str] | None, typer.Argument(help="Ids of discussions; else all of the former key.")] = None,
+    user: User = None,
+    from_plain: Annotated[bool, typer.Option("--from-plain", help="Take discussions that have no key yet.")] = False,
+    to_plain: Annotated[bool, typer.Option("--to-plain", help="Take the key away, and leave plain files.")] = False,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Encrypt discussions by another key of their client. The keys are asked for, or in two variables."""
+    import asyncio
+
+    from mnemoir.app.rekeying import rekey as rekeyed
+    from mnemoir.settings import load_settings
+
+    if from_plain and to_plain:
+        raise InvalidRequest("--from-plain and --to-plain exclude each other.")
+    old = None if from_plain else _key("MNEMOIR_PREVIOUS_KEY", "Key that they have")
+    new = None if to_plain else _key("MNEMOIR_NEW_KEY", "Key that they get")
+    if old == new:
+        raise InvalidRequest("Both keys are the same, so there is nothing to do.")
+    settings = load_settings(config, {"storage.data_dir": data_dir})
+    done = asyncio.run(rekeyed(settings, user, old, new, ids or ()))
+    if as_json:
+        print_json({"moved": done.moved, "left": done.left})
+    else:
+        for id, why in done.left.items():
+            print_row(id, why)
+        note(f"Moved {counted(len(done.moved), 'discussion')}.")
+    if done.left:
+        raise typer.Exit(1)
+
+
+def _key(variable: str, asked: str) -> str:
+    """The key in an environment variable, else as it is typed; never an argument, which others could read."""
+    key = os.environ.get(variable) or typer.prompt(asked, hide_input=True, err=True)
+    return str(key).strip()
 
 
 def _messages(file: Path) -> list[Any]:

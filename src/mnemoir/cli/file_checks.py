@@ -71,10 +71,14 @@ async def check_discussions(settings: Settings) -> Finding:
 
 async def _counts(files: DiscussionFiles, folders: Mapping[Path, Path | None]) -> Finding:
     rows = [row for root, legacy in folders.items() for row in await files.listed(root, legacy)]
+    clients = [(root, client) for root in folders for client in await files.client_folders(root)]
+    keyed = [row for root, client in clients for row in await files.listed(root / client.name, None, client)]
     discussions = counted(len(rows), "discussion")
     chunks, records = sum(row.chunk_summaries for row in rows), sum(row.records for row in rows)
     found = f"{discussions} with {chunks} chunk summaries and {counted(records, 'record')}, whole"
-    return Finding(check="discussions", state="ok", found=found if rows else "none yet")
+    if keyed:
+        found += f"; {counted(len(keyed), 'discussion')} of clients' keys"
+    return Finding(check="discussions", state="ok", found=found if rows or keyed else "none yet")
 
 
 def _folders(settings: Settings, files: DiscussionFiles) -> Mapping[Path, Path | None]:

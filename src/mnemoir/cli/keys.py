@@ -111,9 +111,14 @@ def rotate(
     as_json: Json = False,
 ) -> None:
     """Make a key with the same rights in place of another, and print it, this once."""
+    from mnemoir.app.rekeying import warning_of_rotation
+    from mnemoir.settings import load_settings
+
     with opened_keys(config, data_dir) as keys:
         made, text = keys.rotate(key_id, overlap=duration(overlap, "--overlap"), by=_BY)
     _print_new(made, text, as_json=as_json)
+    if warning := warning_of_rotation(load_settings(config, {"storage.data_dir": data_dir}), made):
+        note(warning)
 
 
 @commands.command()

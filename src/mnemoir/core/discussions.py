@@ -19,18 +19,36 @@ BlockKey = str  # id of a chunk within its store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClientKeys:
+    """The key that a client sent with a request, and the one it had before, whose discussions are to be its own."""
+
+    current: str = field(repr=False)
+    previous: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientFolder:
+    """The folder of a client's key, by its name; files in it are encrypted by `secret`, and plain if that is None."""
+
+    name: str
+    secret: bytes | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Discussion:
     """A discussion and the location of its files.
 
     `root` is the directory of the user's discussions, `id` the id as the client sent it. `legacy` is the directory
     beside its configuration in which WilmerAI stored the record databases in 2025; None without such a directory.
     `is_encoded` is True when a file system may take the id for that of another discussion, which has its name.
+    `client` is given when `root` is the folder of a client's key.
     """
 
     root: Path
     id: str
     legacy: Path | None = None
     is_encoded: bool = False
+    client: ClientFolder | None = None
 
     @property
     def file_name(self) -> str:

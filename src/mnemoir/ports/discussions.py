@@ -15,6 +15,7 @@ from mnemoir.core.discussions import (
     BlockKey,
     ChunkSource,
     ChunkSummary,
+    ClientFolder,
     Discussion,
     DiscussionListed,
     NewRecord,
@@ -133,8 +134,26 @@ class RecordStore(ChunkStore, Protocol):
 class DiscussionFiles(Protocol):
     """The files of whole discussions: naming, locking, listing, checking and deletion."""
 
-    async def located(self, root: Path, id: str, legacy: Path | None = None) -> Discussion:
-        """The discussion with the name of its files, stored or not. Ids that differ have names that differ."""
+    async def located(
+        self, root: Path, id: str, legacy: Path | None = None, client: ClientFolder | None = None
+    ) -> Discussion:
+        """The discussion with the name of its files, stored or not. Ids that differ have names that differ.
+
+        `client` is given when `root` is the folder of a client's key.
+        """
+
+    async def client_folder(self, client_key: str, user: str | None) -> ClientFolder:
+        """The folder of a client's key, for files that are encrypted for a config user; plain ones without a user."""
+
+    async def client_folders(self, root: Path) -> Sequence[ClientFolder]:
+        """The folders of clients' keys in a directory of discussions, without the secrets of their files."""
+
+    async def move(self, source: Discussion, target: Discussion) -> bool:
+        """Move all files of a discussion to another place and key, atomically.
+
+        False, with nothing changed, when the target has any files or the source has none. Raises KeyUnavailable, and
+        StorageUnavailable also while memories of one of the two are being made.
+        """
 
     def making(self, discussion: Discussion, *, patience_s: float = 0.0) -> AbstractAsyncContextManager[bool]:
         """Hold the lock for making memories of the discussion, across all processes.
@@ -142,7 +161,9 @@ class DiscussionFiles(Protocol):
         Gives False when another holder keeps it for `patience_s` seconds.
         """
 
-    async def listed(self, root: Path, legacy: Path | None = None) -> Sequence[DiscussionListed]:
+    async def listed(
+        self, root: Path, legacy: Path | None = None, client: ClientFolder | None = None
+    ) -> Sequence[DiscussionListed]:
         """The discussions of a user, ordered by name. An unreadable one is listed with the values that are known."""
 
     async def problems(self, root: Path, legacy: Path | None = None) -> Sequence[str]:
@@ -153,6 +174,9 @@ class DiscussionFiles(Protocol):
 
     async def exists(self, discussion: Discussion) -> bool:
         """True when the discussion has any file."""
+
+    async def as_stored(self, discussion: Discussion) -> Mapping[str, bytes]:
+        """Its files by name, as they are stored, also encrypted ones."""
 
     async def state_document(self, discussion: Discussion) -> str | None:
         """The state document, a text that WilmerAI writes and Mnemoir only reads; None without one."""

@@ -23,6 +23,7 @@ from mnemoir.app.issuers.tokens import Tokens
 from mnemoir.app.keyless_clients import KeylessClients
 from mnemoir.app.sign_in.sessions import Sessions
 from mnemoir.core.api_keys import LONGEST_KEY
+from mnemoir.core.discussions import ClientKeys
 from mnemoir.core.errors import (
     Forbidden,
     InvalidRequest,
@@ -45,6 +46,7 @@ from mnemoir.server.request import header, query, visit_of
 from mnemoir.server.rights import bucket_for, refusal_of, right_for
 from mnemoir.server.sessions import SessionCookies
 from mnemoir.wire.session import asks_to_store, session_name
+from mnemoir.workflows.discussion_files import PREVIOUS_KEY
 
 OPEN_PATHS = frozenset(
     {"/health", "/api/health", "/docs", "/docs/try.js", "/openapi.json", "/", "/api/version"}
@@ -52,6 +54,7 @@ OPEN_PATHS = frozenset(
 )
 _SIGNING_IN = re.compile(r"/api/auth(?:/(?!clients$).+)?")
 PROJECT_HEADERS = (b"x-mnemoir-project", b"x-etienne-project")  # the second is that of Etienne's page
+_PREVIOUS_KEY = PREVIOUS_KEY.lower().encode()
 _SCHEMES = ("bearer ", "token ")
 _NEEDS_KEY = "A valid API key is needed: send it as `Authorization: Bearer <key>`, `X-API-Key` or `api-key`."
 ANYBODY = Principal()
@@ -228,6 +231,15 @@ def _no_keys_now(scope: Scope, exc: StorageUnavailable) -> Response:
 def presented_key(scope: Scope) -> str | None:
     """The key sent with a request, from `Authorization: Bearer|Token`, `X-API-Key` or `api-key`; None without one."""
     return next(_presented_keys(scope), None)
+
+
+def client_keys(scope: Scope) -> ClientKeys | None:
+    """The keys of a request for the format's own encryption of discussions; None for a request without a key.
+
+    A token and a session end too soon to encrypt anything by them.
+    """
+    key = None if isinstance(scope.get(_BEARER), Principal) else presented_key(scope)
+    return None if key is None else ClientKeys(current=key, previous=header(scope, _PREVIOUS_KEY) or None)
 
 
 def _presented_keys(scope: Scope) -> Iterator[str]:

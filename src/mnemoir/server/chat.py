@@ -22,7 +22,7 @@ from mnemoir.app.recording import Recorded
 from mnemoir.core.errors import Cancelled, MnemoirError
 from mnemoir.core.events import Event, Gathering, MembersDropped, MemoriesRecalled, MemorySkipped, Reply, Usage
 from mnemoir.core.messages import ChatRequest
-from mnemoir.server.access import chat_owner, is_temporary, presented_key, principal_of
+from mnemoir.server.access import chat_owner, client_keys, is_temporary, presented_key, principal_of
 from mnemoir.server.budgets import degraded_by, note_stored, within_quotas
 from mnemoir.server.errors import broken, failure, outward, stopping
 from mnemoir.server.live_answers import LiveAnswer
@@ -297,6 +297,7 @@ class ChatRoute:
             answerer=answerer,
             is_bound=principal_of(scope).is_bound,
             credential=self._credential(scope),
+            client_keys=client_keys(scope),
         )
 
     def _credential(self, scope: Scope) -> str | None:

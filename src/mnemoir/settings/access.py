@@ -17,7 +17,7 @@ _COUNTRY = re.compile(r"[A-Za-z]{2}", re.ASCII)
 _FUNCTION = re.compile(r"[A-Za-z_][\w.-]*(?::[A-Za-z_][\w.]*)?", re.ASCII)
 
 EncryptionMode = Literal["off", "fields"]
-PlainPlace = Literal["conversations", "discussions", "etienne", "pii"]
+PlainPlace = Literal["conversations", "discussions", "etienne", "pii", "records"]
 
 
 def _codes(raw: object) -> object:

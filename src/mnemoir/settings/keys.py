@@ -18,7 +18,9 @@ from mnemoir.settings.tree import Settings
 
 PREFIX = "MNEMOIR_"
 KEY_VARIABLE = "MNEMOIR_API_KEY"  # the key of the command line
-_OF_CLIENTS = ("MNEMOIR_URL", KEY_VARIABLE)  # where programs find a server, and their key there: no settings of one
+REKEY_VARIABLES = ("MNEMOIR_PREVIOUS_KEY", "MNEMOIR_NEW_KEY")  # of discussions, for `mnemoir discussions rekey`
+# where programs find a server, and keys: no settings of one
+_OF_CLIENTS = ("MNEMOIR_URL", KEY_VARIABLE, *REKEY_VARIABLES)
 
 PLAIN = {
     "HOST": "server.host",

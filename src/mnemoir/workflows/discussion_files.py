@@ -4,10 +4,12 @@ import json
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from mnemoir.core.discussion_id import directory_name
-from mnemoir.core.discussions import Discussion
+from mnemoir.core.discussions import ClientFolder, ClientKeys, Discussion
+from mnemoir.core.errors import KeyUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.ports.discussions import DiscussionFiles
 from mnemoir.workflows.config.tree import UserTree
@@ -17,6 +19,7 @@ DISCUSSIONS = "DiscussionIds"  # the default folder, in the public folder
 OWN_DISCUSSIONS = "discussions"  # without a tree, in the data directory
 USERS = "%users"  # never the folder name of a discussion
 OWNERS = "%owners"  # nor is this
+PREVIOUS_KEY = "X-Mnemoir-Previous-Key"  # the header with the key that discussions were encrypted by before
 
 
 def own_directory(named: str, base: Path, default: Path) -> Path:
@@ -37,18 +40,68 @@ class DiscussionPlaces:
     With several users, a user without a directory in the file has a folder of their own, so that two users may have
     the same discussion id. Discussions already in the common folder continue there. With an `owner`, a folder of that
     owner is in place of all these.
+
+    In any of them the format has a folder for each client's key. A discussion that is there for the key of a request
+    is found. New ones are made there only for users with `encryptUsingApiKey`, as front ends send any key to servers
+    that need none. Where `is_plain_refused`, requests about files that are not encrypted are refused.
     """
 
     def __init__(
-        self, files: DiscussionFiles, data_dir: Path, *, several_users: bool = False, directory: Path | None = None
+        self,
+        files: DiscussionFiles,
+        data_dir: Path,
+        *,
+        several_users: bool = False,
+        directory: Path | None = None,
+        is_plain_refused: bool = False,
     ) -> None:
         self._files = files
         self._data_dir = data_dir
         self._several_users = several_users
         self._directory = directory
+        self._is_plain_refused = is_plain_refused
 
-    async def of(self, user: UserTree | None, id: str, owner: Scope | None = None) -> Discussion:
-        """The discussion with the paths of its files; `user` is None without a config tree."""
+    async def of(
+        self, user: UserTree | None, id: str, owner: Scope | None = None, keys: ClientKeys | None = None
+    ) -> Discussion:
+        """The discussion with the paths of its files; `user` is None without a config tree.
+
+        One of the previous key is moved to the current one first. Raises KeyUnavailable when there is one of other
+        keys only, or when a key is needed; StorageUnavailable.
+        """
+        if user is None:
+            return await self._of_none(user, id, owner)
+        keyed = None if keys is None else await self._of_key(user, id, owner, keys)
+        found = keyed or await self._of_none(user, id, owner)
+        if self._is_plain_refused and (found.client is None or found.client.secret is None):
+            raise KeyUnavailable(
+                f"The files of discussion {id[:80]!r} would stay plain, which encryption.allow_plain does not allow. "
+                "Have the client send a key as `Authorization: Bearer`, and set encryptUsingApiKey in the file of "
+                f"{user.name}."
+            )
+        return found
+
+    async def everywhere(self, user: UserTree | None, id: str, owner: Scope | None = None) -> Sequence[Discussion]:
+        """The discussions of that id, without a key and of all keys, that may have files. None can be decrypted."""
+        found = [await self._of_none(user, id, owner)]
+        if user is not None:
+            for root in self.roots(user, owner):
+                found += await self._of_keys(root, id)
+        return found
+
+    async def folders(
+        self, user: UserTree | None, owner: Scope | None = None, keys: ClientKeys | None = None
+    ) -> Sequence[tuple[Path, ClientFolder | None]]:
+        """The directories in which a request finds discussions; what is in a later one goes before the others."""
+        roots: list[tuple[Path, ClientFolder | None]] = [(root, None) for root in self.roots(user, owner)]
+        if user is None or keys is None:
+            return roots
+        encrypts = user.settings.encrypts_discussions
+        own = await self._files.client_folder(keys.current, user.name if encrypts else None)
+        keyed: list[tuple[Path, ClientFolder | None]] = [(root / own.name, own) for root, _ in roots]
+        return keyed if encrypts else roots + keyed
+
+    async def _of_none(self, user: UserTree | None, id: str, owner: Scope | None) -> Discussion:
         legacy = None if user is None or owner is not None else user.tree.public
         roots = self.roots(user, owner)
         for root in roots[1:]:
@@ -57,11 +110,47 @@ class DiscussionPlaces:
                 return discussion
         return await self._files.located(roots[0], id, legacy)
 
+    async def _of_key(self, user: UserTree, id: str, owner: Scope | None, keys: ClientKeys) -> Discussion | None:
+        """The discussion in the folder of a key; None for one that belongs to no key."""
+        encrypts, roots = user.settings.encrypts_discussions, self.roots(user, owner)
+        own = await self._files.client_folder(keys.current, user.name if encrypts else None)
+        mine = [await self._files.located(root / own.name, id, None, own) for root in roots]
+        for discussion in mine:
+            if await self._files.exists(discussion):
+                return discussion
+        if not encrypts and keys.previous is None:
+            return None
+        others = [one for root in roots for one in await self._of_keys(root, id)]
+        if keys.previous is not None and await self._is_taken_over(user, others, keys.previous, mine[0]):
+            return mine[0]
+        if not encrypts:
+            return None
+        if others:
+            raise KeyUnavailable(
+                f"Discussion {id[:80]!r} is there for another key. Nothing was changed. Send that key; or send it "
+                f"once as {PREVIOUS_KEY}, beside this one, which the discussion will then have; or choose another id."
+            )
+        return mine[0]
+
+    async def _is_taken_over(self, user: UserTree, others: Sequence[Discussion], key: str, new: Discussion) -> bool:
+        """Move the discussion of the previous key, if there is one. True when it is that of the current key then."""
+        before = await self._files.client_folder(key, user.name)
+        at = next((one for one in others if one.client is not None and one.client.name == before.name), None)
+        if at is None:
+            return False
+        return await self._files.move(replace(at, client=before), new) or await self._files.exists(new)
+
+    async def _of_keys(self, root: Path, id: str) -> list[Discussion]:
+        """The stored discussions of that id in the folders of clients' keys."""
+        clients = await self._files.client_folders(root)
+        found = [await self._files.located(root / client.name, id, None, client) for client in clients]
+        return [one for one in found if await self._files.exists(one)]
+
     def roots(self, user: UserTree | None, owner: Scope | None = None) -> Sequence[Path]:
         """The directories of a user's discussions; the first is for new ones."""
         if owner is not None:
-            return [_of_owner(self._common(user), owner)]
-        common = self._common(user)
+            return [_of_owner(self.common(user), owner)]
+        common = self.common(user)
         if user is None:
             return [common]
         public, named = user.tree.public, "" if self._directory else user.settings.discussion_directory
@@ -70,7 +159,8 @@ class DiscussionPlaces:
             return [common / USERS / directory_name(user.name.lower()), common]
         return [root]
 
-    def _common(self, user: UserTree | None) -> Path:
+    def common(self, user: UserTree | None) -> Path:
+        """The directory that is every user's where none is named."""
         own = self._data_dir / OWN_DISCUSSIONS if user is None else user.tree.public / DISCUSSIONS
         return self._directory or own
 

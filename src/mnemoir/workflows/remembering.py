@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import structlog
 
-from mnemoir.core.errors import SettingsError, StorageUnavailable
+from mnemoir.core.errors import KeyUnavailable, SettingsError, StorageUnavailable
 from mnemoir.core.events import FinishReason
 from mnemoir.core.memories import Origin
 from mnemoir.core.messages import Message
@@ -91,9 +91,14 @@ def outside_texts(messages: Sequence[Message], origins: Collection[Origin]) -> l
 
 
 async def read_or(step: Step, reading: Awaitable[T], nothing: T) -> T:
-    """The result of `reading`; `nothing`, with a note in the trace, while memory cannot be read or written."""
+    """The result of `reading`; `nothing`, with a note in the trace, while memory cannot be read or written.
+
+    Raises KeyUnavailable: memory under another key would seem to be empty.
+    """
     try:
         return await reading
+    except KeyUnavailable:
+        raise
     except StorageUnavailable as exc:
         step.note(f"Memory was left out: {exc.message}")
         _log.warning("discussion memory not read", node=step.definition.title, code=exc.code)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 
-from mnemoir.core.discussions import Discussion
+from mnemoir.core.discussions import ClientKeys, Discussion
 from mnemoir.core.events import Emit, Event, Finished, Refusal, Text
 from mnemoir.core.ids import new_message_uid, new_run_id
 from mnemoir.core.messages import ChatRequest, Message
@@ -61,7 +61,8 @@ class Caller:
     whose prompt is sent to the model unchanged. A temporary chat may recall memories, but nothing of it is stored.
     `used_up` are the quotas that leave no room: nothing is learned, or kept, that they are about.
     With `is_bound` the key is for a part of the data, and discussions and locks are the owner's own.
-    `credential` is the request's key, which is sent on to the memory service. `answerer` is given if it was looked up
+    `credential` is the request's key, which is sent on to the memory service. `client_keys` are its keys for the
+    format's own encryption of discussions. `answerer` is given if it was looked up
     before, so that a request reads the user's files only once. `recorded` is the turn of the stored conversation,
     None for a conversation that is not stored. `run_id` is the id of the run and its trace.
     """
@@ -75,6 +76,7 @@ class Caller:
     is_bound: bool = False
     used_up: Sequence[Stored] = ()
     credential: str | None = field(default=None, repr=False)
+    client_keys: ClientKeys | None = None
     answerer: Answerer | None = None
     recorded: RecordedTurn | None = None
     run_id: str = field(default_factory=new_run_id)

@@ -6,7 +6,7 @@ from datetime import datetime
 import structlog
 
 from mnemoir.core.discussions import Discussion
-from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.errors import KeyUnavailable, StorageUnavailable
 from mnemoir.workflows import conversation
 from mnemoir.workflows.compiled import CompiledWorkflow
 from mnemoir.workflows.config.model import is_set
@@ -71,6 +71,8 @@ class Times:
             if fills:
                 return await conversation.backfill(store, discussion, turn.messages, now=self._now())
             return await store.load(discussion)
+        except KeyUnavailable:  # as for all memory of the discussion
+            raise
         except StorageUnavailable as exc:
             _log.warning("times of messages cannot be read", error=exc.message)
             return {}

@@ -7,6 +7,7 @@ import pytest
 
 from mnemoir.core.events import Reply
 from mnemoir.memory.facts import AddRequest, Edit, Turn
+from mnemoir.memory.facts.indirect_orders import is_indirect
 from mnemoir.memory.facts.instructions import SUSPECTED, is_suspected
 from mnemoir.ports.memory_store import Project
 from tests.memory.facts.conftest import MIRA
@@ -43,6 +44,25 @@ def test_of_planted_instructions_at_least_nine_in_ten_are_suspected():
     assert len(suspected) >= 0.9 * len(planted)
     first = planted[:100]
     assert sum(is_suspected(text, origin) for origin, _, text in first) >= 90
+
+
+def test_orders_of_tools_that_are_worded_as_statements_are_suspected_as_far_as_rules_can():
+    known, others = rows("indirect_tuned"), rows("indirect_held_out")
+    assert [text for origin, _, text in known if not is_suspected(text, origin)] == []
+    # no rule was written by these; the last twenty give orders of kinds that none of the others gives
+    suspected = sum(is_suspected(text, origin) for origin, _, text in others[:-20])
+    assert (len(known), len(others)) == (32, 48)
+    assert suspected >= 18
+
+
+def test_what_a_user_says_in_such_words_is_not_suspected():
+    texts = [text for _, _, text in (*rows("indirect_tuned"), *rows("indirect_held_out"))]
+    assert [text for text in texts if is_suspected(text, "user")] == []
+
+
+def test_statements_of_tools_about_the_same_things_are_no_indirect_orders():
+    assert [text for _, _, text in rows("plain_near_orders") if is_indirect(text)] == []
+    assert [text for _, _, text in rows("plain_statements") if is_indirect(text)] == []
 
 
 def test_plain_statements_and_what_a_user_prefers_are_not_suspected():

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 
 from mnemoir.core.memories import FOREIGN, Origin
 from mnemoir.core.text import without_unseen
+from mnemoir.memory.facts.indirect_orders import is_indirect
 
 SUSPECTED = "suspected_instruction"  # the reason of a proposal
 _MOST_READ = 20_000  # characters of a text; what is longer is suspected where nobody in the conversation said it
@@ -32,7 +33,8 @@ def is_suspected(text: str, origin: Origin, *, is_sure: bool = True) -> bool:
     if origin in ("user", "person") and is_sure:
         return False
     return bool(_ORDERS.search(folded)) or (
-        origin in FOREIGN and any(_COMMANDS.search(_folded(line)) for line in text.splitlines())
+        origin in FOREIGN
+        and (any(_COMMANDS.search(_folded(line)) for line in text.splitlines()) or is_indirect(text))
     )
 
 

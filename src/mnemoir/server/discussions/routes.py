@@ -17,13 +17,13 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from mnemoir.app.discussions import nothing_kept
-from mnemoir.core.discussions import Discussion
+from mnemoir.core.discussions import ClientKeys, Discussion
 from mnemoir.core.errors import InvalidRequest, MnemoirError, NotFound
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.memory.discussions.reading import RecordSearch, find_records
 from mnemoir.memory.discussions.transfer import copy_of, put_copy
 from mnemoir.memory.discussions.writing import Kind, forget_chunk
-from mnemoir.server.access import default_user, owner, principal_of
+from mnemoir.server.access import client_keys, default_user, owner, principal_of
 from mnemoir.server.discussions.answers import (
     DiscussionImported,
     DiscussionMemories,
@@ -72,10 +72,14 @@ OwnUser = Annotated[str | None, Query(alias="user_id", description="whose, for a
 
 @dataclass(frozen=True, slots=True)
 class _Whose:
-    """Whose discussions: of a user of the config tree, and for a bound key those of the owner alone."""
+    """Whose discussions: of a user of the config tree, and for a bound key those of the owner alone.
+
+    `keys` are those of the request, for discussions that the format encrypts.
+    """
 
     user: str | None
     owner: Owner | None
+    keys: ClientKeys | None
 
 
 async def _whose(
@@ -84,8 +88,9 @@ async def _whose(
     if principal_of(request.scope).configs is not None:
         user = _callable(user, site.parts.workflows.users)
     if not principal_of(request.scope).is_bound:
-        return _Whose(user, None)
-    return _Whose(user, owner(project, default_user(site.options) if own_user is None else own_user))
+        return _Whose(user, None, client_keys(request.scope))
+    own = owner(project, default_user(site.options) if own_user is None else own_user)
+    return _Whose(user, own, client_keys(request.scope))
 
 
 def _callable(named: str | None, users: Sequence[str]) -> str:
@@ -144,7 +149,7 @@ def _line(told: RebuildProgress | RebuildStep) -> bytes:
 async def list_discussions(
     site: SiteHere, whose: WhoseHere, limit: Limit = 100, after: Cursor = None
 ) -> Answer[DiscussionPage]:
-    listed = await site.parts.discussions.listed(whose.user, whose.owner)
+    listed = await site.parts.discussions.listed(whose.user, whose.owner, whose.keys)
     found = [one for one in listed if after is None or one.id > after]
     page = found[:limit]
     following = page[-1].id if len(found) > limit else None
@@ -162,7 +167,7 @@ async def memories(
     stale: Annotated[bool, Query(description="also summaries of text that is no longer there")] = False,
     sources: Annotated[bool, Query(description="with the words of each chunk")] = False,
 ) -> Answer[DiscussionMemories]:
-    discussion = await site.parts.discussions.require(whose.user, id, whose.owner)
+    discussion = await site.parts.discussions.require(whose.user, id, whose.owner, whose.keys)
     if kind == "records" and stale:
         raise InvalidRequest("Records of text that is no longer there are not given out.", field="stale")
     if kind == "records":
@@ -183,7 +188,7 @@ async def forget(
     kind: Kind = "summaries",
 ) -> Response:
     await _refuse_held(site, whose, id)
-    discussion = await site.parts.discussions.require(whose.user, id, whose.owner)
+    discussion = await site.parts.discussions.require(whose.user, id, whose.owner, whose.keys)
     if not await forget_chunk(site.parts.discussions.memory, discussion, key, kind=kind):
         raise NotFound(f"No chunk {key[:80]!r} is remembered of discussion {id[:80]!r}.", code="chunk_not_found")
     return Response(status_code=204)
@@ -191,7 +196,7 @@ async def forget(
 
 @router.get("/{id}/summary", summary="The rolling summary, null where there is none yet")
 async def rolling_summary(site: SiteHere, whose: WhoseHere, id: str) -> Answer[RollingSummaryHeld]:
-    discussion = await site.parts.discussions.require(whose.user, id, whose.owner)
+    discussion = await site.parts.discussions.require(whose.user, id, whose.owner, whose.keys)
     return Answer({"summary": rolling_json(await site.parts.discussions.memory.summaries.load(discussion))})
 
 
@@ -204,7 +209,7 @@ async def search(
     limit: FoundLimit = 5,
     mode: Literal["keyword", "hybrid"] = "keyword",
 ) -> Answer[FoundRecords]:
-    discussion = await site.parts.discussions.require(whose.user, id, whose.owner)
+    discussion = await site.parts.discussions.require(whose.user, id, whose.owner, whose.keys)
     found = await find_records(
         site.parts.discussions.memory, discussion, query, limit=limit, how=RecordSearch(mode=mode)
     )
@@ -213,7 +218,7 @@ async def search(
 
 @router.get("/{id}/export", summary="All that is remembered of a discussion, as one JSON object")
 async def export(site: SiteHere, whose: WhoseHere, id: str) -> Response:
-    discussion = await site.parts.discussions.require(whose.user, id, whose.owner)
+    discussion = await site.parts.discussions.require(whose.user, id, whose.owner, whose.keys)
     copy = await copy_of(site.parts.discussions.memory, discussion)
     return await asyncio.to_thread(lambda: Answer(copy_json(id, copy)))
 
@@ -226,7 +231,7 @@ async def import_discussion(
     body: Annotated[DiscussionBody, Depends(LargeBodyOf(DiscussionBody))],
     replace: Annotated[bool, Query(description="even where something is remembered of it")] = False,
 ) -> Answer[DiscussionImported]:
-    discussion = await site.parts.discussions.discussion(whose.user, id, whose.owner)
+    discussion = await site.parts.discussions.discussion(whose.user, id, whose.owner, whose.keys)
     copy = await asyncio.to_thread(body.copy_of_it)
     await put_copy(site.parts.discussions.memory, discussion, copy, replace=replace)
     summaries, records = len(copy.summaries), sum(len(chunk.records) for chunk in copy.chunks)
@@ -251,15 +256,17 @@ async def rebuild(
     scope = whose.owner or owner(project, default_user(site.options))
     messages = await site.parts.personal_data.conversation(replace(scope, conversation=id), messages, not dry_run)
     if dry_run:
-        plan = await discussions.plan(whose.user, id, messages, whose.owner)
+        plan = await discussions.plan(whose.user, id, messages, whose.owner, whose.keys)
         return Answer[RebuildPlan]({"chunks": plan.chunks, "messages": plan.messages, "tokens": plan.tokens})
-    return RebuildAnswer(discussions.rebuild(whose.user, id, messages, whose.owner), site.options.heartbeat_s)
+    return RebuildAnswer(
+        discussions.rebuild(whose.user, id, messages, whose.owner, whose.keys), site.options.heartbeat_s
+    )
 
 
 @router.get("/{id}", summary="What is remembered of a discussion, in short")
 async def overview(site: SiteHere, whose: WhoseHere, id: str) -> Answer[DiscussionOverview]:
     discussions = site.parts.discussions
-    discussion = await discussions.discussion(whose.user, id, whose.owner)
+    discussion = await discussions.discussion(whose.user, id, whose.owner, whose.keys)
     told = await discussions.memory.files.entry(discussion)
     if told is None:
         raise nothing_kept(id)
@@ -270,7 +277,7 @@ async def overview(site: SiteHere, whose: WhoseHere, id: str) -> Answer[Discussi
 @router.delete("/{id}", summary="Forget a discussion", status_code=204)
 async def delete(site: SiteHere, whose: WhoseHere, id: str) -> Response:
     await _refuse_held(site, whose, id)
-    await site.parts.discussions.remove(whose.user, id, whose.owner)
+    await site.parts.discussions.remove(whose.user, id, whose.owner, whose.keys)
     return Response(status_code=204)
 
 

@@ -14,6 +14,7 @@ from fastapi import Depends, Query, Request
 from pydantic import BeforeValidator, Field
 
 from mnemoir.app.api_keys import ApiKeys
+from mnemoir.app.rekeying import warning_of_rotation
 from mnemoir.core.api_keys import ApiKey, Env
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import Forbidden, NotFound
@@ -125,6 +126,12 @@ class NewKey(KeyRecord):
     key: str
 
 
+class RotatedKey(NewKey):
+    """The same in the place of another; `warning` tells what its discussions need, null for nothing."""
+
+    warning: str | None
+
+
 class KeyPage(JsonObject):
     """Keys, oldest first; `next` is the cursor of the following page."""
 
@@ -220,13 +227,14 @@ async def rotate(
     site: SiteHere,
     key_id: str,
     body: Annotated[RotateBody, Depends(BodyOf(RotateBody, required=False))],
-) -> Answer[NewKey]:
+) -> Answer[RotatedKey]:
     caller = _managing(request, site)
     old = await _key(site.parts.access.api_keys, key_id, caller)
     _check_grant(caller, role=old.role, tenant=old.tenant, projects=old.projects, user=old.user, configs=old.configs)
     overlap = timedelta(hours=body.overlap_h)
     made, text = await asyncio.to_thread(site.parts.access.api_keys.rotate, key_id, overlap=overlap, by=caller.key)
-    return Answer[NewKey]({**key_json(made), "key": text}, 201, _NOT_KEPT)
+    warning = await asyncio.to_thread(warning_of_rotation, site.parts.settings, made)
+    return Answer[RotatedKey]({**key_json(made), "key": text, "warning": warning}, 201, _NOT_KEPT)
 
 
 @router.delete("/keys/{key_id}", summary="End a key at once")

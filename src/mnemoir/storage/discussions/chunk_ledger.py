@@ -45,11 +45,11 @@ _HEAD = 64
 def newest_in(file: PlacedFile, count: int) -> list[ChunkSummary] | None:
     """The last `count` summaries with `ChunkSummary.is_read`, oldest of them first.
 
-    None when the end is not enough: an array, entries without key or number, a file that shrank during the read.
-    Raises StorageUnavailable.
+    None when the end is not enough: an array, an encrypted file, entries without key or number, a file that shrank
+    during the read. Raises StorageUnavailable.
     """
     with file.opened("read") as folder:
-        if folder is None or file.is_array:
+        if folder is None or not file.grows:
             return None
         opened = os.open(file.file, _READ, dir_fd=folder)
         try:
@@ -200,11 +200,11 @@ class FileChunkLedger:
         view = ledger.view(self._views)
         chunk = replace(chunk, number=view.highest + 1)
         entry = new_entry(discussion, chunk, source)
-        if view.is_array or any(block.key == before for block in view.blocks):
+        if view.is_array or not ledger.file.grows or any(block.key == before for block in view.blocks):
             ledger.rewrite(lambda entries: _with(entries, entry, before))
         else:
             stamps, end = ledger.grow(line_of(entry.value), view)
-            self._views.put(ledger.path, stamps, view.with_last(chunk, end))
+            self._views.put(ledger.known_as, stamps, view.with_last(chunk, end))
         return chunk
 
     def _change(self, discussion: Discussion, changes: BlockChanges) -> None:
@@ -235,7 +235,7 @@ def _with(entries: Sequence[Entry], new: Entry, before: BlockKey | None) -> list
 
 
 def _file(discussion: Discussion) -> LedgerFile:
-    return LedgerFile(discussion.root, discussion.file_name)
+    return LedgerFile(discussion.root, discussion.file_name, discussion.client)
 
 
 _: type[ChunkLedger] = FileChunkLedger  # checked, never run

@@ -6,33 +6,33 @@ every file that may be a discussion's is read, also one that is not in use becau
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, suppress
 from pathlib import Path
 
 import apsw
 
-from mnemoir.core.discussions import Discussion, DiscussionListed
-from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.discussions import ClientFolder, Discussion, DiscussionListed
+from mnemoir.core.errors import KeyUnavailable, StorageUnavailable
 from mnemoir.ports.discussions import DiscussionFiles
+from mnemoir.storage.discussions.as_stored import files_as_stored
+from mnemoir.storage.discussions.client_keys import ClientKeyRing, is_folder_name
 from mnemoir.storage.discussions.listing import DiscussionListing, can_be_named
+from mnemoir.storage.discussions.moving import moved
 from mnemoir.storage.discussions.names import DiscussionNames
 from mnemoir.storage.discussions.places import (
-    COMPANIONS,
-    RECORDS_ENDING,
     Kind,
     Place,
     PlacedFile,
-    all_places,
-    found,
+    file_of,
     kind_in_folder,
     lock_name,
     owner_of,
     placed,
-    places,
 )
 from mnemoir.storage.discussions.record_files import identity_of, is_too_short, opened, real
 from mnemoir.storage.discussions.record_schema import refuse_other_files
+from mnemoir.storage.discussions.removal import is_kept, remove_files
 from mnemoir.storage.file_lock import lock_file, pauses
 from mnemoir.storage.files.workspace import Folder, existing, file_errors
 from mnemoir.storage.sqlite.transactions import FOREIGN, SqliteSql
@@ -84,6 +84,9 @@ def _try(discussion: Discussion) -> int | None:
 def inspect(root: Path, legacy: Path | None) -> list[str]:
     """One line for each damaged file; each begins with the whole path. Blocks."""
     problems = [*_in_folder(real(root), (), _kind_in_root, inner=kind_in_folder)]
+    with suppress(StorageUnavailable):  # it was told above
+        for client in _client_folders(root):
+            problems += _in_folder(real(root) / client.name, (), _no_kind, inner=kind_in_folder)
     return problems if legacy is None else [*problems, *_in_folder(real(legacy), (), _kind_in_legacy)]
 
 
@@ -116,6 +119,10 @@ def _kind_in_root(file: str) -> Kind | None:
     return owner[1] if owner and can_be_named(owner[0]) else None
 
 
+def _no_kind(file: str) -> Kind | None:
+    return None
+
+
 def _kind_in_legacy(file: str) -> Kind | None:
     return "records" if _kind_in_root(file) == "records" else None
 
@@ -130,6 +137,8 @@ def _in_file(root: Path, place: Place, kind: Kind | None) -> Iterator[str]:
 def _in_json(file: PlacedFile, read: Callable[[PlacedFile], object]) -> Iterator[str]:
     try:
         read(file)
+    except KeyUnavailable:  # only with the client's key can it be told
+        return
     except StorageUnavailable as exc:
         yield f"{file.folder.root}/{exc.message}"  # which begins with the path below the root
 
@@ -165,18 +174,35 @@ class FileDiscussionFiles:
     def __init__(self) -> None:
         self._listing = DiscussionListing()
         self._names = DiscussionNames()
+        self._keys = ClientKeyRing()
 
-    async def located(self, root: Path, id: str, legacy: Path | None = None) -> Discussion:
+    async def located(
+        self, root: Path, id: str, legacy: Path | None = None, client: ClientFolder | None = None
+    ) -> Discussion:
         """See the port."""
-        return await asyncio.to_thread(self._names.located, root, id, legacy)
+        return await asyncio.to_thread(self._names.located, root, id, legacy, client)
+
+    async def client_folder(self, client_key: str, user: str | None) -> ClientFolder:
+        """See the port."""
+        return await self._keys.folder(client_key, user)
+
+    async def client_folders(self, root: Path) -> Sequence[ClientFolder]:
+        """See the port."""
+        return await asyncio.to_thread(_client_folders, root)
+
+    async def move(self, source: Discussion, target: Discussion) -> bool:
+        """See the port; a killed process leaves the source whole."""
+        return await asyncio.to_thread(moved, source, target)
 
     def making(self, discussion: Discussion, *, patience_s: float = 0.0) -> AbstractAsyncContextManager[bool]:
         """See the port. The lock is released when the process ends; other discussions do not wait for it."""
         return making_lock(discussion, patience_s)
 
-    async def listed(self, root: Path, legacy: Path | None = None) -> Sequence[DiscussionListed]:
+    async def listed(
+        self, root: Path, legacy: Path | None = None, client: ClientFolder | None = None
+    ) -> Sequence[DiscussionListed]:
         """See the port; unreadable files are logged and counted as 0."""
-        return await asyncio.to_thread(self._listing.listed, root, legacy)
+        return await asyncio.to_thread(self._listing.listed, root, legacy, client)
 
     async def problems(self, root: Path, legacy: Path | None = None) -> Sequence[str]:
         """See the port; an unreadable file is a problem too."""
@@ -188,7 +214,11 @@ class FileDiscussionFiles:
 
     async def exists(self, discussion: Discussion) -> bool:
         """See the port; a lock file alone does not count."""
-        return await asyncio.to_thread(_exists, discussion)
+        return await asyncio.to_thread(is_kept, discussion)
+
+    async def as_stored(self, discussion: Discussion) -> Mapping[str, bytes]:
+        """See the port."""
+        return await asyncio.to_thread(files_as_stored, discussion)
 
     async def state_document(self, discussion: Discussion) -> str | None:
         """See the port. Raises StorageUnavailable for a file that is no UTF-8 text."""
@@ -196,55 +226,25 @@ class FileDiscussionFiles:
 
     async def remove(self, discussion: Discussion) -> bool:
         """See the port. Files of other programs than Mnemoir and WilmerAI stay, and so does their folder."""
-        return await asyncio.to_thread(_remove, discussion)
+        return await asyncio.to_thread(remove_files, discussion)
 
 
-def _exists(discussion: Discussion) -> bool:
-    return any(found(root, its) is not None for root, its in _everywhere(discussion))
+def _client_folders(root: Path) -> list[ClientFolder]:
+    with file_errors("The folder of discussions", "listed"), Folder(root=root, steps=()).open() as folder:
+        if folder is None:
+            return []
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    return [ClientFolder(name=name) for name in sorted(names) if is_folder_name(name)]
 
 
 def _state_document(discussion: Discussion) -> str | None:
-    file = found(discussion.root, places(discussion.file_name, "state"))
+    file = file_of(discussion, "state")
     read = file.read() if file else None
     if file is None or read is None:
         return None
     with file.understood():
         return read[0].decode("utf-8-sig")
-
-
-def _remove(discussion: Discussion) -> bool:
-    name = discussion.file_name
-    removed = [_remove_all(root, place) for root, its in _everywhere(discussion) for place in its]
-    _remove_folder(Folder(root=discussion.root, steps=(name,)))
-    placed(discussion.root, Place(file=lock_name(name))).remove()
-    return any(removed)
-
-
-def _everywhere(discussion: Discussion) -> list[tuple[Path, Sequence[Place]]]:
-    name = discussion.file_name
-    everywhere: list[tuple[Path, Sequence[Place]]] = [(discussion.root, all_places(name))]
-    if discussion.legacy is not None:
-        everywhere.append((discussion.legacy, [Place(file=name + RECORDS_ENDING)]))
-    return everywhere
-
-
-def _remove_all(root: Path, place: Place) -> bool:
-    """Delete a file and its companion files; True when any of them existed."""
-    names = [place.file, *(place.file + companion for companion in COMPANIONS)]
-    files = [placed(root, Place(steps=place.steps, file=name)) for name in names]
-    there = [file for file in files if file.is_there()]
-    for file in there:
-        file.remove()
-    return bool(there)
-
-
-def _remove_folder(folder: Folder) -> None:
-    """Delete the folder unless it is not empty."""
-    parent = Folder(root=folder.root, steps=folder.steps[:-1])
-    with file_errors(folder.name_of(""), "removed"), folder.open() as opened, parent.open() as outer:
-        if opened is not None and outer is not None and not os.listdir(opened):
-            os.rmdir(folder.steps[-1], dir_fd=outer)
-            os.fsync(outer)
 
 
 _: type[DiscussionFiles] = FileDiscussionFiles  # checked, never run

@@ -19,7 +19,7 @@ from threading import Lock
 import structlog
 
 from mnemoir.core.atomic_file import Stamp
-from mnemoir.core.discussions import DIGEST_CHARACTERS, Block, BlockKey, ChunkSummary
+from mnemoir.core.discussions import DIGEST_CHARACTERS, Block, BlockKey, ChunkSummary, ClientFolder
 from mnemoir.storage.discussions.ledger_entries import chunks_in, is_stale, is_summary, settled
 from mnemoir.storage.discussions.ledger_lines import Entry, LedgerText
 from mnemoir.storage.discussions.places import found, placed, places
@@ -79,6 +79,7 @@ def view_of(chunks: Sequence[ChunkSummary], *, is_array: bool, end: int, is_open
 
 
 Stamps = tuple[Stamp | None, ...]  # of the files of one ledger
+Known = tuple[Path, bytes | None]  # a ledger and the key that its files are encrypted by
 
 
 class ViewCache:
@@ -87,29 +88,29 @@ class ViewCache:
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
         self._most_bytes = most_bytes
         self._bytes = 0
-        self._views: OrderedDict[Path, tuple[Stamps, LedgerView]] = OrderedDict()
+        self._views: OrderedDict[Known, tuple[Stamps, LedgerView]] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, path: Path, stamps: Stamps) -> LedgerView | None:
-        """The view of the ledger at `path`; None when it is not cached, or is outdated."""
+    def get(self, ledger: Known, stamps: Stamps) -> LedgerView | None:
+        """The view of the ledger; None when it is not cached, or is outdated."""
         with self._lock:
-            kept, view = self._views.get(path, (None, None))
+            kept, view = self._views.get(ledger, (None, None))
             if view is None or kept != stamps:
                 return None
-            self._views.move_to_end(path)
+            self._views.move_to_end(ledger)
             return view
 
-    def put(self, path: Path, stamps: Stamps, view: LedgerView) -> None:
+    def put(self, ledger: Known, stamps: Stamps, view: LedgerView) -> None:
         """Cache the view in place of the previous one, and evict the least recently used views."""
         with self._lock:
-            self._drop(path)
-            self._views[path] = (stamps, view)
+            self._drop(ledger)
+            self._views[ledger] = (stamps, view)
             self._bytes += view.weight
             while self._bytes > self._most_bytes:
                 self._drop(next(iter(self._views)))
 
-    def _drop(self, path: Path) -> None:
-        dropped = self._views.pop(path, None)
+    def _drop(self, ledger: Known) -> None:
+        dropped = self._views.pop(ledger, None)
         if dropped is not None:
             self._bytes -= dropped[1].weight
 
@@ -141,28 +142,32 @@ class Ledger:
 class LedgerFile:
     """The ledger at its existing place, or at the place of a new one. All methods block, raise StorageUnavailable."""
 
-    def __init__(self, root: Path, name: str) -> None:
+    def __init__(self, root: Path, name: str, client: ClientFolder | None = None) -> None:
         """`name` is the name of the discussion's files (`Discussion.file_name`)."""
-        candidates = places(name, "memories")
-        at = found(root, candidates)
+        candidates = places(name, "memories", client)
+        at = found(root, candidates, client)
         self.exists = at is not None
-        self.file = at or placed(root, candidates[-1])
-        (aside,) = places(name, "stale")
-        self._aside = placed(root, aside)
+        self.file = at or placed(root, candidates[-1], client)
+        asides = places(name, "stale", client)
+        self._aside = found(root, asides, client) or placed(root, asides[-1], client)
 
     @property
     def path(self) -> Path:
-        """The key of its view in the cache."""
+        """The whole path of the file."""
         return self.file.path
+
+    @property
+    def known_as(self) -> Known:
+        """The key of its view in the cache: what one key decrypts is not for another one."""
+        return self.file.path, self.file.secret
 
     def view(self, cache: ViewCache) -> LedgerView:
         """The view for readers; empty without a file."""
-        path = self.path
-        view = cache.get(path, self.stamps()) if self.exists else LedgerView()
+        view = cache.get(self.known_as, self.stamps()) if self.exists else LedgerView()
         if view is None:
             ledger = self.read()
             view = _view(ledger)
-            cache.put(path, ledger.stamps, view)
+            cache.put(self.known_as, ledger.stamps, view)
         return view
 
     def read(self) -> Ledger:
@@ -205,7 +210,12 @@ class LedgerFile:
 
     def create(self) -> None:
         """Create an empty ledger unless there is one."""
-        if not self.exists:
+        if self.exists:
+            return
+        if self.file.is_array:  # an empty one would be no array
+            with suppress(EditedMeanwhile):
+                self.file.replace(self.file.content_of([], as_array=True), over=None)
+        else:
             self.file.append(b"", end=self.file.size())  # another writer may have made it meanwhile
 
     def stamps(self) -> Stamps:

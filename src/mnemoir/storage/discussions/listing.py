@@ -14,10 +14,10 @@ import structlog
 
 from mnemoir.core.clock import from_epoch, to_text
 from mnemoir.core.discussion_id import directory_name, encoded_name
-from mnemoir.core.discussions import Discussion, DiscussionListed
-from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.discussions import ClientFolder, Discussion, DiscussionListed
+from mnemoir.core.errors import KeyUnavailable, StorageUnavailable
 from mnemoir.storage.discussions.ledger_entries import is_forgotten, is_stale, is_summary
-from mnemoir.storage.discussions.ledger_file import LedgerFile, Stamps
+from mnemoir.storage.discussions.ledger_file import Known, LedgerFile, Stamps
 from mnemoir.storage.discussions.ledger_lines import Entry
 from mnemoir.storage.discussions.places import Kind, found, kind_in_folder, owner_of, parted, places
 from mnemoir.storage.discussions.record_files import identity_of, opened, records_file_of
@@ -29,6 +29,15 @@ from mnemoir.storage.sqlite.transactions import storage_errors
 _MOST_KEPT = 20_000  # counts of ledgers, about 200 bytes each
 
 _log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Where:
+    """Where discussions are, as for a Discussion."""
+
+    root: Path
+    legacy: Path | None
+    client: ClientFolder | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,30 +76,32 @@ class DiscussionListing:
     """The listing of discussions. All methods block; thread-safe."""
 
     def __init__(self) -> None:
-        self._counts: dict[Path, tuple[Stamps, _Count]] = {}
+        self._counts: dict[Known, tuple[Stamps, _Count]] = {}
 
-    def listed(self, root: Path, legacy: Path | None) -> list[DiscussionListed]:
+    def listed(self, root: Path, legacy: Path | None, client: ClientFolder | None) -> list[DiscussionListed]:
         """All discussions, sorted by id. Raises StorageUnavailable when the root itself cannot be read."""
+        where = _Where(root=root, legacy=legacy, client=client)
         all_files: dict[str, _Files] = {}
-        for seen in _seen(root, legacy):
+        for seen in _seen(where):
             all_files.setdefault(seen.name, _Files()).add(seen)
-        rows = (self._row(root, legacy, name, files) for name, files in all_files.items() if files.kinds)
+        rows = (self._row(where, name, files) for name, files in all_files.items() if files.kinds)
         return sorted(rows, key=lambda row: row.id)
 
     def entry(self, discussion: Discussion) -> DiscussionListed | None:
         """One discussion; None when it has no files. Raises as `listed` does."""
         name, files = discussion.file_name, _Files()
-        for seen in _seen(discussion.root, discussion.legacy):
+        where = _Where(root=discussion.root, legacy=discussion.legacy, client=discussion.client)
+        for seen in _seen(where):
             if seen.name == name:
                 files.add(seen)
         if not files.kinds:
             return None
-        return replace(self._row(discussion.root, discussion.legacy, name, files), id=discussion.id)
+        return replace(self._row(where, name, files), id=discussion.id)
 
-    def _row(self, root: Path, legacy: Path | None, name: str, files: _Files) -> DiscussionListed:
-        ledger = self._ledger(root, name) if "memories" in files.kinds else _Count()
-        summary = _summary(root, name) if "summary" in files.kinds else None
-        records = _records(root, legacy, name) if "records" in files.kinds else _Count()
+    def _row(self, where: _Where, name: str, files: _Files) -> DiscussionListed:
+        ledger = self._ledger(where, name) if "memories" in files.kinds else _Count()
+        summary = _summary(where, name) if "summary" in files.kinds else None
+        records = _records(where, name) if "records" in files.kinds else _Count()
         changed_at = from_epoch(files.changed_at)
         told = [ledger.id, _id_in(summary), records.id]
         return DiscussionListed(
@@ -102,16 +113,18 @@ class DiscussionListing:
             bytes=files.bytes,
         )
 
-    def _ledger(self, root: Path, name: str) -> _Count:
+    def _ledger(self, where: _Where, name: str) -> _Count:
         try:
-            ledger = LedgerFile(root, name)
-            kept = self._counts.get(ledger.path)
+            ledger = LedgerFile(where.root, name, where.client)
+            kept = self._counts.get(ledger.known_as)
             if kept is None or kept[0] != ledger.stamps():
                 read = ledger.read()
                 kept = read.stamps, _count(read.entries)
                 if len(self._counts) >= _MOST_KEPT:
                     self._counts.clear()
-                self._counts[ledger.path] = kept
+                self._counts[ledger.known_as] = kept
+        except KeyUnavailable:  # a list for all keys has those of others too
+            return _Count()
         except StorageUnavailable as exc:
             _log.warning("discussion is listed without its chunk summaries", error=exc.message)
             return _Count()
@@ -130,20 +143,22 @@ def _id_in(entry: Entry | None) -> str | None:
     return id if isinstance(id, str) else None
 
 
-def _summary(root: Path, name: str) -> Entry | None:
+def _summary(where: _Where, name: str) -> Entry | None:
     try:
-        file = found(root, places(name, "summary"))
+        file = found(where.root, places(name, "summary", where.client), where.client)
         entries = file.parsed().entries if file else ()
+    except KeyUnavailable:
+        return None
     except StorageUnavailable as exc:
         _log.warning("discussion is listed without its summary", error=exc.message)
         return None
     return entries[-1] if entries and is_summary(entries[-1].value) else None
 
 
-def _records(root: Path, legacy: Path | None, name: str) -> _Count:
+def _records(where: _Where, name: str) -> _Count:
     """The records of a discussion, read without keeping the database open."""
     try:
-        path = records_file_of(name, root, legacy)
+        path = records_file_of(name, where.root, where.legacy, where.client)
         with storage_errors(path, OSError):
             if identity_of(path) is None:
                 return _Count()
@@ -161,15 +176,17 @@ def _counted(sql: Sql) -> _Count:
     )
 
 
-def _seen(root: Path, legacy: Path | None) -> Iterator[_Seen]:
+def _seen(where: _Where) -> Iterator[_Seen]:
+    root = where.root
     with file_errors("The folder of discussions", "listed"), Folder(root=root, steps=()).open() as folder:
         inside = _entries(folder)
-        yield from _flat(inside)
+        if where.client is None:
+            yield from _flat(inside)
         for entry in inside:
             if entry.is_dir(follow_symlinks=False) and can_be_named(entry.name):
                 yield from _nested(root, entry.name)
-    if legacy is not None:
-        yield from _legacy(legacy)
+    if where.legacy is not None:
+        yield from _legacy(where.legacy)
 
 
 def _flat(entries: list[os.DirEntry[str]]) -> Iterator[_Seen]:

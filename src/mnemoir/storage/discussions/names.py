@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mnemoir.core.discussion_id import encoded_name
-from mnemoir.core.discussions import Discussion
+from mnemoir.core.discussions import ClientFolder, Discussion
 from mnemoir.storage.discussions.places import LOCK, RECORDS_ENDING, Place, all_places, lock_name, owner_of, parted
 from mnemoir.storage.spelled_folders import SpelledNames
 
@@ -17,12 +17,12 @@ class DiscussionNames:
     def __init__(self) -> None:
         self._names = SpelledNames()
 
-    def located(self, root: Path, id: str, legacy: Path | None) -> Discussion:
+    def located(self, root: Path, id: str, legacy: Path | None, client: ClientFolder | None = None) -> Discussion:
         """The discussion with the name of its files.
 
         In a folder that cannot be listed the id keeps its own name; no file in such a folder can be opened anyway.
         """
-        discussion = Discussion(root=root, id=id, legacy=legacy)
+        discussion = Discussion(root=root, id=id, legacy=legacy, client=client)
         try:
             name = self._names.of(
                 root,

@@ -2,14 +2,18 @@
 
 The directory of a user's discussions mixes three layouts. WilmerAI keeps the files of a discussion in a folder of its
 name since 2026, and kept them flat in 2025, except the databases, which were then beside its configuration. New files
-are flat, under the names in its documentation. Existing files are used where they are.
+are flat, under the names in its documentation. Existing files are used where they are. In the folder of a client's
+key there are only folders of discussions.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
+from mnemoir.core.atomic_file import Stamp
+from mnemoir.core.discussions import ClientFolder, Discussion
+from mnemoir.storage.discussions.client_keys import sealed, unsealed
 from mnemoir.storage.discussions.ledger_lines import Entry, LedgerText, array_of, lines_of, parse
 from mnemoir.storage.files.stored_file import StoredFile
 from mnemoir.storage.files.workspace import Folder
@@ -28,6 +32,7 @@ _NESTED: Final[dict[str, Kind]] = {
     "state_document.bak": "other",
     "context_compactor_old.json": "other",
     "context_compactor_oldest.json": "other",
+    "stale.jsonl": "stale",
 }
 # in the order of the search; the last of a kind is the name of a new file
 _FLAT: Final[dict[str, Kind]] = {
@@ -56,15 +61,18 @@ class Place:
         return root.joinpath(*self.steps, self.file)
 
 
-def places(name: str, kind: Kind) -> list[Place]:
-    """The places of a file of that kind, in order of precedence."""
+def places(name: str, kind: Kind, client: ClientFolder | None = None) -> list[Place]:
+    """The places of a file of that kind, in order of precedence; in the folder of a client's key there is one."""
     nested = [Place(steps=(name,), file=file) for file, found in _NESTED.items() if found == kind]
+    if client is not None:
+        return nested
     return nested + [Place(file=name + ending) for ending, found in _FLAT.items() if found == kind]
 
 
-def all_places(name: str) -> list[Place]:
+def all_places(name: str, client: ClientFolder | None = None) -> list[Place]:
     """Every file that may be the discussion's, without companion files."""
-    return [Place(steps=(name,), file=file) for file in _NESTED] + [Place(file=name + ending) for ending in _FLAT]
+    nested = [Place(steps=(name,), file=file) for file in _NESTED]
+    return nested if client is not None else nested + [Place(file=name + ending) for ending in _FLAT]
 
 
 def lock_name(name: str) -> str:
@@ -76,6 +84,11 @@ def parted(file: str) -> tuple[str, str]:
     """The name of a file without the ending of a companion file, and that ending; "" for none."""
     companion = next((ending for ending in COMPANIONS if file.endswith(ending)), "")
     return file.removesuffix(companion), companion
+
+
+def of_kinds(*wanted: Kind) -> list[str]:
+    """The names that files of these kinds have in a discussion's folder."""
+    return [file for file, kind in _NESTED.items() if kind in wanted]
 
 
 def kind_in_folder(file: str) -> Kind | None:
@@ -91,15 +104,42 @@ def owner_of(file: str) -> tuple[str, Kind] | None:
     return None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedFile(StoredFile):
-    """One file of a discussion, which may hold entries of a ledger."""
+    """One file of a discussion, which may hold entries of a ledger; encrypted by `secret`, if there is one."""
 
-    __slots__ = ()
+    secret: bytes | None = field(default=None, repr=False)
 
     @property
     def is_array(self) -> bool:
         """True when its name requires an array; a file of any other name may hold lines or an array."""
         return self.file.endswith(".json")
+
+    @property
+    def grows(self) -> bool:
+        """True when lines may be appended to it; an encrypted file is only replaced as a whole."""
+        return self.secret is None and not self.is_array
+
+    def read(self) -> tuple[bytes, Stamp] | None:
+        """Its bytes, decrypted, and their stamp; None without a file. Raises KeyUnavailable."""
+        read = self.raw()
+        return None if read is None else (unsealed(read[0], self.secret, self.name), read[1])
+
+    def raw(self) -> tuple[bytes, Stamp] | None:
+        """Its bytes as they are stored, and their stamp; None without a file."""
+        return StoredFile.read(self)
+
+    def replace(
+        self,
+        content: bytes,
+        *,
+        over: Stamp | Literal["any"] | None = "any",
+        makes_folder: bool = True,
+        announce: Callable[[Stamp], None] = lambda stamp: None,
+    ) -> Stamp:
+        """See StoredFile; the content is encrypted."""
+        stored = content if self.secret is None else sealed(content, self.secret)
+        return StoredFile.replace(self, stored, over=over, makes_folder=makes_folder, announce=announce)
 
     def parsed(self) -> LedgerText:
         """Its entries; none without a file."""
@@ -117,17 +157,25 @@ class PlacedFile(StoredFile):
             return array_of(entries) if as_array else lines_of(entries)
 
 
-def placed(root: Path, place: Place) -> PlacedFile:
+def placed(root: Path, place: Place, client: ClientFolder | None = None) -> PlacedFile:
     """The file at a place; it need not exist."""
-    return PlacedFile(folder=Folder(root=root, steps=place.steps), file=place.file)
+    secret = None if client is None else client.secret
+    return PlacedFile(folder=Folder(root=root, steps=place.steps), file=place.file, secret=secret)
 
 
-def found(root: Path, places: Sequence[Place]) -> PlacedFile | None:
+def found(root: Path, places: Sequence[Place], client: ClientFolder | None = None) -> PlacedFile | None:
     """The first file that exists; None when none does."""
-    files = (placed(root, place) for place in places)
+    files = (placed(root, place, client) for place in places)
     return next((file for file in files if file.is_there()), None)
 
 
-def found_or_new(root: Path, places: Sequence[Place]) -> PlacedFile:
-    """The first file that exists, else the file at the last place."""
-    return found(root, places) or placed(root, places[-1])
+def file_of(discussion: Discussion, kind: Kind) -> PlacedFile | None:
+    """The discussion's file of that kind; None when there is none."""
+    client = discussion.client
+    return found(discussion.root, places(discussion.file_name, kind, client), client)
+
+
+def new_file_of(discussion: Discussion, kind: Kind) -> PlacedFile:
+    """The file of that kind that is to be made where there is none."""
+    client = discussion.client
+    return placed(discussion.root, places(discussion.file_name, kind, client)[-1], client)

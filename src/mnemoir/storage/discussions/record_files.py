@@ -19,7 +19,7 @@ from typing import TypeVar
 import apsw
 
 from mnemoir.core.atomic_file import replacing, sync_folder
-from mnemoir.core.discussions import Discussion
+from mnemoir.core.discussions import ClientFolder, Discussion
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.discussions.places import places
 from mnemoir.storage.discussions.record_schema import blank, is_complete, prepare, see_new_tables, stand_in
@@ -40,12 +40,12 @@ _NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 def records_file(discussion: Discussion) -> Path:
     """The existing file, else the one to create. Raises StorageUnavailable. Only roots may be links."""
-    return records_file_of(discussion.file_name, discussion.root, discussion.legacy)
+    return records_file_of(discussion.file_name, discussion.root, discussion.legacy, discussion.client)
 
 
-def records_file_of(name: str, root: Path, legacy: Path | None) -> Path:
+def records_file_of(name: str, root: Path, legacy: Path | None, client: ClientFolder | None = None) -> Path:
     """The same for the discussion whose files have that name."""
-    candidates = places(name, "records")
+    candidates = places(name, "records", client)
     files = [place.below(real(root)) for place in candidates]
     new = files[-1]
     if legacy is not None:

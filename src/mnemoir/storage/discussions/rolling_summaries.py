@@ -10,7 +10,7 @@ from mnemoir.core.discussions import Discussion, RollingSummary
 from mnemoir.ports.discussions import RollingSummaries
 from mnemoir.storage.discussions.ledger_entries import is_summary, naming
 from mnemoir.storage.discussions.ledger_lines import Entry
-from mnemoir.storage.discussions.places import PlacedFile, found, found_or_new, placed, places
+from mnemoir.storage.discussions.places import PlacedFile, file_of, new_file_of, placed, places
 from mnemoir.storage.file_lock import folder_locked
 from mnemoir.storage.files.workspace import existing
 
@@ -32,13 +32,13 @@ class FileRollingSummaries:
 
 
 def _load(discussion: Discussion) -> RollingSummary | None:
-    file = found(discussion.root, places(discussion.file_name, "summary"))
+    file = file_of(discussion, "summary")
     entries = file.parsed().entries if file else ()
     return _summary(entries[-1].value) if entries and is_summary(entries[-1].value) else None
 
 
 def _save(discussion: Discussion, summary: RollingSummary) -> None:
-    file = found_or_new(discussion.root, places(discussion.file_name, "summary"))
+    file = file_of(discussion, "summary") or new_file_of(discussion, "summary")
     with file.opened("written", create=True) as folder, folder_locked(existing(folder)):
         file.change(lambda content: _changed(file, content, discussion, summary))
 
@@ -51,7 +51,7 @@ def _changed(file: PlacedFile, content: bytes, discussion: Discussion, summary: 
 
 
 def _remove(discussion: Discussion) -> None:
-    for place in places(discussion.file_name, "summary"):
+    for place in places(discussion.file_name, "summary", discussion.client):
         placed(discussion.root, place).remove()
 
 

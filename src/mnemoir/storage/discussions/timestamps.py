@@ -15,7 +15,7 @@ from typing import Any
 from mnemoir.core.discussions import Discussion
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.ports.node_services import Timestamps
-from mnemoir.storage.discussions.places import PlacedFile, found, placed, places
+from mnemoir.storage.discussions.places import PlacedFile, file_of, placed, places
 
 
 class FileTimestamps:
@@ -62,8 +62,8 @@ def _merged(members: Mapping[str, Any], before: Mapping[str, str], after: Mappin
 
 def _file(discussion: Discussion) -> PlacedFile:
     """The existing file, or the one to create."""
-    candidates = places(discussion.file_name, "times")
-    return found(discussion.root, candidates) or placed(discussion.root, candidates[0])
+    first, *_ = places(discussion.file_name, "times", discussion.client)
+    return file_of(discussion, "times") or placed(discussion.root, first, discussion.client)
 
 
 _: type[Timestamps] = FileTimestamps  # checked, never run

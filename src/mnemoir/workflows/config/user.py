@@ -51,6 +51,9 @@ class UserSettings(ConfigModel):
     discussion_directory: Line = Field(
         "", alias="discussionDirectory", description="Where the files of discussions are kept."
     )
+    encrypts_discussions: Flag = Field(
+        False, alias="encryptUsingApiKey", description="Encrypt discussions by the key that the client sends."
+    )
     lock_directory: Line = Field("", alias="sqlLiteDirectory", description="Where the database of locks is kept.")
     uses_wikipedia: Flag = Field(False, alias="useOfflineWikiApi", description="Ask the offline Wikipedia service.")
     wikipedia_host: Line = Field("127.0.0.1", alias="offlineWikiApiHost", description="Its host.")

@@ -27,10 +27,10 @@ const TEXT = 'mn_live_n1n1n1n1_secret';
 /** The server with these keys; what was sent to it, by route. */
 function keeps(...keys: ApiKey[]) {
   const sent: Record<string, unknown> = {};
-  const made = (key: Partial<ApiKey>) => {
+  const made = (key: Partial<ApiKey>, more: object = {}) => {
     const record = { ...KEY, id: 'n1n1n1n1', ...key };
     keys.push(record);
-    return HttpResponse.json({ ...record, key: TEXT }, { status: 201 });
+    return HttpResponse.json({ ...record, key: TEXT, ...more }, { status: 201 });
   };
   server.use(
     http.get('*/api/keys', () => HttpResponse.json({ results: keys, next: null })),
@@ -43,7 +43,7 @@ function keeps(...keys: ApiKey[]) {
     }),
     http.post('*/api/keys/:id/rotate', async ({ request, params }) => {
       sent.rotated = [params.id, await request.json()];
-      return made({});
+      return made({}, { warning: 'Keep the former key until they have the new one.' });
     }),
     http.delete('*/api/keys/:id', ({ params }) => {
       sent.revoked = params.id;
@@ -157,6 +157,7 @@ test('a rotated key goes on for the hours that were chosen', async () => {
   await userEvent.type(hours, '2');
   await userEvent.click(screen.getByRole('button', { name: 'Rotate' }));
   expect(await screen.findByText(TEXT)).toBeVisible();
+  expect(screen.getByText(/Keep the former key until they have the new one/)).toBeVisible();
   expect(sent.rotated).toEqual(['k1k1k1k1', { overlap_h: 2 }]);
 });
 

@@ -5562,6 +5562,50 @@ export interface components {
             measured_at: string | null;
         };
         /**
+         * RotatedKey
+         * @description The same in the place of another; `warning` tells what its discussions need, null for nothing.
+         */
+        RotatedKey: {
+            /** Id */
+            id: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "read" | "write" | "admin" | "operator";
+            /** Tenant */
+            tenant: string;
+            /** Projects */
+            projects: string[] | null;
+            /** User */
+            user: string | null;
+            /** Configs */
+            configs: string[] | null;
+            /** Label */
+            label: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "valid" | "expired" | "revoked";
+            /** Created At */
+            created_at: string;
+            /** Created By */
+            created_by: string;
+            /** Expires At */
+            expires_at: string | null;
+            /** Revoked At */
+            revoked_at: string | null;
+            /** Replaced By */
+            replaced_by: string | null;
+            /** Last Used At */
+            last_used_at: string | null;
+            /** Key */
+            key: string;
+            /** Warning */
+            warning: string | null;
+        };
+        /**
          * RunCommand
          * @description A request as a command line; `left_out` lists the parts of the original request that it lacks.
          */
@@ -8530,7 +8574,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NewKey"];
+                    "application/json": components["schemas"]["RotatedKey"];
                 };
             };
             /** @description An error, with its code */

@@ -21,10 +21,11 @@ export function RotateDialog({ apiKey, isOwn, onClose }: RotateDialogProps) {
   const rotate = useRotateKey();
   const isHours = typeof hours === 'number' && hours >= 0 && hours <= MOST_HOURS;
   const ownNote = 'This page goes on with the former key until that ends. Enter the new one in Settings.';
+  const note = [isOwn ? ownNote : '', rotate.data?.warning ?? ''].filter(Boolean).join(' ');
   return (
     <SecretDialog title={rotate.data ? 'The new key' : 'Rotate the key'} isMade={rotate.isSuccess} onClose={onClose}>
       {rotate.data ? (
-        <ShownKey made={rotate.data} {...(isOwn && { note: ownNote })} onClose={onClose} />
+        <ShownKey made={rotate.data} {...(note && { note })} onClose={onClose} />
       ) : (
         <form
           onSubmit={event => {

@@ -1,0 +1,89 @@
+"""The format's own encryption: files in a folder for each client's key, and encrypted by it if the user wants that.
+
+The folder is named by the first 16 hex digits of the key's SHA-256. A file is one Fernet token; its key comes of the
+client's key by PBKDF2 with a salt of the config user's name, so that a key opens nothing of another user's. A file
+that is no token is read as it is, and becomes one when it is next written. Databases of records stay plain.
+"""
+
+import asyncio
+import hashlib
+import re
+from base64 import urlsafe_b64encode
+from collections import OrderedDict
+
+from cryptography.fernet import Fernet, InvalidToken
+
+from mnemoir.core.discussions import ClientFolder
+from mnemoir.core.errors import KeyUnavailable
+
+_ROUNDS = 100_000
+_FOLDER_DIGITS = 16
+_FOLDER = re.compile(r"[0-9a-f]{16}")
+_TOKEN = re.compile(rb"gAAAA[A-Za-z0-9_-]")  # version and time of a token, base64url; no JSON begins like it
+_MOST_KEPT = 256  # derived keys, about 200 bytes each
+
+
+class ClientKeyRing:
+    """Keys of files, derived of clients' keys one at a time; those used last are kept in memory."""
+
+    def __init__(self, most_kept: int = _MOST_KEPT) -> None:
+        self._most_kept = most_kept
+        self._kept: OrderedDict[bytes, bytes] = OrderedDict()
+        self._deriving = asyncio.Lock()  # 30 ms of a processor each: many wrong keys must not take all threads
+
+    async def folder(self, client_key: str, user: str | None) -> ClientFolder:
+        """The folder of a client's key; its files are plain without the name of a `user`."""
+        name = folder_name(client_key)
+        return ClientFolder(name=name, secret=None if user is None else await self._secret(client_key, user))
+
+    async def _secret(self, client_key: str, user: str) -> bytes:
+        known_as = hashlib.sha256(f"{len(user)} {user} {client_key}".encode("utf-8", "surrogatepass")).digest()
+        async with self._deriving:
+            kept = self._kept.pop(known_as, None)
+            secret = await asyncio.to_thread(derived, client_key, user) if kept is None else kept
+            self._kept[known_as] = secret
+            while len(self._kept) > self._most_kept:
+                self._kept.popitem(last=False)
+        return secret
+
+
+def folder_name(client_key: str) -> str:
+    """The name of the folder of a client's key."""
+    return hashlib.sha256(client_key.encode("utf-8", "surrogatepass")).hexdigest()[:_FOLDER_DIGITS]
+
+
+def is_folder_name(name: str) -> bool:
+    """True for a name that the folder of a client's key may have."""
+    return _FOLDER.fullmatch(name) is not None
+
+
+def derived(client_key: str, user: str) -> bytes:
+    """The Fernet key of a client's key for a config user. Blocks for about 30 ms."""
+    salt = f"WilmerAI-v1-{hashlib.sha256(user.encode()).hexdigest()}".encode()
+    key = client_key.encode("utf-8", "surrogatepass")
+    return urlsafe_b64encode(hashlib.pbkdf2_hmac("sha256", key, salt, _ROUNDS))
+
+
+def sealed(content: bytes, secret: bytes) -> bytes:
+    """The content as one token."""
+    return Fernet(secret).encrypt(content)
+
+
+def unsealed(content: bytes, secret: bytes | None, name: str) -> bytes:
+    """The content of a file called `name`; one that is no token is returned as it is. Raises KeyUnavailable."""
+    token = content.strip()
+    if _TOKEN.match(token) is None:
+        return content
+    if secret is None:
+        raise KeyUnavailable(
+            f"{name} is encrypted by a client's key. Send that key, and have encryptUsingApiKey true in the file of "
+            "the config user."
+        )
+    try:
+        return Fernet(secret).decrypt(token)
+    except InvalidToken as exc:
+        raise KeyUnavailable(
+            f"{name} cannot be decrypted: it was encrypted by another key, or for another config user (also one "
+            "whose name is spelled differently), or it is damaged. Nothing was changed. Send the key that it was "
+            "written with, or put a backup in its place."
+        ) from exc
