@@ -14,8 +14,8 @@ from mnemoir.server.sessions import signed_in_of
 from mnemoir.server.sign_in.shapes import address_of, person_json, session_begun
 
 
-async def open_invitation(request: Request, site: Site, token: str) -> Invitation:
-    """The invitation with that token. Raises NotFound, and RateLimited after too many wrong tokens."""
+async def open_invitation(request: Request, site: Site, token: str | bytes) -> Invitation:
+    """The invitation with that token, or hash of it. Raises NotFound, and RateLimited after too many wrong tokens."""
     limits = site.guard.rate_limits
     limits.try_sign_in(request.scope, "")
     found = await asyncio.to_thread(site.parts.access.users.invitation, token)

@@ -426,7 +426,8 @@ export interface paths {
         /** Send the browser to an identity provider to sign in */
         get: operations["start_api_auth_oidc__provider__start_get"];
         put?: never;
-        post?: never;
+        /** The address of an identity provider to sign in at, also to join by an invitation */
+        post: operations["start_with_invitation_api_auth_oidc__provider__start_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5995,6 +5996,14 @@ export interface components {
             when: string | null;
         };
         /**
+         * Started
+         * @description The address at which the browser signs in. The cookie by which it is known again comes with this answer.
+         */
+        Started: {
+            /** Url */
+            url: string;
+        };
+        /**
          * Status
          * @description The status of the server. `storage_problem` says why stored memories cannot be read, "" when they can.
          *
@@ -7277,13 +7286,11 @@ export interface components {
         };
         /**
          * FinishBody
-         * @description The state of a sign-in whose browser came back, and the token of an invitation that is open in it, if any.
+         * @description The state of a sign-in whose browser came back.
          */
         FinishBody: {
             /** State */
             state: string;
-            /** Invitation */
-            invitation?: string | null;
         };
         /**
          * HeadBody
@@ -7855,6 +7862,16 @@ export interface components {
             piiMessages?: ("off" | "tag" | "redact" | "block") | null;
             /** Piimodels */
             piiModels?: ("off" | "tag" | "redact" | "block") | null;
+        };
+        /**
+         * StartBody
+         * @description The path of the page to come to in the end, and the token of an invitation by which somebody joins, if any.
+         */
+        StartBody: {
+            /** To */
+            to?: string;
+            /** Invitation */
+            invitation?: string | null;
         };
         /**
          * SummaryBody
@@ -8943,6 +8960,41 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    start_with_invitation_api_auth_oidc__provider__start_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                provider: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Started"];
+                };
             };
             /** @description An error, with its code */
             default: {

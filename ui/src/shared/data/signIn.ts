@@ -41,6 +41,23 @@ export function addressOfIssuer(id: string): string {
   return `${serverUrl}/api/auth/oidc/${encodeURIComponent(id)}/start?to=${encodeURIComponent(to)}`;
 }
 
+interface Providing {
+  id: string;
+  token: string;
+}
+
+/** Leaves for an identity provider, to come back as whom the invitation with that token makes. */
+export function useJoinWithIssuer() {
+  return useMutation({
+    mutationFn: async ({ id, token }: Providing) => {
+      const params = { path: { provider: id } };
+      const body = { to: '/', invitation: token };
+      return (await unwrap(client.POST('/api/auth/oidc/{provider}/start', { params, body }))).url;
+    },
+    onSuccess: url => window.location.assign(url),
+  });
+}
+
 /** Ends the session of this browser, and begins anew without anything that was read. */
 export function useSignOut() {
   return useMutation({
