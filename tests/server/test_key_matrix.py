@@ -29,7 +29,7 @@ ANY, READ, WRITE, ADMIN, MANAGE, SERVER = "any", "read", "write", "admin", "mana
 MATRIX = {
     ANY: """
         GET /api/me /api/me/sessions /api/me/passkeys /api/usage
-        POST /api/me/recovery-codes /api/me/passkeys /api/me/passkeys/options
+        POST /api/me/recovery-codes /api/me/passkeys /api/me/passkeys/options /api/me/confirm
         PUT /api/me/password
         DELETE /api/me/sessions/{session_id} /api/me/passkeys/{passkey_id}
     """,

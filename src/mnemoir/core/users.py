@@ -86,7 +86,10 @@ class Invitation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """A sign-in of a user in one browser, whose `agent` it named. Times are in UTC."""
+    """A sign-in of a user in one browser, whose `agent` it named. Times are in UTC.
+
+    `confirmed_at` is when its user last showed who they are.
+    """
 
     id: str
     user: str
@@ -94,6 +97,7 @@ class Session:
     last_seen_at: datetime
     agent: str
     address: str
+    confirmed_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ from mnemoir.settings import Settings
 from mnemoir.storage.sql.sessions import SqlSessions
 from mnemoir.storage.sql.users import SqlUsers
 
+FRESH_FOR = timedelta(minutes=10)
 _MOST_KNOWN = 10_000
 _NOTED_EVERY = timedelta(minutes=1)
 _LONGEST_AGENT = 300
@@ -65,6 +66,7 @@ class Sessions:
             last_seen_at=now,
             agent=agent[:_LONGEST_AGENT],
             address=address,
+            confirmed_at=now,
         )
         self._stored.begin(
             session,
@@ -100,6 +102,16 @@ class Sessions:
                 self._known[hashed] = found, now + _NOTED_EVERY
                 self._keys.soon(partial(self._stored.note_use, session, now))
         return found
+
+    def is_fresh(self, session: Session) -> bool:
+        """Whether its user showed within ten minutes who they are."""
+        return self._clock() < session.confirmed_at + FRESH_FOR
+
+    def confirm(self, signed_in: SignedIn) -> None:
+        """Note that a user has just shown who they are."""
+        session, user = signed_in.session, signed_in.user
+        note = self._keys.note("sessions.confirm", user.grant.tenant, user.id)
+        self._stored.confirm(session.id, self._clock(), note)
 
     def listed(self, user_id: str) -> Sequence[Session]:
         """The sessions of a user that go on, newest first."""

@@ -54,6 +54,17 @@ def wrong_sign_in(request: Request, site: Site) -> Unauthorized:
     return Unauthorized("The name or what goes with it is wrong, or this user may not sign in.", code="wrong_sign_in")
 
 
+def whoever_confirmed(request: Request, site: Site) -> SignedIn:
+    """The user of this request, who showed within ten minutes who they are. Raises Forbidden."""
+    me = whoever_signed_in(request)
+    if not site.parts.access.sessions.is_fresh(me.session):
+        raise Forbidden(
+            "Show again who you are: POST /api/me/confirm takes your password or a passkey; or sign in again.",
+            code="confirmation_needed",
+        )
+    return me
+
+
 def whoever_signed_in(request: Request) -> SignedIn:
     """The user of this request. Raises Forbidden for a caller with a key, or without any."""
     signed_in = signed_in_of(request.scope)

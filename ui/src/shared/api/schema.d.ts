@@ -571,6 +571,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/me/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Show again who you are, as some changes want it */
+        post: operations["confirm_api_me_confirm_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/me/recovery-codes": {
         parameters: {
             query?: never;
@@ -7137,6 +7154,15 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * ConfirmBody
+         * @description Your password, or the answer of one of your passkeys to a question of /api/auth/passkey/options.
+         */
+        ConfirmBody: {
+            /** Password */
+            password?: string | null;
+            passkey?: components["schemas"]["AnswerBody"] | null;
+        };
+        /**
          * ConversationBody
          * @description `POST /api/conversations`.
          */
@@ -7485,11 +7511,11 @@ export interface components {
         };
         /**
          * NewPasswordBody
-         * @description The password of now, and the one that takes its place. `old` is left out where there is none yet.
+         * @description The new password. `old`, the one of now, takes the place of a sign-in within the last ten minutes.
          */
         NewPasswordBody: {
             /** Old */
-            old?: string;
+            old?: string | null;
             /** New */
             new: string;
         };
@@ -9265,6 +9291,37 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewPasswordBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    confirm_api_me_confirm_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConfirmBody"];
             };
         };
         responses: {

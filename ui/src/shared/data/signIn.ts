@@ -31,8 +31,12 @@ export function usePasskey(onAccepted: () => void) {
 }
 
 async function byPasskey() {
-  const body = await signWithPasskey(await unwrap(client.POST('/api/auth/passkey/options')));
-  return unwrap(client.POST('/api/auth/passkey', { body }));
+  return unwrap(client.POST('/api/auth/passkey', { body: await signedByPasskey() }));
+}
+
+/** A question of the server's, signed by a passkey of this device or browser. */
+export async function signedByPasskey() {
+  return signWithPasskey(await unwrap(client.POST('/api/auth/passkey/options')));
 }
 
 /** The address at which an identity provider is asked, to come back to the page of now. */
