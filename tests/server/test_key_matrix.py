@@ -90,7 +90,7 @@ MATRIX = {
     MANAGE: """
         GET /api/keys /api/tenants /api/audit /api/model/found
         GET /api/users /api/users/memory /api/invitations /api/auth/clients
-        POST /api/invitations /api/users/{user_id}/reset
+        POST /api/invitations /api/users/{user_id}/reset /api/users/{user_id}/adopt
         PATCH /api/users/{user_id}
         DELETE /api/users/{user_id} /api/invitations/{invitation_id}
         POST /api/keys /api/keys/{key_id}/rotate /api/model/test /api/model/list

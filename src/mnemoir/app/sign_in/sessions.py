@@ -16,7 +16,7 @@ from mnemoir.app.api_keys import ApiKeys
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import NotFound
 from mnemoir.core.scope import Principal
-from mnemoir.core.users import Session, User, new_id, new_token, token_hash
+from mnemoir.core.users import Session, User, new_id, new_terminal_token, new_token, token_hash
 from mnemoir.settings import Settings
 from mnemoir.storage.sql.sessions import SqlSessions
 from mnemoir.storage.sql.users import SqlUsers
@@ -56,9 +56,9 @@ class Sessions:
             self._installation = hmac.digest(self._keys.pepper, b"installation", "sha256")[:4].hex()
         return self._installation
 
-    def begin(self, user: User, *, how: str, agent: str, address: str) -> str:
+    def begin(self, user: User, *, how: str, agent: str, address: str, is_terminal: bool = False) -> str:
         """Begin a session of a user, who showed who they are by `how`; its token, which is kept nowhere."""
-        token, now = new_token(), self._clock()
+        token, now = new_terminal_token() if is_terminal else new_token(), self._clock()
         session = Session(
             id=new_id("s"),
             user=user.id,

@@ -8,7 +8,7 @@ from fastapi import Request
 from mnemoir.app.sign_in.memory_users import has_something
 from mnemoir.app.sign_in.sessions import SignedIn
 from mnemoir.core.errors import Conflict, Forbidden, Unauthorized
-from mnemoir.core.users import Invitation, User
+from mnemoir.core.users import Invitation, User, called, password
 from mnemoir.server.rest import Answer, Site
 from mnemoir.server.sessions import signed_in_of
 from mnemoir.server.sign_in.shapes import address_of, person_json, session_begun
@@ -33,15 +33,33 @@ async def check_memories(site: Site, tenant: str, name: str) -> None:
         )
 
 
+async def of_password(request: Request, site: Site, typed: str, said: str) -> User:
+    """The user of that name and password. Raises Unauthorized, and RateLimited after too many tries."""
+    users, passwords, name = site.parts.access.users, site.parts.access.passwords, called(typed)
+    site.guard.rate_limits.try_sign_in(request.scope, name)
+    user, hash = await asyncio.to_thread(users.with_hash, typed) or (None, None)
+    is_right = await passwords.is_right(said, hash)
+    if user is None or hash is None or not is_right:
+        raise wrong_sign_in(request, site)
+    if passwords.is_outdated(hash):
+        await asyncio.to_thread(users.rehash, user, hash, await passwords.hash(password(said)))
+    return user
+
+
+async def check_may_sign_in(request: Request, site: Site, user: User) -> None:
+    """Raise Unauthorized for a user who is disabled, or whose tenant is suspended."""
+    if user.disabled_at is not None or await asyncio.to_thread(
+        site.parts.access.api_keys.is_suspended, user.grant.tenant
+    ):
+        raise wrong_sign_in(request, site)
+
+
 async def signed_in(request: Request, site: Site, user: User, how: str, name: str, **more: Any) -> Answer[Any]:
     """Begin a session of a user who showed who they are by `how`. Raises Unauthorized for one who may not sign in.
 
     `name` is the one that the try was counted for, and `more` is told besides.
     """
-    if user.disabled_at is not None or await asyncio.to_thread(
-        site.parts.access.api_keys.is_suspended, user.grant.tenant
-    ):
-        raise wrong_sign_in(request, site)
+    await check_may_sign_in(request, site, user)
     csrf, headers = await asyncio.to_thread(session_begun, request, site, user, how)
     site.guard.rate_limits.has_signed_in(request.scope, name)
     return Answer({"user": person_json(user), "csrf": csrf} | more, headers=headers)

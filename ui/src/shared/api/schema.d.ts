@@ -357,7 +357,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End the session of this browser */
+        /** End the session of this browser or terminal */
         post: operations["sign_out_api_auth_sign_out_post"];
         delete?: never;
         options?: never;
@@ -410,6 +410,23 @@ export interface paths {
         put?: never;
         /** Print a code for the first admin in the terminal of the server */
         post: operations["first_code_api_auth_first_code_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/terminal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sign in on the command line by name and password */
+        post: operations["by_terminal_api_auth_terminal_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6088,6 +6105,15 @@ export interface components {
             };
         };
         /**
+         * TerminalAnswer
+         * @description A sign-in whose `token` is sent as `Authorization: Bearer`; it is in this answer and nowhere else.
+         */
+        TerminalAnswer: {
+            user: components["schemas"]["Person"];
+            /** Token */
+            token: string;
+        };
+        /**
          * TextPartAnswer
          * @description A text in a list of parts.
          */
@@ -8953,6 +8979,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CodePrinted"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    by_terminal_api_auth_terminal_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TerminalAnswer"];
                 };
             };
             /** @description An error, with its code */
