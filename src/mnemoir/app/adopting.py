@@ -63,9 +63,7 @@ class Adoption:
             await self._holds.refuse(Scope(tenant=tenant, project="", user=name))
         projects = await self._everybody.projects_of(tenant, given)
         mine = user.grant.projects
-        scopes = [
-            Scope(tenant=tenant, project=name, user=given) for name in projects if mine is None or name in mine
-        ]
+        scopes = [Scope(tenant=tenant, project=name, user=given) for name in projects if mine is None or name in mine]
         for scope in scopes:
             if await self._background.waiting(queue_of(scope), limit=1):
                 raise Conflict(

@@ -23,8 +23,8 @@ from mnemoir.conversations.users import OwnConversations, remove_if_old
 from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.clock import utc_now
 from mnemoir.core.conversations import naive_utc
-from mnemoir.core.errors import Conflict, NotSupported
 from mnemoir.core.discussion_id import encoded_name, is_encoded
+from mnemoir.core.errors import Conflict, NotSupported
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.scope import DEFAULT_TENANT, Scope
 from mnemoir.ports.memory_kinds import Ageing
@@ -205,7 +205,7 @@ class Conversations:
             self._catalogue.note(new)
 
     def _moved(self, old: Path, new: Path) -> bool:
-        if new.exists():
+        if new.exists() and not self._removed_empty(new):
             raise Conflict(
                 f"There are conversations of {new.name[:80]!r} already, so nothing was moved.", code="memories_exist"
             )

@@ -11,8 +11,8 @@ from time import monotonic
 from typing import Any, Protocol, TypeVar
 
 from mnemoir.app import remembering
-from mnemoir.app.adopting import Adoption
 from mnemoir.app.access import Access, open_access
+from mnemoir.app.adopting import Adoption
 from mnemoir.app.chat_memory import chat_memory, open_memory_service, points_here
 from mnemoir.app.client_embedding import ClientEmbedding
 from mnemoir.app.connecting import ModelConnection, open_model

@@ -142,7 +142,7 @@ def adopt(
     data_dir: DataDir = None,
     as_json: Json = False,
 ) -> None:
-    """Give what is kept under a memory user to somebody who has nothing yet, such as what was said before they joined.
+    """Give what is kept under a memory user to somebody who has nothing yet: what was said before they joined.
 
     A running server is asked to do it, with an admin's key or login.
     """

@@ -77,7 +77,7 @@ class People:
                 return False
             if _is_true(taken, "has_rows"):
                 raise Conflict(
-                    f"There are memories of {user[:80]!r} in the project {scope.project!r} already, so none were moved.",
+                    f"There are memories of {user[:80]!r} in the project {scope.project!r} already, so none move.",
                     code="memories_exist",
                 )
             if given.row(_QUERIES["has_key"]) is not None:

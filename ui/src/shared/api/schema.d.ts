@@ -760,6 +760,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/users/{user_id}/adopt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give what is kept under a memory user to a user who has nothing yet */
+        post: operations["adopt_api_users__user_id__adopt_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/subjects/{user_id}/export": {
         parameters: {
             query?: never;
@@ -2699,6 +2716,20 @@ export interface components {
         AddedMessages: {
             /** Results */
             results: components["schemas"]["MessageAnswer"][];
+        };
+        /**
+         * AdoptAnswer
+         * @description The projects in which memories were given to the user, and those in which conversations were.
+         */
+        AdoptAnswer: {
+            /** From User */
+            from_user: string;
+            /** To User */
+            to_user: string | null;
+            /** Memories */
+            memories: string[];
+            /** Conversations */
+            conversations: string[];
         };
         /**
          * AllForgottenAnswer
@@ -7031,6 +7062,14 @@ export interface components {
             origin?: "person" | null;
         };
         /**
+         * AdoptBody
+         * @description The memory user whose memories and conversations are given; without one, that of callers who name none.
+         */
+        AdoptBody: {
+            /** From User */
+            from_user?: string | null;
+        };
+        /**
          * AnswerBody
          * @description The id of the question, and the browser's answer: its `PublicKeyCredential` as JSON.
          */
@@ -9727,6 +9766,41 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    adopt_api_users__user_id__adopt_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdoptBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdoptAnswer"];
+                };
             };
             /** @description An error, with its code */
             default: {
