@@ -15,7 +15,7 @@ async def asked(page: Page, path: str) -> Any:
     return await page.evaluate("async (path) => (await fetch(path)).json()", path)
 
 
-async def test_a_person_comes_back_signed_in_with_the_invitation_that_was_open(
+async def test_a_person_who_is_invited_joins_with_the_provider(
     start_site: StartSite, open_window: OpenWindow
 ) -> None:
     async with ScriptedIssuer() as issuer:
@@ -28,9 +28,9 @@ async def test_a_person_comes_back_signed_in_with_the_invitation_that_was_open(
         await expect(page.get_by_role("link", name="Back to Mnemoir")).to_be_visible()
         assert "code" not in page.url
         token = invited(Server(app=None, parts=site.parts), memory_user="household")  # type: ignore[arg-type]
-        await page.evaluate("(token) => sessionStorage.setItem('mnemoir.invitation', token)", token)
-        await page.goto(f"{window.url}/api/auth/oidc/home/start?to=/memories")
-        await page.wait_for_url(f"{window.url}/memories")
+        await page.goto(f"{window.url}/join#{token}")
+        await page.get_by_role("button", name="Join with Home").click()
+        await page.wait_for_url(f"{window.url}/")
         me = await asked(page, "/api/auth")
         assert (me["user"]["name"], me["user"]["memory_user"]) == ("mira", "household")
         assert await page.evaluate("sessionStorage.length") == 0

@@ -95,3 +95,15 @@ def test_links_name_the_address_of_the_settings(mnemoir, tmp_path) -> None:
 def test_what_cannot_be_is_refused_in_one_line(mnemoir, arguments, said, code) -> None:
     done = mnemoir("users", *arguments)
     assert (done.returncode, done.stdout, said in done.stderr, done.stderr.count("\n")) == (code, "", True, 1)
+
+
+def test_what_was_said_before_anybody_joined_is_given_to_a_person(mnemoir, tmp_path) -> None:
+    assert mnemoir("memories", "add", "I row.", "--verbatim").returncode == 0
+    with ServerProcess(tmp_path / "data") as server:
+        link = mnemoir("users", "invite", "Anna", "--role", "admin").stdout.strip()
+        assert join(server.url, link, "Anna").status_code == 200
+    done = mnemoir("users", "adopt", "anna")
+    assert (done.returncode, done.stdout) == (0, "memories  project default  of user are now of anna\n")
+    assert "I row." in mnemoir("memories", "list", "--user", "anna").stdout
+    assert "Nothing is kept under 'user'" in mnemoir("users", "adopt", "anna").stderr
+    assert mnemoir("users", "adopt", "eve").returncode == 3

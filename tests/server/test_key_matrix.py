@@ -29,7 +29,7 @@ ANY, READ, WRITE, ADMIN, MANAGE, SERVER = "any", "read", "write", "admin", "mana
 MATRIX = {
     ANY: """
         GET /api/me /api/me/sessions /api/me/passkeys /api/usage
-        POST /api/me/recovery-codes /api/me/passkeys /api/me/passkeys/options
+        POST /api/me/recovery-codes /api/me/passkeys /api/me/passkeys/options /api/me/confirm
         PUT /api/me/password
         DELETE /api/me/sessions/{session_id} /api/me/passkeys/{passkey_id}
     """,
@@ -90,7 +90,7 @@ MATRIX = {
     MANAGE: """
         GET /api/keys /api/tenants /api/audit /api/model/found
         GET /api/users /api/users/memory /api/invitations /api/auth/clients
-        POST /api/invitations /api/users/{user_id}/reset
+        POST /api/invitations /api/users/{user_id}/reset /api/users/{user_id}/adopt
         PATCH /api/users/{user_id}
         DELETE /api/users/{user_id} /api/invitations/{invitation_id}
         POST /api/keys /api/keys/{key_id}/rotate /api/model/test /api/model/list

@@ -24,6 +24,7 @@ from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.clock import utc_now
 from mnemoir.core.conversations import naive_utc
 from mnemoir.core.discussion_id import encoded_name, is_encoded
+from mnemoir.core.errors import Conflict, NotSupported
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.scope import DEFAULT_TENANT, Scope
 from mnemoir.ports.memory_kinds import Ageing
@@ -178,6 +179,43 @@ class Conversations:
         async with self._pool.alone(folder, patience_s=_PATIENCE_S):
             await in_thread(_remove, folder)
         await self._catalogue.drop(folder)
+
+    @asynccontextmanager
+    async def giving(self, scope: Scope, user: str) -> AsyncIterator[bool]:
+        """A context in which a user's folder becomes that of another user of the project; whether there was one.
+
+        It becomes the former one's again when the context raises. Raises Conflict for a user who has a folder, and
+        while one is in use, StorageUnavailable, and NotSupported where vectors are kept elsewhere.
+        """
+        old, new = self.folder_of(scope), self.folder_of(Scope(tenant=scope.tenant, project=scope.project, user=user))
+        first, second = sorted((old, new))
+        async with (
+            self._pool.alone(first, patience_s=_PATIENCE_S),
+            self._pool.alone(second, patience_s=_PATIENCE_S),
+        ):
+            is_moved = await in_thread(self._moved, old, new)
+            try:
+                yield is_moved
+            except BaseException:
+                if is_moved:
+                    await in_thread(_rename, new, old)
+                raise
+        if is_moved:
+            await self._catalogue.drop(old)
+            self._catalogue.note(new)
+
+    def _moved(self, old: Path, new: Path) -> bool:
+        if new.exists() and not self._removed_empty(new):
+            raise Conflict(
+                f"There are conversations of {new.name[:80]!r} already, so nothing was moved.", code="memories_exist"
+            )
+        if not old.exists():
+            return False
+        elsewhere = self._elsewhere(old)
+        if elsewhere is not None and elsewhere.exists():
+            raise NotSupported("Conversations whose vectors are kept in a store of their own cannot be moved.")
+        _rename(old, new)
+        return True
 
     async def _held(self) -> Callable[[Path], bool]:
         """Whether the user of a folder is on hold; of a project whose name is encoded, in any tenant."""
@@ -363,6 +401,12 @@ def _close(own: OwnConversations) -> None:
         finally:
             if isinstance(own.manager.vector_store, _Closable):
                 own.manager.vector_store.close()
+
+
+def _rename(old: Path, new: Path) -> None:
+    with file_errors(str(old), "renamed"):
+        old.rename(new)
+        sync_folder(new.parent)
 
 
 def _remove(folder: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from mnemoir.app import remembering
 from mnemoir.app.access import Access, open_access
+from mnemoir.app.adopting import Adoption
 from mnemoir.app.chat_memory import chat_memory, open_memory_service, points_here
 from mnemoir.app.client_embedding import ClientEmbedding
 from mnemoir.app.connecting import ModelConnection, open_model
@@ -133,6 +134,7 @@ class Parts:
     forgetting: Forgetting
     holds: Holds
     subjects: Subjects
+    adoption: Adoption
     pruning: Pruning
     discussions: Discussions
     runs: RunStore
@@ -354,6 +356,15 @@ async def open_parts(settings: Settings) -> Parts:
             forgetting=forgetting,
             holds=holds,
             subjects=subjects,
+            adoption=Adoption(
+                everybody=everybody,
+                conversations=conversations,
+                background=background,
+                recall=recall,
+                packs=packs,
+                holds=holds,
+                why_not=_why_nothing_is_given(settings),
+            ),
             pruning=own(Pruning(kinds, conversations.root, settings.memory.auto_prune_days)),
             discussions=discussions,
             checkup=own(
@@ -382,6 +393,15 @@ def _eraser(database: SqliteEngine) -> Handler:
         return {}
 
     return run
+
+
+def _why_nothing_is_given(settings: Settings) -> str | None:
+    """Why memories of one user cannot become those of another; None where they can."""
+    if settings.encryption.mode != "off":
+        return "Encrypted memories belong to the key of their user, so they cannot be moved. Export and import them."
+    if settings.storage.backend == "file":
+        return "Memories in project files cannot be moved: their files name the user. Export and import them."
+    return None
 
 
 def _project_files(settings: Settings) -> ProjectFiles | None:

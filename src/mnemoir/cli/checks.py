@@ -20,6 +20,7 @@ from mnemoir.cli.file_checks import (
     check_tree,
     joined,
 )
+from mnemoir.cli.issuer_checks import issuer_checks
 from mnemoir.core.errors import MnemoirError, ProviderError, SettingsError, StorageUnavailable
 from mnemoir.ports.embedding import EmbeddingModel, Passage
 from mnemoir.providers.http import new_session
@@ -49,7 +50,7 @@ def _checks_of(settings: Settings) -> Sequence[Check]:
     workspace = [check_workspace] if settings.storage.backend == "file" else []
     tree = [check_tree] if settings.workflows.config_dir is not None else []
     stored = [check_directory, *workspace, check_database, *tree, check_discussions, check_conversations, check_keys]
-    return [check_settings, *stored, check_model, check_embedder, check_port]
+    return [check_settings, *stored, *issuer_checks(settings), check_model, check_embedder, check_port]
 
 
 async def check_settings(settings: Settings) -> Finding:

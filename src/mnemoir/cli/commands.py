@@ -19,6 +19,7 @@ from mnemoir.cli.encryption import commands as encryption
 from mnemoir.cli.groups import group
 from mnemoir.cli.hold import commands as hold
 from mnemoir.cli.keys import commands as keys
+from mnemoir.cli.login import login, logout
 from mnemoir.cli.mcp import mcp
 from mnemoir.cli.memories import commands as memories
 from mnemoir.cli.models import commands as model
@@ -62,6 +63,8 @@ app.command()(check)
 app.command()(schema)
 app.command()(doctor)
 app.command()(usage)
+app.command()(login)
+app.command()(logout)
 
 
 @app.command()

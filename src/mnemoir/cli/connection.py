@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from yarl import URL
 
 from mnemoir import __version__
+from mnemoir.cli.logins import login_at
 from mnemoir.cli.output import note
 from mnemoir.core.errors import Forbidden, InvalidRequest, MnemoirError, NotFound, ProviderUnavailable, Unauthorized
 from mnemoir.providers.http import AsgiAnswer, call_asgi, new_session
@@ -57,10 +58,14 @@ class Connection(Protocol):
 class OverHttp:
     """Connection to a server at a URL."""
 
-    def __init__(self, url: str, session: aiohttp.ClientSession, headers: Mapping[str, str]) -> None:
+    def __init__(
+        self, url: str, session: aiohttp.ClientSession, headers: Mapping[str, str], login: str | None = None
+    ) -> None:
+        """`login` is the name of whoever logged in there, if the headers are theirs."""
         self._url = url
         self._session = session
         self._headers = {**headers, **_own_origin(url)}
+        self._login = login
 
     @property
     def place(self) -> str:
@@ -73,7 +78,7 @@ class OverHttp:
             async with self._session.request(
                 method, self._at(target), data=_bytes(body), headers=dict(self._headers), allow_redirects=False
             ) as response:
-                return _read(response.status, await response.read())
+                return self._read(response.status, await response.read())
         except aiohttp.ClientError as exc:
             raise ProviderUnavailable(f"The server at {self._url} broke off: {exc or type(exc).__name__}.") from exc
 
@@ -87,7 +92,7 @@ class OverHttp:
                 method, self._at(target), data=_bytes(body), headers=sent, allow_redirects=False
             ) as response:
                 if response.status != 200:
-                    _read(response.status, await response.read())
+                    self._read(response.status, await response.read())
                 async for piece in response.content.iter_any():
                     yield piece
         except aiohttp.ClientError as exc:
@@ -98,6 +103,15 @@ class OverHttp:
     ) -> AsyncGenerator[bytes, None]:
         """See Connection."""
         return _lines(self.pieces(target, method, body, headers))
+
+    def _read(self, status: int, body: bytes) -> Any:
+        try:
+            return _read(status, body)
+        except Unauthorized as exc:
+            if self._login is None:
+                raise
+            ended = f"The login of {self._login} at {self._url} has ended. Run `mnemoir login` again."
+            raise Unauthorized(ended) from exc
 
     def _at(self, target: str) -> URL:
         """The URL of a target, without normalisation: an unquoted character would name another object."""
@@ -110,10 +124,12 @@ class ComingServer:
     So a long-running command survives a restart of the server.
     """
 
-    def __init__(self, url: str, session: aiohttp.ClientSession, headers: Mapping[str, str]) -> None:
+    def __init__(
+        self, url: str, session: aiohttp.ClientSession, headers: Mapping[str, str], login: str | None = None
+    ) -> None:
         self._url = url
         self._session = session
-        self._server = OverHttp(url, session, headers)
+        self._server = OverHttp(url, session, headers, login)
         self._is_there = False
 
     async def ask(self, method: str, target: str, body: object = None) -> Any:
@@ -185,17 +201,16 @@ async def connect(
     `in_process` ignores a running server, for an explicit data directory. With `chats` this process also runs the
     background work of a server, so that chats recall and are remembered.
     """
-    headers = _headers_of(settings, "cli")
     async with new_session() as session:
         address = url or settings.server.url
         if not in_process and await is_mnemoir(address, session):
-            yield OverHttp(address, session, headers)
+            yield OverHttp(address, session, *_caller(settings, "cli", address))
             return
     if url:
         raise ProviderUnavailable(f"No server answers at {url}. Start it (`mnemoir serve`), or leave --url out.")
     note(f"No server runs at {address}; working on {settings.storage.data_dir} directly.")
     async with _opened(settings, chats=chats) as app:
-        yield InProcess(app, headers)
+        yield InProcess(app, _headers_of(settings, "cli"))
 
 
 @asynccontextmanager
@@ -203,7 +218,7 @@ async def connect_when_asked(settings: Settings, *, url: str | None, caller: str
     """Connection to the server at `url`, else of the settings; it may start later. `caller` is in the user agent."""
     async with new_session() as session:
         address = url.rstrip("/") if url else settings.server.url
-        yield ComingServer(address, session, _headers_of(settings, caller))
+        yield ComingServer(address, session, *_caller(settings, caller, address))
 
 
 async def is_mnemoir(url: str, session: aiohttp.ClientSession) -> bool:
@@ -286,8 +301,20 @@ def _headers_of(settings: Settings, caller: str) -> dict[str, str]:
     """The headers of all requests, with a key: MNEMOIR_API_KEY, else the settings' admin key or first API key."""
     key = settings.server.admin_api_key or next(iter(settings.server.api_keys), None)
     text = os.environ.get(KEY_VARIABLE, "").strip() or (key.get_secret_value() if key else "")
-    sent = {"authorization": f"Bearer {text}"} if text else {}
-    return {"content-type": "application/json", "user-agent": f"mnemoir-{caller}/{__version__}", **sent}
+    return own_headers(caller) | ({"authorization": f"Bearer {text}"} if text else {})
+
+
+def _caller(settings: Settings, caller: str, address: str) -> tuple[dict[str, str], str | None]:
+    """The headers for a server, and the name of whoever logged in there: the key of the environment goes first."""
+    login = None if os.environ.get(KEY_VARIABLE, "").strip() else login_at(address)
+    if login is None:
+        return _headers_of(settings, caller), None
+    return own_headers(caller) | {"authorization": f"Bearer {login.token}"}, login.name
+
+
+def own_headers(caller: str) -> dict[str, str]:
+    """The headers of all requests but the credential; `caller` is in the user agent."""
+    return {"content-type": "application/json", "user-agent": f"mnemoir-{caller}/{__version__}"}
 
 
 def _own_origin(url: str) -> dict[str, str]:

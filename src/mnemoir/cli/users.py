@@ -8,7 +8,9 @@ import typer
 
 from mnemoir.cli.groups import group
 from mnemoir.cli.keys import duration, opened_keys
-from mnemoir.cli.output import Config, DataDir, Json, note, print_json, print_row
+from mnemoir.cli.output import Config, DataDir, Json, Url, note, print_json, print_row
+from mnemoir.cli.session import Session, run
+from mnemoir.core.errors import NotFound
 
 if TYPE_CHECKING:
     from mnemoir.app.sign_in.users import Users
@@ -126,6 +128,51 @@ def reset(name: Name, config: Config = None, data_dir: DataDir = None, as_json: 
     with _opened_users(config, data_dir) as (users, page):
         made, token = users.reset(users.named(name), by=_BY)
     _print_link(made, f"{page}/join#{token}", as_json=as_json)
+
+
+@commands.command()
+def adopt(
+    name: Name,
+    given: Annotated[
+        str | None, typer.Option("--from", help="Memory user; else the one of callers who name none.")
+    ] = None,
+    tenant: Annotated[str | None, typer.Option(help="Whose user; else of the tenant of your key.")] = None,
+    url: Url = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Give what is kept under a memory user to somebody who has nothing yet: what was said before they joined.
+
+    A running server is asked to do it, with an admin's key or login.
+    """
+    session = Session(url=url, config=config, data_dir=data_dir, as_json=as_json)
+    report = run(_adopted(session, name, given, tenant))
+    if session.printed_as_json(report):
+        return
+    for what in ("memories", "conversations"):
+        for project in report[what]:
+            print_row(what, f"project {project}", f"of {report['from_user']} are now of {report['to_user']}")
+    if not report["memories"] and not report["conversations"]:
+        note(f"Nothing is kept under {report['from_user']!r}.")
+
+
+async def _adopted(session: Session, name: str, given: str | None, tenant: str | None) -> dict[str, Any]:
+    from mnemoir.core.users import called
+
+    async with session.connected() as connection:
+        cursor: str | None = None
+        while True:
+            query = {"limit": _MOST_LISTED, "cursor": cursor, "tenant": tenant}
+            page = await connection.ask("GET", session.target("/api/users", query))
+            for user in page["results"]:
+                if called(user["name"]) == called(name):
+                    body = {} if given is None else {"from_user": given}
+                    found: dict[str, Any] = await connection.ask("POST", f"/api/users/{user['id']}/adopt", body)
+                    return found
+            cursor = page["next"]
+            if cursor is None:
+                raise NotFound(f"There is no user {name[:64]!r} here.")
 
 
 @contextmanager

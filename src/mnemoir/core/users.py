@@ -20,6 +20,7 @@ LONGEST_NAME = 64
 SHORTEST_PASSWORD = 10  # characters
 LONGEST_PASSWORD = 512  # bytes
 RECOVERY_CODES = 10
+TERMINAL_TOKEN = "mt_"  # how the tokens of sessions on the command line begin
 _CHARACTERS = "abcdefghijkmnpqrstuvwxyz23456789"  # none that is easily taken for another
 _CODE = re.compile(r"[a-z0-9]{10}", re.ASCII)
 _FIRST_CODE_CHARACTERS = 12
@@ -86,7 +87,10 @@ class Invitation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """A sign-in of a user in one browser, whose `agent` it named. Times are in UTC."""
+    """A sign-in of a user in one browser, whose `agent` it named. Times are in UTC.
+
+    `confirmed_at` is when its user last showed who they are.
+    """
 
     id: str
     user: str
@@ -94,6 +98,7 @@ class Session:
     last_seen_at: datetime
     agent: str
     address: str
+    confirmed_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +123,11 @@ def new_id(kind: str) -> str:
 def new_token() -> str:
     """The text of 32 random bytes, in base64url."""
     return secrets.token_urlsafe(32)
+
+
+def new_terminal_token() -> str:
+    """A token of a session on the command line, which goes where keys go. No cookie has one of that form."""
+    return f"{TERMINAL_TOKEN}{new_token()}"
 
 
 def new_first_code() -> str:

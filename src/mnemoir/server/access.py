@@ -21,7 +21,7 @@ from starlette.types import Scope, Send
 from mnemoir.app.api_keys import ApiKeys
 from mnemoir.app.issuers.tokens import Tokens
 from mnemoir.app.keyless_clients import KeylessClients
-from mnemoir.app.sign_in.sessions import Sessions
+from mnemoir.app.sign_in.sessions import Sessions, SignedIn
 from mnemoir.core.api_keys import LONGEST_KEY
 from mnemoir.core.discussions import ClientKeys
 from mnemoir.core.errors import (
@@ -35,6 +35,7 @@ from mnemoir.core.errors import (
 )
 from mnemoir.core.scope import NOWHERE, Act, Principal, Role, acting, entity_name, project_name
 from mnemoir.core.scope import Scope as Owner
+from mnemoir.core.users import TERMINAL_TOKEN
 from mnemoir.ports.memory_store import Project
 from mnemoir.server.clients import kind_of
 from mnemoir.server.crowd import refuse_crowd
@@ -86,6 +87,7 @@ class Guard:
         self._tokens = tokens if tokens is not None and tokens.are_taken and not options.is_in_process else None
         self._has_issuers = has_issuers
         self._clients = clients
+        self._sessions = sessions
         self.cookies = SessionCookies(options, sessions)
         self.rate_limits = RateLimits(options)
         self._is_local = options.is_local
@@ -207,9 +209,17 @@ class Guard:
         self.cookies.check(scope)
         return signed_in.principal
 
+    def on_terminal(self, scope: Scope) -> SignedIn | None:
+        """Who signed in on the command line, by the token that came in place of a key; None for none."""
+        token = presented_key(scope) or ""
+        return self._sessions.signed_in(token) if token.startswith(TERMINAL_TOKEN) else None
+
     def _principal(self, key: str) -> Principal | None:
         if len(key) > LONGEST_KEY:
             return None
+        if key.startswith(TERMINAL_TOKEN):
+            signed_in = self._sessions.signed_in(key)
+            return None if signed_in is None else signed_in.principal
         return self._of_settings(key) or self._keys.principal(key)
 
     def _of_settings(self, key: str) -> Principal | None:

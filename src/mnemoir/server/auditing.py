@@ -29,6 +29,7 @@ _ACTS: Mapping[str, str] = {
     "discussions.import": r"POST /api/discussions/[^/]+/import",
     "settings.change": r"(?:PUT|DELETE) /api/memories/(?:settings|extraction-prompt)",
     "model.change": r"(?:PUT|DELETE) /api/model(?:/embedding)?",
+    "users.adopt": r"POST /api/users/[^/]+/adopt",
     "subjects.export": r"POST /api/subjects/[^/]+/export",
     "subjects.erase": r"POST /api/subjects/[^/]+/erase",
     "holds.change": r"(?:PUT|DELETE) /api/holds/[^/]+",

@@ -104,9 +104,14 @@ def default_data_dir(environ: Mapping[str, str]) -> Path:
     return _user_dir(environ, "XDG_DATA_HOME", ".local/share")
 
 
+def user_config_dir(environ: Mapping[str, str]) -> Path:
+    """The folder `mnemoir` in the user's directory of settings."""
+    return _user_dir(environ, "XDG_CONFIG_HOME", ".config")
+
+
 def config_file(environ: Mapping[str, str]) -> Path | None:
     """The settings file to read when none is named: in the working directory, else the user's, else None."""
-    candidates = (Path(CONFIG_NAME), _user_dir(environ, "XDG_CONFIG_HOME", ".config") / CONFIG_NAME)
+    candidates = (Path(CONFIG_NAME), user_config_dir(environ) / CONFIG_NAME)
     return next((path for path in candidates if path.is_file()), None)
 
 

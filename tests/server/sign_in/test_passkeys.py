@@ -70,6 +70,24 @@ async def test_somebody_joins_and_signs_in_by_a_passkey(served):
     assert error_of(await page.sign_in("anna", "")) == (401, "wrong_sign_in")
 
 
+async def test_whoever_signed_in_a_while_ago_confirms_by_a_passkey_of_their_own(served, monkeypatch):
+    anna, device = await joined_by_passkey(served, "anna")
+    _, of_ben = await joined_by_passkey(served, "ben")
+    late = utc_now() + timedelta(minutes=11)
+    monkeypatch.setattr(served.parts.access.sessions, "_clock", lambda: late)
+
+    async def confirmed(signing: Authenticator) -> AsgiAnswer:
+        asked = await asked_to_sign_in(anna)
+        passkey = {"id": asked["id"], "credential": signing.use(asked["options"])}
+        return await anna.ask("POST", "/api/me/confirm", {"passkey": passkey})
+
+    assert error_of(await anna.ask("POST", "/api/me/passkeys/options")) == (403, "confirmation_needed")
+    assert error_of(await confirmed(of_ben)) == (401, "wrong_sign_in")
+    assert error_of(await anna.ask("POST", "/api/me/passkeys/options")) == (403, "confirmation_needed")
+    assert (await confirmed(device)).status == 204
+    assert (await anna.ask("POST", "/api/me/passkeys/options")).status == 200
+
+
 async def test_what_no_own_passkey_signed_for_this_question_is_refused(served):
     _, device = await joined_by_passkey(served, "anna")
     page = Page(served, served.origin)

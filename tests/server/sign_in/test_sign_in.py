@@ -183,6 +183,53 @@ async def test_a_changed_password_ends_other_sessions(open_server):
     assert (await Page(server).sign_in("anna", "another password")).status == 200
 
 
+@pytest.fixture
+def later(monkeypatch):
+    """The sessions of a server as they are after some minutes."""
+
+    def move(server, minutes: int) -> None:
+        start = utc_now()
+        monkeypatch.setattr(server.parts.access.sessions, "_clock", lambda: start + timedelta(minutes=minutes))
+
+    return move
+
+
+NEWS = [
+    ("PUT", "/api/me/password", {"new": "another password"}, 204),
+    ("POST", "/api/me/recovery-codes", {}, 200),
+    ("POST", "/api/me/passkeys/options", {}, 200),
+    ("POST", "/api/me/passkeys", {"id": "none", "credential": {}}, 400),  # goes on, to a credential that is none
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body", "status"), NEWS, ids=[path for _, path, _, _ in NEWS])
+async def test_what_signs_in_is_changed_within_ten_minutes_of_showing_who_one_is(
+    open_server, later, method, path, body, status
+):
+    server = await open_server()
+    anna = await joined(server, "anna")
+    later(server, 9)
+    assert (await anna.ask(method, path, body)).status == status
+    later(server, 11)
+    assert error_of(await anna.ask(method, path, body)) == (403, "confirmation_needed")
+    said = "another password" if path.endswith("password") else PASSWORD
+    assert error_of(await anna.ask("POST", "/api/me/confirm", {"password": "wrong one"})) == (401, "wrong_sign_in")
+    assert error_of(await anna.ask(method, path, body)) == (403, "confirmation_needed")
+    assert (await anna.ask("POST", "/api/me/confirm", {"password": said})).status == 204
+    assert (await anna.ask(method, path, body)).status == status
+    later(server, 22)
+    assert error_of(await anna.ask(method, path, body)) == (403, "confirmation_needed")
+
+
+async def test_who_is_confirmed_in_one_browser_is_not_in_another(open_server, later):
+    server = await open_server()
+    here, there = await joined(server, "anna"), Page(server)
+    await there.sign_in("anna")
+    later(server, 11)
+    assert (await here.ask("POST", "/api/me/confirm", {"password": PASSWORD})).status == 204
+    assert error_of(await there.ask("POST", "/api/me/recovery-codes")) == (403, "confirmation_needed")
+
+
 async def test_a_session_is_ended_from_another_one(open_server):
     server = await open_server()
     here, there = await joined(server, "anna"), Page(server)

@@ -21,14 +21,24 @@ class Browser(Page):
 
     issuer: ScriptedIssuer = None  # type: ignore[assignment]  # always given
 
-    async def start(self, to: str = "/memories") -> dict[str, str]:
-        """What the provider is asked, once the browser was sent there."""
-        answer = await self.ask("GET", f"/api/auth/oidc/home/start?{urlencode({'to': to})}")
-        assert answer.status == 302, answer.body
+    async def start(self, to: str = "/memories", invitation: str | None = None) -> dict[str, str]:
+        """What the provider is asked, once the browser was sent there; with an invitation, by the page that joins."""
+        if invitation is None:
+            answer = await self.ask("GET", f"/api/auth/oidc/home/start?{urlencode({'to': to})}")
+            assert answer.status == 302, answer.body
+            sent_to = answer.headers["location"]
+        else:
+            answer = await self.begin(invitation, to)
+            assert answer.status == 200, answer.body
+            sent_to = orjson.loads(answer.body)["url"]
         assert "SameSite=Lax" in answer.headers["set-cookie"]
-        place = urlsplit(answer.headers["location"])
+        place = urlsplit(sent_to)
         assert f"{place.scheme}://{place.netloc}{place.path}" == f"{self.issuer.url}/authorize"
         return dict(parse_qsl(place.query))
+
+    async def begin(self, invitation: str, to: str = "/memories") -> AsgiAnswer:
+        """The answer to a page that wants to join by an invitation."""
+        return await self.ask("POST", "/api/auth/oidc/home/start", {"to": to, "invitation": invitation})
 
     async def come_back(self, address: str, **changed: str | None) -> AsgiAnswer:
         """The page at the address that the provider sends the browser to, with other parameters if given."""
@@ -38,16 +48,16 @@ class Browser(Page):
         headers = {"sec_fetch_site": "cross-site", "sec_fetch_mode": "navigate", "sec_fetch_dest": "document"}
         return await self.ask("GET", f"{place.path}?{urlencode(query)}", **headers)
 
-    async def finish(self, state: str, **more: str) -> AsgiAnswer:
+    async def finish(self, state: str) -> AsgiAnswer:
         """What the page asks for."""
-        return await self.enter("/api/auth/oidc/finish", {"state": state} | more)
+        return await self.enter("/api/auth/oidc/finish", {"state": state})
 
-    async def whole(self, **more: str) -> AsgiAnswer:
+    async def whole(self, invitation: str | None = None) -> AsgiAnswer:
         """All of it."""
-        asked = await self.start()
+        asked = await self.start(invitation=invitation)
         page = await self.come_back(self.issuer.sign_in(asked))
         assert page.status == 200, page.body
-        return await self.finish(asked["state"], **more)
+        return await self.finish(asked["state"])
 
 
 @pytest.fixture
@@ -98,17 +108,30 @@ async def test_a_person_signs_in_and_comes_to_the_page_that_they_wanted(open_wit
     assert noted[0].target.endswith(f" {issuer.url} 248289761001")
 
 
-async def test_whoever_is_not_invited_is_told_so_and_an_invitation_counts_in_that_browser(open_with, issuer):
+async def test_whoever_is_not_invited_is_told_so_and_an_invitation_counts_once(open_with, issuer):
     server, browser = await open_with()
     answer = await browser.whole()
     assert error_of(answer) == (403, "not_invited")
     assert "Home knows you as 'mira'" in orjson.loads(answer.body)["error"]
-    token = invited(server, "admin", memory_user="household", projects=["kitchen"])
+    token = invited(server, "admin", memory_user="household", projects=["kitchen"], configs=["Ann"])
+    late = Browser(server, issuer=issuer)
+    begun_before = await late.start(invitation=token)
     assert (await browser.whole(invitation=token)).status == 200
     assert (browser.user["role"], browser.user["memory_user"]) == ("admin", "household")
+    assert (browser.user["projects"], browser.user["configs"]) == (["kitchen"], ["Ann"])
     assert (await browser.whole()).status == 200
     issuer.claims = {"sub": "another", "preferred_username": "noa"}
-    assert error_of(await Browser(server, issuer=issuer).whole(invitation=token)) == (404, "invitation_not_found")
+    await late.come_back(issuer.sign_in(begun_before))
+    assert error_of(await late.finish(begun_before["state"])) == (404, "invitation_not_found")
+    assert error_of(await late.begin(token)) == (404, "invitation_not_found")
+
+
+async def test_whoever_joins_gets_the_next_of_the_issuers_names_where_one_is_taken(open_with, issuer):
+    server, browser = await open_with()
+    await joined(server, "Mira")
+    issuer.claims |= {"name": "Mira L."}
+    assert (await browser.whole(invitation=invited(server))).status == 200
+    assert browser.user["name"] == "Mira L."
 
 
 async def test_a_name_or_memories_that_are_somebody_elses_are_never_given_away(open_with, issuer):

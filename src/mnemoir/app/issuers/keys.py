@@ -23,7 +23,7 @@ _LASTING = timedelta(hours=24)
 _UNKNOWN_EVERY = timedelta(seconds=30)  # a token with a made-up key must not make this server ask for it each time
 _RETRY = timedelta(seconds=30)
 _RETRY_WITHOUT = timedelta(seconds=5)  # as long as there are no keys at all
-_MOST_OFF = timedelta(seconds=60)
+MOST_OFF = timedelta(seconds=60)
 _MOST_KEYS = 100
 _FITTING = {  # the algorithms of each kind of key, by the curve where it has one
     ("RSA", None): ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
@@ -46,7 +46,7 @@ class IssuerKeys:
         self._algorithms = frozenset(algorithms)
         self._read = read
         self._clock = clock
-        self._keys: Sequence[_IssuerKey] = ()
+        self._keys: Sequence[IssuerKey] = ()
         self.version = 0
         self._read_at: datetime | None = None
         self._due_at: datetime | None = None  # when to read again
@@ -120,13 +120,13 @@ class IssuerKeys:
             self._asked_at = now
         await asyncio.shield(self.begin())
 
-    def _named(self, kid: str | None) -> Sequence["_IssuerKey"]:
+    def _named(self, kid: str | None) -> Sequence["IssuerKey"]:
         return self._keys if kid is None else [key for key in self._keys if key.kid == kid]
 
     async def _renew(self) -> None:
         try:
             found = await self._read()
-            keys = _keys_in(found.body, self._algorithms)
+            keys = keys_in(found.body, self._algorithms)
             if not keys:
                 raise IssuerUnavailable(f"{self._issuer} has no key for {', '.join(sorted(self._algorithms))}.")
         except IssuerUnavailable as exc:
@@ -139,7 +139,7 @@ class IssuerKeys:
         self._keys, self._read_at, self._due_at = keys, now, now + _FRESH
         self.version += 1
         off = None if found.sent_at is None else found.sent_at - now
-        self._off = off if off is not None and abs(off) > _MOST_OFF else None
+        self._off = off if off is not None and abs(off) > MOST_OFF else None
         if self._off is not None:
             self._due_at = now + _RETRY
             _log.warning(
@@ -158,7 +158,9 @@ class IssuerKeys:
         )
 
 
-class _IssuerKey:
+class IssuerKey:
+    """A public key of an issuer, for each algorithm that it checks signatures of."""
+
     __slots__ = ("by_algorithm", "kid")
 
     def __init__(self, kid: str | None, by_algorithm: Mapping[str, PyJWK]) -> None:
@@ -166,14 +168,14 @@ class _IssuerKey:
         self.by_algorithm = by_algorithm
 
 
-def _keys_in(document: Mapping[str, Any], algorithms: Collection[str]) -> Sequence[_IssuerKey]:
+def keys_in(document: Mapping[str, Any], algorithms: Collection[str]) -> Sequence[IssuerKey]:
     """The keys of a set that can check a signature by one of the algorithms; others are passed over."""
     listed = document.get("keys")
     found = (_key(one, algorithms) for one in (listed if isinstance(listed, list) else [])[:_MOST_KEYS])
     return [key for key in found if key is not None]
 
 
-def _key(said: object, algorithms: Collection[str]) -> _IssuerKey | None:
+def _key(said: object, algorithms: Collection[str]) -> IssuerKey | None:
     if not isinstance(said, dict) or said.get("use", "sig") != "sig":
         return None
     kid, curve, operations = said.get("kid"), said.get("crv"), said.get("key_ops", ["verify"])
@@ -185,4 +187,4 @@ def _key(said: object, algorithms: Collection[str]) -> _IssuerKey | None:
         by_algorithm = {name: PyJWK(said, name) for name in fitting}
     except (PyJWTError, PyJWKError, ValueError, TypeError):
         return None
-    return _IssuerKey(kid if isinstance(kid, str) else None, by_algorithm) if by_algorithm else None
+    return IssuerKey(kid if isinstance(kid, str) else None, by_algorithm) if by_algorithm else None

@@ -41,7 +41,10 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vouched:
-    """Who signed in, by the word of a provider: what it knows them by, names to call them by, what it grants."""
+    """Who signed in, by the word of a provider: what it knows them by, names to call them by, what it grants.
+
+    `invitation` is the hash of the token of one that the sign-in was begun with.
+    """
 
     provider: SignInIssuer
     identity: Identity
@@ -49,6 +52,7 @@ class Vouched:
     granted: Granted
     roles: tuple[Role, ...]
     leads_to: str
+    invitation: bytes | None
 
     @property
     def grant(self) -> Grant:
@@ -93,8 +97,13 @@ class SignIns:
         """Stop reading keys."""
         await asyncio.gather(*(one.keys.aclose() for one in self._providers.values()))
 
-    async def begin(self, provider_id: str, *, redirect_uri: str, leads_to: str) -> tuple[str, str]:
-        """The address to send a browser to, and the token for its cookie. Raises NotFound."""
+    async def begin(
+        self, provider_id: str, *, redirect_uri: str, leads_to: str, invitation: str | None = None
+    ) -> tuple[str, str]:
+        """The address to send a browser to, and the token for its cookie. Raises NotFound.
+
+        `invitation` is the token of one by which whoever signs in becomes a user.
+        """
         provider = self._provider(provider_id)
         token = new_token()
         sign_in = SignIn(
@@ -104,6 +113,7 @@ class SignIns:
             verifier=new_token(),
             redirect_uri=redirect_uri,
             leads_to=leads_to,
+            invitation=None if invitation is None else token_hash(invitation),
         )
         url, now = await provider.address(sign_in), self._clock()
         await asyncio.to_thread(
@@ -150,6 +160,7 @@ class SignIns:
             granted=granted,
             roles=provider.granting.roles(granted),
             leads_to=sign_in.leads_to,
+            invitation=sign_in.invitation,
         )
 
     def _provider(self, provider_id: str) -> "_Provider":

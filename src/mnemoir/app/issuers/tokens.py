@@ -128,7 +128,7 @@ class _Known:
 
 class _Issuer:
     def __init__(self, settings: TokenIssuer, documents: Documents, clock: Clock) -> None:
-        keys = IssuerKeys(settings.issuer, settings.algorithms, _source(settings, documents), clock)
+        keys = IssuerKeys(settings.issuer, settings.algorithms, source_of_keys(settings, documents), clock)
         self.checker = Checker(settings.issuer, settings.audience, settings.algorithms, keys, clock)
         self._granting = Granting(settings.claims, settings.role_map)
 
@@ -146,7 +146,8 @@ class _Issuer:
         return _Known(principal, min(until, keys.due_at or until), keys, keys.version)
 
 
-def _source(settings: TokenIssuer, documents: Documents) -> Callable[[], Awaitable[Document]]:
+def source_of_keys(settings: TokenIssuer, documents: Documents) -> Callable[[], Awaitable[Document]]:
+    """What reads the keys of an issuer of tokens. It may raise IssuerUnavailable."""
     if settings.jwks_file is not None:
         return partial(document_in, settings.jwks_file)
     if settings.jwks_url is not None:

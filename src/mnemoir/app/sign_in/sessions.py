@@ -16,11 +16,12 @@ from mnemoir.app.api_keys import ApiKeys
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import NotFound
 from mnemoir.core.scope import Principal
-from mnemoir.core.users import Session, User, new_id, new_token, token_hash
+from mnemoir.core.users import Session, User, new_id, new_terminal_token, new_token, token_hash
 from mnemoir.settings import Settings
 from mnemoir.storage.sql.sessions import SqlSessions
 from mnemoir.storage.sql.users import SqlUsers
 
+FRESH_FOR = timedelta(minutes=10)
 _MOST_KNOWN = 10_000
 _NOTED_EVERY = timedelta(minutes=1)
 _LONGEST_AGENT = 300
@@ -55,9 +56,9 @@ class Sessions:
             self._installation = hmac.digest(self._keys.pepper, b"installation", "sha256")[:4].hex()
         return self._installation
 
-    def begin(self, user: User, *, how: str, agent: str, address: str) -> str:
+    def begin(self, user: User, *, how: str, agent: str, address: str, is_terminal: bool = False) -> str:
         """Begin a session of a user, who showed who they are by `how`; its token, which is kept nowhere."""
-        token, now = new_token(), self._clock()
+        token, now = new_terminal_token() if is_terminal else new_token(), self._clock()
         session = Session(
             id=new_id("s"),
             user=user.id,
@@ -65,6 +66,7 @@ class Sessions:
             last_seen_at=now,
             agent=agent[:_LONGEST_AGENT],
             address=address,
+            confirmed_at=now,
         )
         self._stored.begin(
             session,
@@ -100,6 +102,16 @@ class Sessions:
                 self._known[hashed] = found, now + _NOTED_EVERY
                 self._keys.soon(partial(self._stored.note_use, session, now))
         return found
+
+    def is_fresh(self, session: Session) -> bool:
+        """Whether its user showed within ten minutes who they are."""
+        return self._clock() < session.confirmed_at + FRESH_FOR
+
+    def confirm(self, signed_in: SignedIn) -> None:
+        """Note that a user has just shown who they are."""
+        session, user = signed_in.session, signed_in.user
+        note = self._keys.note("sessions.confirm", user.grant.tenant, user.id)
+        self._stored.confirm(session.id, self._clock(), note)
 
     def listed(self, user_id: str) -> Sequence[Session]:
         """The sessions of a user that go on, newest first."""

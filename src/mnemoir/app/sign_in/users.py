@@ -137,9 +137,12 @@ class Users:
         self._stored.invite(invitation, token_hash(token), self._note("users.reset", user))
         return invitation, token
 
-    def invitation(self, token: str) -> Invitation:
-        """The open invitation with that token. Raises NotFound; after some wrong tokens a first code ends, too."""
-        found = self._stored.invitation(token_hash(token), self._clock()) if self._keys.version else None
+    def invitation(self, token: str | bytes) -> Invitation:
+        """The open invitation with that token, or hash of it. Raises NotFound.
+
+        After some wrong tokens a first code ends, too.
+        """
+        found = self._stored.invitation(_hash_of(token), self._clock()) if self._keys.version else None
         if found is None or (found.created_by == _TERMINAL and self.are_there):
             self._note_wrong_token()
             raise _no_invitation()
@@ -170,7 +173,7 @@ class Users:
 
     def join(
         self,
-        token: str,
+        token: str | bytes,
         name: str,
         *,
         password_hash: str | None = None,
@@ -190,7 +193,7 @@ class Users:
         codes = [] if identity else new_recovery_codes()
         hashes = self._hashes_of(codes, user)
         secrets = Secrets(password=password_hash, codes=hashes, passkey=passkey, identity=identity)
-        hashed = token_hash(token)
+        hashed = _hash_of(token)
         if invitation.resets is not None:
             note = self._note("users.renew", user, identity)
             is_done = self._stored.reset(hashed, user.id, secrets, now, note)
@@ -282,6 +285,10 @@ def checked(grant: Grant) -> Grant:
         projects=project_names(grant.projects),
         configs=config_names(grant.configs),
     )
+
+
+def _hash_of(token: str | bytes) -> bytes:
+    return token if isinstance(token, bytes) else token_hash(token)
 
 
 def _no_invitation() -> NotFound:

@@ -19,6 +19,7 @@ from mnemoir.server.sign_in.passkeys import joining, passkey_site, why_no_passke
 from mnemoir.server.sign_in.shapes import (
     NOT_KEPT,
     Password,
+    PasswordBody,
     Person,
     SignedInAnswer,
     Token,
@@ -30,17 +31,10 @@ from mnemoir.server.sign_in.shapes import (
     session_begun,
     time_json,
 )
-from mnemoir.server.sign_in.ways import check_memories, open_invitation, signed_in, wrong_sign_in
+from mnemoir.server.sign_in.ways import check_memories, of_password, open_invitation, signed_in, wrong_sign_in
 from mnemoir.settings.addresses import is_loopback
 
 router = Routes(prefix="/api/auth", tags=["sign-in"])
-
-
-class PasswordBody(Body):
-    """A name and a password."""
-
-    name: Token
-    password: Password
 
 
 class RecoveryBody(Body):
@@ -167,15 +161,8 @@ async def clients(site: SiteHere) -> Answer[KeylessClientList]:
 async def by_password(
     request: Request, site: SiteHere, body: Annotated[PasswordBody, Depends(BodyOf(PasswordBody))]
 ) -> Answer[SignedInAnswer]:
-    users, passwords, name = site.parts.access.users, site.parts.access.passwords, called(body.name)
-    site.guard.rate_limits.try_sign_in(request.scope, name)
-    user, hash = await asyncio.to_thread(users.with_hash, body.name) or (None, None)
-    is_right = await passwords.is_right(body.password, hash)
-    if user is None or hash is None or not is_right:
-        raise wrong_sign_in(request, site)
-    if passwords.is_outdated(hash):
-        await asyncio.to_thread(users.rehash, user, hash, await passwords.hash(password(body.password)))
-    return await signed_in(request, site, user, "password", name)
+    user = await of_password(request, site, body.name, body.password)
+    return await signed_in(request, site, user, "password", called(body.name))
 
 
 @router.post("/recovery", summary="Sign in by name and a recovery code, which is then used up")
@@ -190,11 +177,14 @@ async def by_recovery(
     return await signed_in(request, site, user, "recovery", name)
 
 
-@router.post("/sign-out", summary="End the session of this browser", status_code=204)
+@router.post("/sign-out", summary="End the session of this browser or terminal", status_code=204)
 async def sign_out(request: Request, site: SiteHere) -> Response:
     me = signed_in_of(request.scope)
     if me is not None:
         site.guard.cookies.check(request.scope)
+    else:
+        me = site.guard.on_terminal(request.scope)
+    if me is not None:
         await asyncio.to_thread(site.parts.access.sessions.end, me.session.id, me.user)
     return Response(None, 204, NOT_KEPT | {"set-cookie": site.guard.cookies.removing(request.scope)})
 

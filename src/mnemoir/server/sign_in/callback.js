@@ -2,15 +2,13 @@
 const told = document.getElementById("told");
 const back = document.getElementById("back");
 const state = new URLSearchParams(location.search).get("state");
-const invitation = sessionStorage.getItem("mnemoir.invitation") ?? undefined;
-sessionStorage.removeItem("mnemoir.invitation");
 history.replaceState(null, "", location.pathname);
 
 async function finish() {
   const answer = await fetch("../api/auth/oidc/finish", {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ state, invitation }),
+    body: JSON.stringify({ state }),
   });
   const said = await answer.json();
   if (!answer.ok) throw new Error(said.error);

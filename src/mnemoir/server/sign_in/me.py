@@ -7,20 +7,28 @@ from fastapi import Depends, Request
 from starlette.responses import Response
 
 from mnemoir.core.clock import to_text
-from mnemoir.core.errors import Unauthorized
-from mnemoir.core.users import called, password
-from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere
+from mnemoir.core.errors import InvalidRequest, Unauthorized
+from mnemoir.core.users import User, called, password
+from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
+from mnemoir.server.sign_in.passkeys import AnswerBody, passkey_site
 from mnemoir.server.sign_in.shapes import NOT_KEPT, Password, kept_out
-from mnemoir.server.sign_in.ways import whoever_signed_in
+from mnemoir.server.sign_in.ways import whoever_confirmed, whoever_signed_in
 
 router = Routes(prefix="/api/me", tags=["sign-in"])
 
 
 class NewPasswordBody(Body):
-    """The password of now, and the one that takes its place. `old` is left out where there is none yet."""
+    """The new password. `old`, the one of now, takes the place of a sign-in within the last ten minutes."""
 
-    old: Password = ""
+    old: Password | None = None
     new: Password
+
+
+class ConfirmBody(Body):
+    """Your password, or the answer of one of your passkeys to a question of /api/auth/passkey/options."""
+
+    password: Password | None = None
+    passkey: AnswerBody | None = None
 
 
 class SessionRecord(JsonObject):
@@ -51,20 +59,37 @@ async def change_password(
     request: Request, site: SiteHere, body: Annotated[NewPasswordBody, Depends(BodyOf(NewPasswordBody))]
 ) -> Response:
     me, parts = whoever_signed_in(request), site.parts
-    chosen, name = password(body.new), called(me.user.name)
-    site.guard.rate_limits.try_sign_in(request.scope, name)
-    _, hash = await asyncio.to_thread(parts.access.users.with_hash, me.user.name) or (None, None)
-    if hash is not None and not await parts.access.passwords.is_right(body.old, hash):
-        raise Unauthorized("The password of now is another one.", code="wrong_sign_in")
-    site.guard.rate_limits.has_signed_in(request.scope, name)
+    chosen = password(body.new)
+    if body.old is None:
+        whoever_confirmed(request, site)
+    else:
+        await _check_password(request, site, me.user, body.old)
     hashed = await parts.access.passwords.hash(chosen)
     await asyncio.to_thread(parts.access.users.set_password, me.user, hashed, keep_session=me.session.id)
     return Response(None, 204, NOT_KEPT)
 
 
+@router.post("/confirm", summary="Show again who you are, as some changes want it", status_code=204)
+async def confirm(
+    request: Request, site: SiteHere, body: Annotated[ConfirmBody, Depends(BodyOf(ConfirmBody))]
+) -> Response:
+    me, parts = whoever_signed_in(request), site.parts
+    if (body.password is None) == (body.passkey is None):
+        raise InvalidRequest("Send a password or a passkey.", code="validation_error", field="password")
+    if body.passkey is None:
+        await _check_password(request, site, me.user, body.password or "")
+    else:
+        here, answer = passkey_site(request, site), body.passkey
+        signing = parts.access.passkeys.signed_in
+        if await asyncio.to_thread(signing, here, answer.id, answer.credential) != me.user.id:
+            raise Unauthorized("That is no passkey of yours.", code="wrong_sign_in")
+    await asyncio.to_thread(parts.access.sessions.confirm, me)
+    return Response(None, 204, NOT_KEPT)
+
+
 @router.post("/recovery-codes", summary="Ten new recovery codes; those before count no more")
 async def recovery_codes(request: Request, site: SiteHere) -> Answer[RecoveryCodes]:
-    me = whoever_signed_in(request)
+    me = whoever_confirmed(request, site)
     return kept_out({"recovery_codes": list(await asyncio.to_thread(site.parts.access.users.new_codes, me.user))})
 
 
@@ -94,3 +119,13 @@ async def end_session(request: Request, site: SiteHere, session_id: str) -> Resp
     me = whoever_signed_in(request)
     await asyncio.to_thread(site.parts.access.sessions.end, session_id, me.user)
     return Response(None, 204, NOT_KEPT)
+
+
+async def _check_password(request: Request, site: Site, user: User, said: str) -> None:
+    """Raise Unauthorized unless it is the password of a user, and RateLimited after too many tries."""
+    name = called(user.name)
+    site.guard.rate_limits.try_sign_in(request.scope, name)
+    _, hash = await asyncio.to_thread(site.parts.access.users.with_hash, user.name) or (None, None)
+    if not await site.parts.access.passwords.is_right(said, hash):
+        raise Unauthorized("That is not your password.", code="wrong_sign_in")
+    site.guard.rate_limits.has_signed_in(request.scope, name)

@@ -7,6 +7,7 @@ small page, which asks for the session as any page of this server does.
 import asyncio
 import re
 from base64 import b64encode
+from collections.abc import Awaitable, Callable, Sequence
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -19,7 +20,7 @@ from mnemoir.app.issuers.sign_ins import WITHIN, Vouched
 from mnemoir.core.errors import Conflict, Forbidden, InvalidRequest, MnemoirError
 from mnemoir.core.users import User
 from mnemoir.server.errors import status_of
-from mnemoir.server.rest import Answer, Body, BodyOf, Routes, Site, SiteHere
+from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
 from mnemoir.server.sign_in.shapes import NOT_KEPT, SignedInAnswer, Token
 from mnemoir.server.sign_in.ways import check_memories, open_invitation, signed_in
 
@@ -39,11 +40,23 @@ _SECURITY = {
 _LOCAL = re.compile(r"/(?![/\\])[^\\\s\x00-\x1f\x7f]{0,2000}")
 
 
+class StartBody(Body):
+    """The path of the page to come to in the end, and the token of an invitation by which somebody joins, if any."""
+
+    to: str = "/"
+    invitation: Token | None = None
+
+
+class Started(JsonObject):
+    """The address at which the browser signs in. The cookie by which it is known again comes with this answer."""
+
+    url: str
+
+
 class FinishBody(Body):
-    """The state of a sign-in whose browser came back, and the token of an invitation that is open in it, if any."""
+    """The state of a sign-in whose browser came back."""
 
     state: Token
-    invitation: Token | None = None
 
 
 class FinishedAnswer(SignedInAnswer):
@@ -61,17 +74,24 @@ class FinishedAnswer(SignedInAnswer):
 async def start(
     request: Request, site: SiteHere, provider: str, to: Annotated[str, Query(description="a path here")] = "/"
 ) -> Response:
-    cookies = site.guard.cookies
     try:
-        if not _LOCAL.fullmatch(to):
-            raise InvalidRequest("`to` must be the path of a page of this server.", code="invalid_path", field="to")
-        address = f"{cookies.address_here(request.scope)}/auth/callback"
-        url, token = await site.parts.access.sign_ins.begin(provider, redirect_uri=address, leads_to=to)
+        url, headers = await _begun(request, site, provider, to, None)
     except MnemoirError as exc:
         return _told(site, exc)
-    seconds = int(WITHIN.total_seconds())
-    headers = NOT_KEPT | {"set-cookie": cookies.setting_under_way(request.scope, token, seconds)}
     return RedirectResponse(url, 302, headers)
+
+
+@router.post(
+    "/api/auth/oidc/{provider}/start",
+    summary="The address of an identity provider to sign in at, also to join by an invitation",
+)
+async def start_with_invitation(
+    request: Request, site: SiteHere, provider: str, body: Annotated[StartBody, Depends(BodyOf(StartBody))]
+) -> Answer[Started]:
+    if body.invitation is not None:
+        await open_invitation(request, site, body.invitation)
+    url, headers = await _begun(request, site, provider, body.to, body.invitation)
+    return Answer({"url": url}, headers=headers)
 
 
 @router.get("/auth/callback", include_in_schema=False)
@@ -95,22 +115,36 @@ async def finish(
 ) -> Answer[FinishedAnswer]:
     site.guard.rate_limits.try_sign_in(request.scope, "")
     vouched = await site.parts.access.sign_ins.finish(site.guard.cookies.under_way(request.scope), body.state)
-    user = await _user(request, site, vouched, body.invitation)
+    user = await _user(request, site, vouched)
     return await signed_in(request, site, user, "oidc", "", to=vouched.leads_to)
 
 
-async def _user(request: Request, site: Site, vouched: Vouched, invitation: str | None) -> User:
+async def _begun(
+    request: Request, site: Site, provider: str, to: str, invitation: str | None
+) -> tuple[str, dict[str, str]]:
+    """The address to send a browser to, and the headers of the answer. Raises InvalidRequest and NotFound."""
+    if not _LOCAL.fullmatch(to):
+        raise InvalidRequest("`to` must be the path of a page of this server.", code="invalid_path", field="to")
+    cookies = site.guard.cookies
+    address = f"{cookies.address_here(request.scope)}/auth/callback"
+    begin = site.parts.access.sign_ins.begin
+    url, token = await begin(provider, redirect_uri=address, leads_to=to, invitation=invitation)
+    seconds = int(WITHIN.total_seconds())
+    return url, NOT_KEPT | {"set-cookie": cookies.setting_under_way(request.scope, token, seconds)}
+
+
+async def _user(request: Request, site: Site, vouched: Vouched) -> User:
     """The user for whom a provider vouches, with what it grants now; made if that is allowed."""
     users = site.parts.access.users
     user = await asyncio.to_thread(users.of_identity, vouched.identity)
-    if user is None and invitation is not None:
-        user = await _invited(request, site, vouched, invitation)
+    if user is None and vouched.invitation is not None:
+        user = await _invited(request, site, vouched, vouched.invitation)
     elif user is None and vouched.provider.create_users:
         user = await _named(site, vouched)
     if user is None:
         raise Forbidden(
             f"{vouched.provider.name} knows you as {vouched.names[0][:80]!r}, but nobody invited you here. Ask an "
-            "admin for an invitation, and open it in this browser.",
+            "admin for an invitation, and join by its link.",
             code="not_invited",
         )
     if user.disabled_at is None and (granted := vouched.granted_to(user.grant)) != user.grant:
@@ -120,25 +154,40 @@ async def _user(request: Request, site: Site, vouched: Vouched, invitation: str 
     return user
 
 
-async def _invited(request: Request, site: Site, vouched: Vouched, token: str) -> User:
-    invitation = await open_invitation(request, site, token)
+async def _invited(request: Request, site: Site, vouched: Vouched, hash: bytes) -> User:
+    """A new user by an invitation, or the one whom it gives new secrets."""
+    invitation = await open_invitation(request, site, hash)
     vouched.granted_to(invitation.grant)
-    name = invitation.name or vouched.names[0]
-    if invitation.resets is None and invitation.grant.memory_user is None:
-        await check_memories(site, invitation.grant.tenant, name)
-    join = site.parts.access.users.join
-    user, _ = await asyncio.to_thread(join, token, name, identity=vouched.identity)
-    return user
+    is_new_memory = invitation.resets is None and invitation.grant.memory_user is None
+
+    async def join(name: str) -> User:
+        if is_new_memory:
+            await check_memories(site, invitation.grant.tenant, name)
+        joining = site.parts.access.users.join
+        user, _ = await asyncio.to_thread(joining, hash, name, identity=vouched.identity)
+        return user
+
+    return await _by_first_free([invitation.name] if invitation.name else vouched.names, join)
 
 
 async def _named(site: Site, vouched: Vouched) -> User:
-    """A new user by the first of the names that nobody has. Raises Conflict when all are taken."""
-    grant, taken = vouched.grant, None
-    for name in vouched.names:
+    """A new user without an invitation."""
+    grant = vouched.grant
+
+    async def create(name: str) -> User:
+        if grant.memory_user is None:
+            await check_memories(site, grant.tenant, name)
+        return await asyncio.to_thread(site.parts.access.users.create, grant, name, vouched.identity)
+
+    return await _by_first_free(vouched.names, create)
+
+
+async def _by_first_free(names: Sequence[str], make: Callable[[str], Awaitable[User]]) -> User:
+    """The user that is made by the first of the names that nobody has. Raises Conflict when all are taken."""
+    taken = None
+    for name in names:
         try:
-            if grant.memory_user is None:
-                await check_memories(site, grant.tenant, name)
-            return await asyncio.to_thread(site.parts.access.users.create, grant, name, vouched.identity)
+            return await make(name)
         except Conflict as exc:
             taken = taken or exc
     assert taken is not None  # there is at least one name

@@ -20,7 +20,13 @@ from mnemoir.server.sign_in.shapes import (
     kept_out,
     time_json,
 )
-from mnemoir.server.sign_in.ways import open_invitation, signed_in, whoever_signed_in, wrong_sign_in
+from mnemoir.server.sign_in.ways import (
+    open_invitation,
+    signed_in,
+    whoever_confirmed,
+    whoever_signed_in,
+    wrong_sign_in,
+)
 from mnemoir.settings.addresses import is_loopback
 
 router = Routes(prefix="/api", tags=["sign-in"])
@@ -114,7 +120,7 @@ async def passkeys(request: Request, site: SiteHere) -> Answer[PasskeyList]:
 
 @router.post("/me/passkeys/options", summary="A question by which you get a new passkey")
 async def ask_for_new(request: Request, site: SiteHere) -> Answer[Question]:
-    me, here = whoever_signed_in(request), passkey_site(request, site)
+    me, here = whoever_confirmed(request, site), passkey_site(request, site)
     user, asking = me.user, site.parts.access.passkeys.ask_for_new
     asked, options = await asyncio.to_thread(asking, here, _adding(user.id), user.name, user.id, user)
     return kept_out({"id": asked, "options": dict(options)})
@@ -124,7 +130,7 @@ async def ask_for_new(request: Request, site: SiteHere) -> Answer[Question]:
 async def add(
     request: Request, site: SiteHere, body: Annotated[NewPasskeyBody, Depends(BodyOf(NewPasskeyBody))]
 ) -> Answer[PasskeyRecord]:
-    me, here, known = whoever_signed_in(request), passkey_site(request, site), site.parts.access.passkeys
+    me, here, known = whoever_confirmed(request, site), passkey_site(request, site), site.parts.access.passkeys
     purpose = _adding(me.user.id)
     new = await asyncio.to_thread(known.verified, here, purpose, body.id, body.credential, body.label)
     return kept_out(_json(await asyncio.to_thread(known.add, me.user, new)), 201)

@@ -11,7 +11,7 @@ from mnemoir.core.clock import to_text
 from mnemoir.core.scope import Role
 from mnemoir.core.users import Grant, User
 from mnemoir.server.request import header
-from mnemoir.server.rest import Answer, JsonObject, Site
+from mnemoir.server.rest import Answer, Body, JsonObject, Site
 from mnemoir.server.sessions import csrf_of
 
 NOT_KEPT = {"cache-control": "no-store"}
@@ -19,6 +19,13 @@ Shape = TypeVar("Shape")
 Names = Annotated[list[str], Field(min_length=1, max_length=100)]
 Token = Annotated[str, Field(max_length=256)]
 Password = Annotated[str, Field(max_length=1024)]
+
+
+class PasswordBody(Body):
+    """A name and a password."""
+
+    name: Token
+    password: Password
 
 
 class Person(JsonObject):

@@ -147,7 +147,7 @@ async def memory_users(request: Request, site: SiteHere) -> Answer[MemoryUsers]:
 async def change_user(
     request: Request, site: SiteHere, user_id: str, body: Annotated[UserBody, Depends(BodyOf(UserBody))]
 ) -> Answer[UserRecord]:
-    caller, user = await _managed(request, site, user_id)
+    caller, user = await managed(request, site, user_id)
     sent = {name: value for name, value in body.model_dump().items() if name in body.model_fields_set}
     is_disabled = sent.pop("disabled", None)
     if user.id == caller.person and (is_disabled or "role" in sent or "operator" in sent):
@@ -164,7 +164,7 @@ async def change_user(
 
 @router.delete("/users/{user_id}", summary="Remove a user; what is remembered of them stays", status_code=204)
 async def remove_user(request: Request, site: SiteHere, user_id: str) -> Response:
-    caller, user = await _managed(request, site, user_id)
+    caller, user = await managed(request, site, user_id)
     if user.id == caller.person:
         raise Conflict("You cannot remove yourself. Let another admin do it.", code="own_user")
     await asyncio.to_thread(site.parts.access.users.remove, user)
@@ -173,7 +173,7 @@ async def remove_user(request: Request, site: SiteHere, user_id: str) -> Respons
 
 @router.post("/users/{user_id}/reset", summary="Make a link by which a user chooses a new password", status_code=201)
 async def reset_user(request: Request, site: SiteHere, user_id: str) -> Answer[Link]:
-    caller, user = await _managed(request, site, user_id)
+    caller, user = await managed(request, site, user_id)
     made, token = await asyncio.to_thread(site.parts.access.users.reset, user, by=caller.key)
     return kept_out(_link(request, site, made, token), 201)
 
@@ -276,7 +276,7 @@ def _changing(request: Request, site: Site) -> Principal:
     return caller
 
 
-async def _managed(request: Request, site: Site, user_id: str) -> tuple[Principal, User]:
+async def managed(request: Request, site: Site, user_id: str) -> tuple[Principal, User]:
     """The caller of a change and the user it is about. Raises NotFound, and Forbidden for one with more rights."""
     caller = _changing(request, site)
     wanted = None if caller.may("operator") else caller.tenant

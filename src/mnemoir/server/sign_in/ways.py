@@ -8,14 +8,14 @@ from fastapi import Request
 from mnemoir.app.sign_in.memory_users import has_something
 from mnemoir.app.sign_in.sessions import SignedIn
 from mnemoir.core.errors import Conflict, Forbidden, Unauthorized
-from mnemoir.core.users import Invitation, User
+from mnemoir.core.users import Invitation, User, called, password
 from mnemoir.server.rest import Answer, Site
 from mnemoir.server.sessions import signed_in_of
 from mnemoir.server.sign_in.shapes import address_of, person_json, session_begun
 
 
-async def open_invitation(request: Request, site: Site, token: str) -> Invitation:
-    """The invitation with that token. Raises NotFound, and RateLimited after too many wrong tokens."""
+async def open_invitation(request: Request, site: Site, token: str | bytes) -> Invitation:
+    """The invitation with that token, or hash of it. Raises NotFound, and RateLimited after too many wrong tokens."""
     limits = site.guard.rate_limits
     limits.try_sign_in(request.scope, "")
     found = await asyncio.to_thread(site.parts.access.users.invitation, token)
@@ -33,15 +33,33 @@ async def check_memories(site: Site, tenant: str, name: str) -> None:
         )
 
 
+async def of_password(request: Request, site: Site, typed: str, said: str) -> User:
+    """The user of that name and password. Raises Unauthorized, and RateLimited after too many tries."""
+    users, passwords, name = site.parts.access.users, site.parts.access.passwords, called(typed)
+    site.guard.rate_limits.try_sign_in(request.scope, name)
+    user, hash = await asyncio.to_thread(users.with_hash, typed) or (None, None)
+    is_right = await passwords.is_right(said, hash)
+    if user is None or hash is None or not is_right:
+        raise wrong_sign_in(request, site)
+    if passwords.is_outdated(hash):
+        await asyncio.to_thread(users.rehash, user, hash, await passwords.hash(password(said)))
+    return user
+
+
+async def check_may_sign_in(request: Request, site: Site, user: User) -> None:
+    """Raise Unauthorized for a user who is disabled, or whose tenant is suspended."""
+    if user.disabled_at is not None or await asyncio.to_thread(
+        site.parts.access.api_keys.is_suspended, user.grant.tenant
+    ):
+        raise wrong_sign_in(request, site)
+
+
 async def signed_in(request: Request, site: Site, user: User, how: str, name: str, **more: Any) -> Answer[Any]:
     """Begin a session of a user who showed who they are by `how`. Raises Unauthorized for one who may not sign in.
 
     `name` is the one that the try was counted for, and `more` is told besides.
     """
-    if user.disabled_at is not None or await asyncio.to_thread(
-        site.parts.access.api_keys.is_suspended, user.grant.tenant
-    ):
-        raise wrong_sign_in(request, site)
+    await check_may_sign_in(request, site, user)
     csrf, headers = await asyncio.to_thread(session_begun, request, site, user, how)
     site.guard.rate_limits.has_signed_in(request.scope, name)
     return Answer({"user": person_json(user), "csrf": csrf} | more, headers=headers)
@@ -52,6 +70,17 @@ def wrong_sign_in(request: Request, site: Site) -> Unauthorized:
     if site.parts.access.audit.is_on:
         site.parts.access.audit.refused(401, "sign_in.refused", address_of(request, site))
     return Unauthorized("The name or what goes with it is wrong, or this user may not sign in.", code="wrong_sign_in")
+
+
+def whoever_confirmed(request: Request, site: Site) -> SignedIn:
+    """The user of this request, who showed within ten minutes who they are. Raises Forbidden."""
+    me = whoever_signed_in(request)
+    if not site.parts.access.sessions.is_fresh(me.session):
+        raise Forbidden(
+            "Show again who you are: POST /api/me/confirm takes your password or a passkey; or sign in again.",
+            code="confirmation_needed",
+        )
+    return me
 
 
 def whoever_signed_in(request: Request) -> SignedIn:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from mnemoir.core.errors import Conflict
 from mnemoir.core.scope import Scope
 from mnemoir.storage.sql.engine import Engine, Sql, of_scope, owner_values, queries
 
@@ -63,6 +64,34 @@ class People:
         """All rows of a user by table, without what is derived of their words."""
         return await self._db.read(scope, lambda sql: {name: [*_told(sql, *how)] for name, how in _TABLES.items()})
 
+    async def give(self, scope: Scope, user: str) -> bool:
+        """Give all rows of a user to another one, who has none; False when there were none to give.
+
+        Raises Conflict, with nothing changed, for one who has rows, and for rows with keys of their own.
+        """
+        new = Scope(tenant=scope.tenant, project=scope.project, user=user)
+
+        def work(sql: Sql) -> bool:
+            given, taken = of_scope(sql, scope), of_scope(sql, new)
+            if given.scope_id is None:
+                return False
+            if _is_true(taken, "has_rows"):
+                raise Conflict(
+                    f"There are memories of {user[:80]!r} in the project {scope.project!r} already, so none move.",
+                    code="memories_exist",
+                )
+            if given.row(_QUERIES["has_key"]) is not None:
+                raise Conflict(
+                    f"The memories of {scope.user[:80]!r} are, or were, encrypted with a key of their own, so they "
+                    "cannot be moved.",
+                    code="memories_encrypted",
+                )
+            taken.run(_QUERIES["drop_name"])
+            given.run(_QUERIES["give_scope"], user=user)
+            return True
+
+        return await self._db.write(None, work)
+
     async def drop(self, scope: Scope) -> None:
         """Delete the name of a user whose rows were deleted, so that no byte of it is left."""
 
@@ -72,6 +101,11 @@ class People:
 
         await self._db.write(None, work)
         await self._db.empty_log()
+
+
+def _is_true(sql: Sql, query: str) -> bool:
+    row = sql.row(_QUERIES[query])
+    return row is not None and bool(row[0])
 
 
 def _told(sql: Sql, query: str, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from mnemoir.core.clock import to_text
 from mnemoir.core.users import Session
-from mnemoir.storage.sql.api_keys import Note, time_in
+from mnemoir.storage.sql.api_keys import Note, time_in, time_or_none
 from mnemoir.storage.sql.engine import FileEngine, Sql, queries
 
 _QUERIES = queries("access/sessions")
@@ -59,6 +59,15 @@ class SqlSessions:
 
         self._file.write(work)
 
+    def confirm(self, session_id: str, at: datetime, note: Note) -> None:
+        """Note that whoever has a session showed again who they are."""
+
+        def work(sql: Sql) -> None:
+            sql.run(_QUERIES["confirm"], id=session_id, at=to_text(at))
+            note(sql)
+
+        self._file.write(work)
+
     def end(self, session_id: str, user_id: str, note: Note) -> bool:
         """End a session of a user; False for none."""
 
@@ -72,7 +81,7 @@ class SqlSessions:
 
 
 def _session_of(row: Sequence[Any]) -> Session:
-    id, user, created, seen, agent, address = row
+    id, user, created, seen, agent, address, confirmed = row
     return Session(
         id=id,
         user=user,
@@ -80,4 +89,5 @@ def _session_of(row: Sequence[Any]) -> Session:
         last_seen_at=time_in(seen),
         agent=agent,
         address=address,
+        confirmed_at=time_or_none(confirmed) or time_in(created),
     )

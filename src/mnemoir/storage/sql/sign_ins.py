@@ -14,7 +14,7 @@ class SignIn:
     """A sign-in under way with the provider of that id in the settings.
 
     `redirect_uri` is where the provider sends the browser back to, with the `code`, and `leads_to` the page that the
-    person comes to in the end.
+    person comes to in the end. `invitation` is the hash of the token of one that is to be used.
     """
 
     state: str
@@ -23,6 +23,7 @@ class SignIn:
     verifier: str = field(repr=False)
     redirect_uri: str
     leads_to: str
+    invitation: bytes | None = field(default=None, repr=False)
     code: str | None = field(default=None, repr=False)
 
 
@@ -45,6 +46,7 @@ class SqlSignIns:
                 verifier=sign_in.verifier,
                 redirect_uri=sign_in.redirect_uri,
                 leads_to=sign_in.leads_to,
+                invitation=sign_in.invitation,
                 expires_at=to_text(until),
             )
             sql.run(_QUERIES["drop_old"], now=to_text(now), most=most)
@@ -78,7 +80,7 @@ def _open(sql: Sql, state: str, hash: bytes, now: datetime) -> SignIn | None:
     row = sql.row(_QUERIES["open"], state=state, hash=hash, now=to_text(now))
     if row is None:
         return None
-    state, provider, nonce, verifier, redirect_uri, leads_to, code = row
+    state, provider, nonce, verifier, redirect_uri, leads_to, invitation, code = row
     return SignIn(
         state=state,
         provider=provider,
@@ -86,5 +88,6 @@ def _open(sql: Sql, state: str, hash: bytes, now: datetime) -> SignIn | None:
         verifier=verifier,
         redirect_uri=redirect_uri,
         leads_to=leads_to,
+        invitation=invitation,
         code=code,
     )

@@ -4,7 +4,8 @@ import { confirm } from '@/shared/components/confirm';
 import { PageFrame } from '@/shared/components/PageFrame';
 import { EmptyState, ErrorState } from '@/shared/components/states';
 import { useAuth, useMe } from '@/shared/data/access';
-import { useNewRecoveryCodes } from '@/shared/data/account';
+import { type AskAgain, useNewRecoveryCodes } from '@/shared/data/account';
+import { askAgain } from './askAgain';
 import { Passkeys } from './Passkeys';
 import { PasswordForm } from './PasswordForm';
 import { RecoveryCodes } from './RecoveryCodes';
@@ -14,21 +15,22 @@ import { Sessions } from './Sessions';
 export function AccountPage() {
   const me = useMe();
   const auth = useAuth().data;
+  const again = () => askAgain(auth?.ways);
   return (
     <PageFrame title="My account">
       {me.signed_in ? (
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl" verticalSpacing="xl">
           <Section title="Password">
-            <PasswordForm name={me.name ?? ''} />
+            <PasswordForm name={me.name ?? ''} askAgain={again} />
           </Section>
           <Section
             title="Passkeys"
             hint="Sign in with the screen lock of a phone or computer, or with a security key."
           >
-            <Passkeys unavailable={auth?.ways.passkey.reason ?? null} />
+            <Passkeys unavailable={auth?.ways.passkey.reason ?? null} askAgain={again} />
           </Section>
           <Section title="Recovery codes" hint="For the day on which you have neither password nor passkey.">
-            <NewCodes />
+            <NewCodes askAgain={again} />
           </Section>
           <Section title="Sessions" hint="The browsers in which you are signed in.">
             <Sessions />
@@ -60,8 +62,8 @@ function Section({ title, hint, children }: { title: string; hint?: string; chil
   );
 }
 
-function NewCodes() {
-  const renew = useNewRecoveryCodes();
+function NewCodes({ askAgain: again }: { askAgain: AskAgain }) {
+  const renew = useNewRecoveryCodes(again);
   const ask = async () => {
     const message = 'The codes that you have now will not work any more.';
     if (await confirm({ title: 'Make new recovery codes?', message, action: 'Make new codes' })) renew.mutate();

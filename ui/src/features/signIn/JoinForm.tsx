@@ -4,6 +4,7 @@ import { TbFingerprint } from 'react-icons/tb';
 import { ErrorState, LoadingState } from '@/shared/components/states';
 import { useAuth } from '@/shared/data/access';
 import { type Invitation, type Joined, useJoin } from '@/shared/data/signIn';
+import { JoinWithProvider } from './JoinWithProvider';
 import { SHORTEST_PASSWORD } from './passwords';
 
 interface JoinFormProps {
@@ -71,6 +72,7 @@ export function JoinForm({ invitation, token, onJoined }: JoinFormProps) {
             {passkey.reason}
           </Text>
         )}
+        <JoinWithProvider providers={auth.data?.ways.oidc ?? []} token={token} resets={invitation.resets} />
         {join.isError && <ErrorState error={join.error} title="That did not work" />}
       </Stack>
     </form>

@@ -6,10 +6,22 @@ import { notifyFailure } from '@/shared/components/notify';
 import { ErrorState, LoadingState } from '@/shared/components/states';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
-import { type PasskeyRecord, useAddPasskey, usePasskeys, useRemovePasskey } from '@/shared/data/account';
+import {
+  type AskAgain,
+  type PasskeyRecord,
+  useAddPasskey,
+  usePasskeys,
+  useRemovePasskey,
+} from '@/shared/data/account';
 
-/** The passkeys of the person; `unavailable` says why none can be made at this address. */
-export function Passkeys({ unavailable }: { unavailable: string | null }) {
+interface PasskeysProps {
+  /** Why none can be made at this address. */
+  unavailable: string | null;
+  askAgain: AskAgain;
+}
+
+/** The passkeys of the person. */
+export function Passkeys({ unavailable, askAgain }: PasskeysProps) {
   const passkeys = usePasskeys();
   return (
     <Stack gap="sm">
@@ -20,7 +32,7 @@ export function Passkeys({ unavailable }: { unavailable: string | null }) {
         <Kept key={passkey.id} passkey={passkey} />
       ))}
       {unavailable === null ? (
-        <Add />
+        <Add askAgain={askAgain} />
       ) : (
         <Text size="sm" c="dimmed">
           {unavailable}
@@ -66,9 +78,9 @@ function Kept({ passkey: { id, label, created_at, last_used_at } }: { passkey: P
   );
 }
 
-function Add() {
+function Add({ askAgain }: { askAgain: AskAgain }) {
   const [label, setLabel] = useState('');
-  const add = useAddPasskey();
+  const add = useAddPasskey(askAgain);
   return (
     <form
       onSubmit={event => {

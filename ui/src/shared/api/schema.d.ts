@@ -357,7 +357,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End the session of this browser */
+        /** End the session of this browser or terminal */
         post: operations["sign_out_api_auth_sign_out_post"];
         delete?: never;
         options?: never;
@@ -416,6 +416,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/auth/terminal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sign in on the command line by name and password */
+        post: operations["by_terminal_api_auth_terminal_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/auth/oidc/{provider}/start": {
         parameters: {
             query?: never;
@@ -426,7 +443,8 @@ export interface paths {
         /** Send the browser to an identity provider to sign in */
         get: operations["start_api_auth_oidc__provider__start_get"];
         put?: never;
-        post?: never;
+        /** The address of an identity provider to sign in at, also to join by an invitation */
+        post: operations["start_with_invitation_api_auth_oidc__provider__start_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -564,6 +582,23 @@ export interface paths {
         /** Change your password; your other sessions end */
         put: operations["change_password_api_me_password_put"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Show again who you are, as some changes want it */
+        post: operations["confirm_api_me_confirm_post"];
         delete?: never;
         options?: never;
         head?: never;
@@ -720,6 +755,23 @@ export interface paths {
         post?: never;
         /** Take an invitation back */
         delete: operations["withdraw_api_invitations__invitation_id__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/{user_id}/adopt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give what is kept under a memory user to a user who has nothing yet */
+        post: operations["adopt_api_users__user_id__adopt_post"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2664,6 +2716,20 @@ export interface components {
         AddedMessages: {
             /** Results */
             results: components["schemas"]["MessageAnswer"][];
+        };
+        /**
+         * AdoptAnswer
+         * @description The projects in which memories were given to the user, and those in which conversations were.
+         */
+        AdoptAnswer: {
+            /** From User */
+            from_user: string;
+            /** To User */
+            to_user: string | null;
+            /** Memories */
+            memories: string[];
+            /** Conversations */
+            conversations: string[];
         };
         /**
          * AllForgottenAnswer
@@ -6039,6 +6105,14 @@ export interface components {
             when: string | null;
         };
         /**
+         * Started
+         * @description The address at which the browser signs in. The cookie by which it is known again comes with this answer.
+         */
+        Started: {
+            /** Url */
+            url: string;
+        };
+        /**
          * Status
          * @description The status of the server. `storage_problem` says why stored memories cannot be read, "" when they can.
          *
@@ -6104,6 +6178,15 @@ export interface components {
             limits: {
                 [key: string]: number;
             };
+        };
+        /**
+         * TerminalAnswer
+         * @description A sign-in whose `token` is sent as `Authorization: Bearer`; it is in this answer and nowhere else.
+         */
+        TerminalAnswer: {
+            user: components["schemas"]["Person"];
+            /** Token */
+            token: string;
         };
         /**
          * TextPartAnswer
@@ -7023,6 +7106,14 @@ export interface components {
             origin?: "person" | null;
         };
         /**
+         * AdoptBody
+         * @description The memory user whose memories and conversations are given; without one, that of callers who name none.
+         */
+        AdoptBody: {
+            /** From User */
+            from_user?: string | null;
+        };
+        /**
          * AnswerBody
          * @description The id of the question, and the browser's answer: its `PublicKeyCredential` as JSON.
          */
@@ -7170,6 +7261,15 @@ export interface components {
             prompt: string | (string[] | number[] | number[][]);
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * ConfirmBody
+         * @description Your password, or the answer of one of your passkeys to a question of /api/auth/passkey/options.
+         */
+        ConfirmBody: {
+            /** Password */
+            password?: string | null;
+            passkey?: components["schemas"]["AnswerBody"] | null;
         };
         /**
          * ConversationBody
@@ -7321,13 +7421,11 @@ export interface components {
         };
         /**
          * FinishBody
-         * @description The state of a sign-in whose browser came back, and the token of an invitation that is open in it, if any.
+         * @description The state of a sign-in whose browser came back.
          */
         FinishBody: {
             /** State */
             state: string;
-            /** Invitation */
-            invitation?: string | null;
         };
         /**
          * HeadBody
@@ -7522,11 +7620,11 @@ export interface components {
         };
         /**
          * NewPasswordBody
-         * @description The password of now, and the one that takes its place. `old` is left out where there is none yet.
+         * @description The new password. `old`, the one of now, takes the place of a sign-in within the last ten minutes.
          */
         NewPasswordBody: {
             /** Old */
-            old?: string;
+            old?: string | null;
             /** New */
             new: string;
         };
@@ -7899,6 +7997,16 @@ export interface components {
             piiMessages?: ("off" | "tag" | "redact" | "block") | null;
             /** Piimodels */
             piiModels?: ("off" | "tag" | "redact" | "block") | null;
+        };
+        /**
+         * StartBody
+         * @description The path of the page to come to in the end, and the token of an invitation by which somebody joins, if any.
+         */
+        StartBody: {
+            /** To */
+            to?: string;
+            /** Invitation */
+            invitation?: string | null;
         };
         /**
          * SummaryBody
@@ -8967,6 +9075,39 @@ export interface operations {
             };
         };
     };
+    by_terminal_api_auth_terminal_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TerminalAnswer"];
+                };
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
     start_api_auth_oidc__provider__start_get: {
         parameters: {
             query?: {
@@ -8987,6 +9128,41 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    start_with_invitation_api_auth_oidc__provider__start_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                provider: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Started"];
+                };
             };
             /** @description An error, with its code */
             default: {
@@ -9257,6 +9433,37 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewPasswordBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    confirm_api_me_confirm_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConfirmBody"];
             };
         };
         responses: {
@@ -9603,6 +9810,41 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error, with its code */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    adopt_api_users__user_id__adopt_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdoptBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdoptAnswer"];
+                };
             };
             /** @description An error, with its code */
             default: {

@@ -1,8 +1,10 @@
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { client, unwrap } from '@/shared/api/client';
+import { ApiError } from '@/shared/api/errors';
 import type { components } from '@/shared/api/schema';
 import { useChange } from './change';
 import { makePasskey } from './passkeys';
+import { signedByPasskey } from './signIn';
 
 export type PasskeyRecord = components['schemas']['PasskeyRecord'];
 export type SessionRecord = components['schemas']['SessionRecord'];
@@ -10,12 +12,36 @@ export type SessionRecord = components['schemas']['SessionRecord'];
 const PASSKEYS = ['account', 'passkeys'];
 const SESSIONS = ['account', 'sessions'];
 
-/** `old` is "" where there was none. Other sessions end. */
-export function useChangePassword() {
+/** Has whoever signed in show again who they are; resolves to whether they did. */
+export type AskAgain = () => Promise<boolean>;
+
+/** Other sessions end. */
+export function useChangePassword(askAgain: AskAgain) {
   return useChange(
-    (body: { old: string; new: string }) => unwrap(client.PUT('/api/me/password', { body })),
+    (chosen: string) => confirmed(() => unwrap(client.PUT('/api/me/password', { body: { new: chosen } })), askAgain),
     [SESSIONS],
   );
+}
+
+/** Does what the server allows only for ten minutes after its user showed who they are, and asks them where need be. */
+async function confirmed<Done>(change: () => Promise<Done>, askAgain: AskAgain): Promise<Done> {
+  try {
+    return await change();
+  } catch (error) {
+    const isWanted = error instanceof ApiError && error.code === 'confirmation_needed';
+    if (!isWanted || !(await askAgain())) throw error;
+    return await change();
+  }
+}
+
+/** Shows the server again who signed in: by their password, null for a passkey. */
+export function useConfirm() {
+  return useMutation({
+    mutationFn: async (password: string | null) => {
+      const body = password === null ? { passkey: await signedByPasskey() } : { password };
+      return unwrap(client.POST('/api/me/confirm', { body }));
+    },
+  });
 }
 
 export function usePasskeys() {
@@ -26,10 +52,11 @@ export function usePasskeys() {
 }
 
 /** Has this browser make a passkey, and keeps it below a label. */
-export function useAddPasskey() {
+export function useAddPasskey(askAgain: AskAgain) {
   return useChange(
     async (label: string) => {
-      const answer = await makePasskey(await unwrap(client.POST('/api/me/passkeys/options')));
+      const asked = await confirmed(() => unwrap(client.POST('/api/me/passkeys/options')), askAgain);
+      const answer = await makePasskey(asked);
       return unwrap(client.POST('/api/me/passkeys', { body: { ...answer, label } }));
     },
     [PASSKEYS],
@@ -59,6 +86,7 @@ export function useEndSession() {
 }
 
 /** Ten new codes; those before count no more. */
-export function useNewRecoveryCodes() {
-  return useChange(async () => (await unwrap(client.POST('/api/me/recovery-codes'))).recovery_codes, []);
+export function useNewRecoveryCodes(askAgain: AskAgain) {
+  const renew = () => unwrap(client.POST('/api/me/recovery-codes'));
+  return useChange(async () => (await confirmed(renew, askAgain)).recovery_codes, []);
 }

@@ -31,14 +31,35 @@ export function usePasskey(onAccepted: () => void) {
 }
 
 async function byPasskey() {
-  const body = await signWithPasskey(await unwrap(client.POST('/api/auth/passkey/options')));
-  return unwrap(client.POST('/api/auth/passkey', { body }));
+  return unwrap(client.POST('/api/auth/passkey', { body: await signedByPasskey() }));
+}
+
+/** A question of the server's, signed by a passkey of this device or browser. */
+export async function signedByPasskey() {
+  return signWithPasskey(await unwrap(client.POST('/api/auth/passkey/options')));
 }
 
 /** The address at which an identity provider is asked, to come back to the page of now. */
 export function addressOfIssuer(id: string): string {
   const to = window.location.pathname + window.location.search;
   return `${serverUrl}/api/auth/oidc/${encodeURIComponent(id)}/start?to=${encodeURIComponent(to)}`;
+}
+
+interface Providing {
+  id: string;
+  token: string;
+}
+
+/** Leaves for an identity provider, to come back as whom the invitation with that token makes. */
+export function useJoinWithIssuer() {
+  return useMutation({
+    mutationFn: async ({ id, token }: Providing) => {
+      const params = { path: { provider: id } };
+      const body = { to: '/', invitation: token };
+      return (await unwrap(client.POST('/api/auth/oidc/{provider}/start', { params, body }))).url;
+    },
+    onSuccess: url => window.location.assign(url),
+  });
 }
 
 /** Ends the session of this browser, and begins anew without anything that was read. */

@@ -53,6 +53,20 @@ export function useRemoveUser() {
   );
 }
 
+/** Gives what is kept under a memory user to a person who has nothing yet. */
+export function useAdopt() {
+  return useChange(
+    ({ id, from }: { id: string; from: string }) =>
+      unwrap(
+        client.POST('/api/users/{user_id}/adopt', {
+          params: { path: { user_id: id } },
+          body: { from_user: from },
+        }),
+      ),
+    [USERS],
+  );
+}
+
 /** Makes a link by which a person chooses a new password or passkey. */
 export function useResetUser() {
   return useChange(

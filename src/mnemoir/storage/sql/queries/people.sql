@@ -57,3 +57,20 @@ SELECT (SELECT count(*) FROM memories WHERE scope_id = :scope_id),
        (SELECT count(*) FROM sources WHERE scope_id = :scope_id),
        (SELECT count(*) FROM proposals WHERE scope_id = :scope_id),
        (SELECT count(*) FROM receipts WHERE scope_id = :scope_id);
+
+-- name: has_rows
+-- Whether anything is stored within a scope; one row.
+SELECT EXISTS (SELECT 1 FROM memories WHERE scope_id = :scope_id)
+    OR EXISTS (SELECT 1 FROM history WHERE scope_id = :scope_id)
+    OR EXISTS (SELECT 1 FROM sources WHERE scope_id = :scope_id)
+    OR EXISTS (SELECT 1 FROM proposals WHERE scope_id = :scope_id)
+    OR EXISTS (SELECT 1 FROM receipts WHERE scope_id = :scope_id)
+    OR EXISTS (SELECT 1 FROM pii_values WHERE scope_id = :scope_id);
+
+-- name: has_key
+-- Whether anything of a scope was encrypted, or its digests made with a key; by its number.
+SELECT 1 FROM scopes WHERE id = :scope_id AND (hashed_by IS NOT NULL OR coalesce(sealed_by, 0) <> 0);
+
+-- name: give_scope
+-- Give a scope, with all its rows, to another user of the project; by its number.
+UPDATE scopes SET user = :user WHERE id = :scope_id;

@@ -1,5 +1,5 @@
 import { ActionIcon, Badge, Menu, Table, Text, VisuallyHidden } from '@mantine/core';
-import { TbBan, TbCheck, TbDotsVertical, TbPencil, TbRefresh, TbTrash } from 'react-icons/tb';
+import { TbBan, TbCheck, TbDotsVertical, TbInbox, TbPencil, TbRefresh, TbTrash } from 'react-icons/tb';
 import { confirm } from '@/shared/components/confirm';
 import { notifyFailure } from '@/shared/components/notify';
 import { Time } from '@/shared/components/Time';
@@ -16,10 +16,11 @@ interface UserTableProps {
   users: User[];
   onChange: Open;
   onReset: Open;
+  onAdopt: Open;
 }
 
 /** Every user with what they may, and how they sign in. */
-export function UserTable({ users, onChange, onReset }: UserTableProps) {
+export function UserTable({ users, ...open }: UserTableProps) {
   const me = useMe();
   return (
     <Table.ScrollContainer minWidth="52rem" type="native" tabIndex={0} role="region" aria-label="Users, table">
@@ -43,8 +44,7 @@ export function UserTable({ users, onChange, onReset }: UserTableProps) {
               key={user.id}
               user={user}
               isOwn={me.signed_in && me.tenant === user.tenant && me.name === user.name}
-              onChange={onChange}
-              onReset={onReset}
+              {...open}
             />
           ))}
         </Table.Tbody>
@@ -58,7 +58,7 @@ interface UserRowProps extends Omit<UserTableProps, 'users'> {
   isOwn: boolean;
 }
 
-function UserRow({ user, isOwn, onChange, onReset }: UserRowProps) {
+function UserRow({ user, isOwn, ...open }: UserRowProps) {
   return (
     <Table.Tr>
       <Table.Th scope="row" fw={500}>
@@ -82,7 +82,7 @@ function UserRow({ user, isOwn, onChange, onReset }: UserRowProps) {
       </Table.Td>
       <Table.Td>{user.last_seen_at ? <Time value={user.last_seen_at} ago /> : 'never'}</Table.Td>
       <Table.Td ta="right">
-        <Actions user={user} isOwn={isOwn} onChange={onChange} onReset={onReset} />
+        <Actions user={user} isOwn={isOwn} {...open} />
       </Table.Td>
     </Table.Tr>
   );
@@ -100,7 +100,7 @@ function waysOf({ has_password, passkeys }: User): string {
   return ways.join(', ') || 'identity provider';
 }
 
-function Actions({ user, isOwn, onChange, onReset }: UserRowProps) {
+function Actions({ user, isOwn, onChange, onReset, onAdopt }: UserRowProps) {
   const { id, name, disabled } = user;
   const change = useChangeUser();
   const remove = useRemoveUser();
@@ -141,6 +141,12 @@ function Actions({ user, isOwn, onChange, onReset }: UserRowProps) {
           onClick={event => onReset(user, openerOf(event.currentTarget))}
         >
           Reset sign-in…
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<TbInbox size={16} aria-hidden />}
+          onClick={event => onAdopt(user, openerOf(event.currentTarget))}
+        >
+          Give memories…
         </Menu.Item>
         {!isOwn && (
           <>

@@ -5,6 +5,7 @@ import { useAbout } from '@/shared/data/about';
 import { type User, useUsers } from '@/shared/data/users';
 import { useDialog } from '@/shared/hooks/useDialog';
 import { TabIntro } from '../TabIntro';
+import { AdoptDialog } from './AdoptDialog';
 import { InviteDialog } from './InviteDialog';
 import { OpenInvitations } from './OpenInvitations';
 import { ResetDialog } from './ResetDialog';
@@ -17,13 +18,15 @@ export function UsersTab() {
   return useAbout().data?.needs_key === false ? <TurnOnSignIn /> : <Users />;
 }
 
+type OfUser = 'change' | 'reset' | 'adopt';
+
 function Users() {
   const list = useUsers();
-  const { shown, open, close } = useDialog<'invite' | 'change' | 'reset'>();
+  const { shown, open, close } = useDialog<'invite' | OfUser>();
   const [chosen, setChosen] = useState<User | null>(null);
   if (list.isPending) return <LoadingState label="Loading the users" />;
   if (list.isError) return <ErrorState error={list.error} onRetry={() => void list.refetch()} />;
-  const openFor = (name: 'change' | 'reset') => (user: User, opener: HTMLElement | null) => {
+  const openFor = (name: OfUser) => (user: User, opener: HTMLElement | null) => {
     setChosen(user);
     open(name, opener);
   };
@@ -35,7 +38,12 @@ function Users() {
       {list.users.length === 0 ? (
         <EmptyState title="No users yet" hint="Invite the first one: you get a link to send." />
       ) : (
-        <UserTable users={list.users} onChange={openFor('change')} onReset={openFor('reset')} />
+        <UserTable
+          users={list.users}
+          onChange={openFor('change')}
+          onReset={openFor('reset')}
+          onAdopt={openFor('adopt')}
+        />
       )}
       {list.hasNextPage && (
         <Anchor component="button" type="button" size="sm" onClick={() => void list.fetchNextPage()}>
@@ -45,6 +53,7 @@ function Users() {
       <OpenInvitations />
       {shown === 'invite' && <InviteDialog onClose={close} />}
       {shown === 'change' && chosen && <UserDialog user={chosen} onClose={close} />}
+      {shown === 'adopt' && chosen && <AdoptDialog user={chosen} onClose={close} />}
       {shown === 'reset' && chosen && <ResetDialog user={chosen} onClose={close} />}
     </Stack>
   );

@@ -1,5 +1,5 @@
 -- part: columns
-s.id, s.user, s.created_at, s.last_seen_at, s.agent, s.address
+s.id, s.user, s.created_at, s.last_seen_at, s.agent, s.address, s.confirmed_at
 
 -- name: begin
 -- Store a new session.
@@ -19,6 +19,10 @@ SELECT {columns} FROM sessions AS s WHERE s.user = :user ORDER BY s.created_at D
 -- name: saw
 -- Note when a session was used last.
 UPDATE sessions SET last_seen_at = :at WHERE id = :id AND last_seen_at < :at;
+
+-- name: confirm
+-- Note that whoever has a session showed again who they are.
+UPDATE sessions SET confirmed_at = :at WHERE id = :id;
 
 -- name: end
 -- End a session of a user.

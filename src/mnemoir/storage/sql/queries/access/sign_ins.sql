@@ -1,7 +1,7 @@
 -- name: begin
 -- Store a sign-in under way.
-INSERT INTO sign_ins (state, hash, provider, nonce, verifier, redirect_uri, leads_to, expires_at)
-VALUES (:state, :hash, :provider, :nonce, :verifier, :redirect_uri, :leads_to, :expires_at);
+INSERT INTO sign_ins (state, hash, provider, nonce, verifier, redirect_uri, leads_to, invitation, expires_at)
+VALUES (:state, :hash, :provider, :nonce, :verifier, :redirect_uri, :leads_to, :invitation, :expires_at);
 
 -- name: drop_old
 -- Remove the sign-ins that ended, and of too many the oldest.
@@ -10,7 +10,7 @@ DELETE FROM sign_ins
 
 -- name: open
 -- The sign-in of that state and browser, if it goes on; at most one row, by the primary key.
-SELECT state, provider, nonce, verifier, redirect_uri, leads_to, code
+SELECT state, provider, nonce, verifier, redirect_uri, leads_to, invitation, code
   FROM sign_ins WHERE state = :state AND hash = :hash AND expires_at > :now;
 
 -- name: answer

@@ -1,0 +1,58 @@
+"""`POST /api/users/{id}/adopt`: gives what is kept under a memory user to a person."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from mnemoir.core.errors import Conflict
+from mnemoir.core.scope import entity_name
+from mnemoir.core.users import User
+from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
+from mnemoir.server.sign_in.shapes import Token, kept_out
+from mnemoir.server.sign_in.users import managed
+
+router = Routes(prefix="/api", tags=["sign-in"])
+
+_MOST_USERS = 100_000  # of a tenant, looked through for one
+
+
+class AdoptBody(Body):
+    """The memory user whose memories and conversations are given; without one, that of callers who name none."""
+
+    from_user: Token | None = None
+
+
+class AdoptAnswer(JsonObject):
+    """The projects in which memories were given to the user, and those in which conversations were."""
+
+    from_user: str
+    to_user: str | None
+    memories: Sequence[str]
+    conversations: Sequence[str]
+
+
+@router.post("/users/{user_id}/adopt", summary="Give what is kept under a memory user to a user who has nothing yet")
+async def adopt(
+    request: Request, site: SiteHere, user_id: str, body: Annotated[AdoptBody, Depends(BodyOf(AdoptBody))]
+) -> Answer[AdoptAnswer]:
+    _, user = await managed(request, site, user_id)
+    given = site.options.default_user if body.from_user is None else entity_name(body.from_user, "from_user")
+    await asyncio.to_thread(_check_is_free, site, user, given)
+    done = await site.parts.adoption.adopt(user, given)
+    return kept_out(
+        {
+            "from_user": given,
+            "to_user": user.grant.memory_user,
+            "memories": done.memories,
+            "conversations": done.conversations,
+        }
+    )
+
+
+def _check_is_free(site: Site, user: User, given: str) -> None:
+    """Raise Conflict where the memories are those of somebody else who signs in."""
+    people = site.parts.access.users.listed(user.grant.tenant, limit=_MOST_USERS)
+    if any(one.grant.memory_user == given and one.id != user.id for one in people):
+        raise Conflict(f"The memories of {given[:80]!r} are somebody else's.", code="memories_taken")

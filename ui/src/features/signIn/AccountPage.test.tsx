@@ -1,0 +1,55 @@
+import { screen } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { http, HttpResponse } from 'msw';
+import { renderAt } from '@/shared/testing/render';
+import { callsAs, NOBODY, server } from '@/shared/testing/server';
+import { AccountPage } from './AccountPage';
+
+const WANTED = () => HttpResponse.json({ error: 'Who is it?', code: 'confirmation_needed' }, { status: 403 });
+
+/** The account of somebody who signed in a while ago; what they confirm with is gathered in `shown`. */
+function signedInLongAgo(shown: unknown[]) {
+  callsAs({ name: 'Mira', signed_in: true });
+  const ways = { ...NOBODY.ways, passkey: { available: false, reason: 'Only at https.' } };
+  server.use(
+    http.get('*/api/auth', () => HttpResponse.json({ ...NOBODY, has_users: true, ways })),
+    http.get('*/api/me/passkeys', () => HttpResponse.json({ results: [] })),
+    http.get('*/api/me/sessions', () => HttpResponse.json({ results: [] })),
+    http.put('*/api/me/password', () => (shown.length ? new HttpResponse(null, { status: 204 }) : WANTED())),
+    http.post('*/api/me/confirm', async ({ request }) => {
+      const body = (await request.json()) as { password: string };
+      if (body.password !== 'right')
+        return HttpResponse.json({ error: 'That is not your password.', code: 'wrong_sign_in' }, { status: 401 });
+      shown.push(body);
+      return new HttpResponse(null, { status: 204 });
+    }),
+  );
+}
+
+async function choosePassword() {
+  await userEvent.type(await screen.findByLabelText('New password'), 'a longer password{Enter}');
+  return screen.findByRole('dialog', { name: 'Is it you?' });
+}
+
+test('a password is changed once its owner showed again who they are', async () => {
+  const shown: unknown[] = [];
+  signedInLongAgo(shown);
+  renderAt('/account', <AccountPage />);
+  await choosePassword();
+  await userEvent.type(screen.getByLabelText('Your password'), 'wrong{Enter}');
+  expect(await screen.findByText('That is not your password.')).toBeVisible();
+  await userEvent.clear(screen.getByLabelText('Your password'));
+  await userEvent.type(screen.getByLabelText('Your password'), 'right{Enter}');
+  expect(await screen.findByText(/The password was changed/)).toBeVisible();
+  expect(shown).toEqual([{ password: 'right' }]);
+});
+
+test('nothing is changed when the question is closed', async () => {
+  const shown: unknown[] = [];
+  signedInLongAgo(shown);
+  renderAt('/account', <AccountPage />);
+  await choosePassword();
+  await userEvent.click(screen.getByRole('button', { name: 'Close' }));
+  expect(await screen.findByText('Who is it?')).toBeVisible();
+  expect(shown).toEqual([]);
+});
