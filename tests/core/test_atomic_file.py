@@ -244,4 +244,4 @@ async def test_every_file_is_synced_then_renamed_and_its_folder_synced_last(tmp_
 
 def test_files_are_synced_by_the_one_writer_and_folders_where_they_are_made_or_removed():
     files = {str(file.relative_to(SOURCE)) for file in SOURCE.rglob("*.py") if "os.fsync(" in file.read_text()}
-    assert files == {"core/atomic_file.py", "storage/files/workspace.py", "storage/discussions/files.py"}
+    assert files == {"core/atomic_file.py", "storage/files/workspace.py", "storage/discussions/removal.py"}

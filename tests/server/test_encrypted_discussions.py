@@ -11,6 +11,9 @@ import orjson
 import pytest
 from cryptography.fernet import Fernet
 
+from mnemoir.app.encryption import plain_places
+from mnemoir.cli.file_checks import check_discussions
+from mnemoir.settings import load_settings
 from mnemoir.storage.discussions import client_keys
 from tests.server.served_tree import answering, served
 from tests.server.server_kit import error_of, succeeded
@@ -297,3 +300,45 @@ async def test_with_encryption_of_all_fields_a_request_without_a_key_leaves_noth
     assert error_of(await say(server, *SAID)) == (503, "key_unavailable")
     assert (await say(server, *SAID, key=KEY)).status == 200
     assert words_in(root, "Zanzibarquince", "Tandemzinnober") == set()
+
+
+async def test_what_stays_plain_of_discussions_is_told_by_what_the_users_have(tmp_path, llm):
+    places = []
+    for user, memory in (
+        ({}, {}),
+        ({"encryptUsingApiKey": True}, {}),
+        ({"encryptUsingApiKey": True}, {"useVectorForQualityMemory": True}),
+    ):
+        files = {"Workflows/Ann/Memory.json": SETTINGS | memory}
+        tree = served(
+            tmp_path, llm.url, files=files, user={"discussionIdMemoryFileWorkflowSettings": "Memory", **user}
+        )
+        places.append(set(plain_places(load_settings(None, tree, environ={}))) - {"conversations"})
+    assert places == [{"discussions"}, set(), {"records"}]
+
+
+async def test_a_stream_with_a_wrong_key_is_refused_before_it_begins(server, root):
+    put(root, KEY, "memories.json", [entry("He collects Kestrelmarzipan.")])
+    tagged = [{"role": "user", "content": "[DiscussionId]cups[/DiscussionId]Hello"}]
+    body = {"model": "ann", "messages": tagged, "stream": True}
+    assert error_of(await server.ask("POST", CHAT, body, **as_bearer(OTHER))) == (503, "key_unavailable")
+
+
+async def test_plain_files_outside_are_not_inherited_by_who_sends_a_key(server, root, llm):
+    (root / "cups").mkdir(parents=True)
+    (root / "cups" / "memories.json").write_text(json.dumps([entry("He collects Kestrelmarzipan.")]))
+    assert (await say(server, *SAID, key=KEY)).status == 200
+    assert "Kestrelmarzipan" not in known(llm)
+    assert [one["text_block"] for one in opened(root, KEY, "memories.json")] == [MADE] * len(SAID)
+    assert (await say(server, *SAID)).status == 200
+    assert "Kestrelmarzipan" in known(llm)
+
+
+async def test_the_doctor_counts_encrypted_discussions_and_takes_none_for_damaged(server, root):
+    put(root, KEY, "memories.json", [entry("He collects Kestrelmarzipan.")])
+    put(root, OTHER, "memories.json", [entry("She has none.")], id="plates")
+    told = await check_discussions(server.parts.settings)
+    assert (told.state, told.found) == (
+        "ok",
+        "0 discussions with 0 chunk summaries and 0 records, whole; 2 discussions of clients' keys",
+    )

@@ -27,6 +27,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 _SEPARATORS = re.compile(r"[^a-z0-9]")
 _PARTS = re.compile("apikey|secret|passw|passphrase|authoriz|credential|bearer|cookie|privatekey|accesskey|headers")
 _WHOLE = frozenset({"auth", "keys", "pass", "pwd", "pw", "sig", "signature", "tokens"})
+_SWITCHES = frozenset({"encryptusingapikey"})  # named after a key, and none
 # words in names of keys, from prompts, samplers and this format
 _HARMLESS = re.compile(
     "(bos|eos|end|start|stop|pad|unk|special|mask|first|last|think|separator|ban)token|conditionalkey"
@@ -71,6 +72,8 @@ def redacted(text: str) -> str:
 def is_secret(key: str) -> bool:
     """True when the value of a key with that name must be covered, with everything inside it."""
     plain = _SEPARATORS.sub("", key.lower())
+    if plain in _SWITCHES:
+        return False
     if _PARTS.search(plain) or plain in _WHOLE:
         return True
     return plain.endswith(("token", "key")) and not _HARMLESS.search(plain)

@@ -293,3 +293,46 @@ test('everything is forgotten only when the user is named', async () => {
   await userEvent.type(dialog.getByRole('textbox'), 'a');
   expect(go).toBeEnabled();
 });
+
+test('all memories of an origin are removed after a question, page by page, and can be taken back', async () => {
+  const pages = [
+    [memory('a', 'Likes tea', { origin: 'tool' }), memory('b', 'Likes rum', { origin: 'tool', state: 'decayed' })],
+    [memory('c', 'Likes gin', { origin: 'tool' })],
+  ];
+  const asked = serveMemories(pages.flat());
+  server.use(
+    http.get('*/api/memories', ({ request }) => {
+      const query = new URL(request.url).searchParams;
+      asked.push({ method: 'GET', address: new URL(request.url), body: undefined });
+      const isSecond = query.get('cursor') === 'second';
+      return HttpResponse.json({ results: pages[isSecond ? 1 : 0], total: 3, next: isSecond ? null : 'second' });
+    }),
+  );
+  renderAt('/memories?user=mira&project=atlas&origin=tool&age=7', <MemoriesPage />);
+  await userEvent.click(await screen.findByRole('button', { name: 'Remove all of this source…' }));
+  const dialog = await screen.findByRole('dialog', { name: 'Remove all of this source' });
+  const sure = await within(dialog).findByRole('button', { name: 'Remove 3 memories' });
+  expect(dialog).toHaveTextContent('with words from: A tool');
+  expect(asked.some(({ method }) => method === 'DELETE')).toBe(false);
+  const looked = asked.filter(({ address }) => address.searchParams.get('hidden') === 'with');
+  expect(looked.map(({ address }) => address.searchParams.get('origin'))).toEqual(['tool', 'tool']);
+  expect(looked.every(({ address }) => !address.searchParams.has('since'))).toBe(true);
+  await userEvent.click(sure);
+  const deleted = () => asked.filter(({ method }) => method === 'DELETE').map(({ address }) => address.pathname);
+  await waitFor(() =>
+    expect(
+      deleted()
+        .map(path => path.split('/').at(-1))
+        .sort(),
+    ).toEqual(['a', 'b', 'c']),
+  );
+  await userEvent.click(await screen.findByRole('button', { name: 'Undo' }));
+  await waitFor(() => expect(asked.filter(({ address }) => address.pathname.endsWith('/restore'))).toHaveLength(3));
+});
+
+test('without an origin or a conversation there is no source to remove', async () => {
+  serveMemories([memory('a', 'Likes tea')]);
+  renderAt('/memories?kind=fact', <MemoriesPage />);
+  await screen.findByText('Likes tea');
+  expect(screen.queryByRole('button', { name: 'Remove all of this source…' })).toBeNull();
+});

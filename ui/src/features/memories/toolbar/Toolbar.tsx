@@ -1,6 +1,9 @@
 import { Button, Group, Popover, Text } from '@mantine/core';
-import { TbAdjustmentsHorizontal } from 'react-icons/tb';
+import { TbAdjustmentsHorizontal, TbTrash } from 'react-icons/tb';
 import { Words } from '@/shared/components/Words';
+import { useMay } from '@/shared/data/access';
+import { useDialog } from '@/shared/hooks/useDialog';
+import { RemoveSourceDialog } from '../dialogs/RemoveSourceDialog';
 import type { Place } from '../place';
 import { Filters } from './Filters';
 import { OwnerPicker } from './OwnerPicker';
@@ -17,6 +20,9 @@ export function Toolbar({ place, go }: ToolbarProps) {
   const isSearch = place.q !== '' && place.by === 'meaning';
   const count =
     [place.kind, place.origin, place.age, place.source].filter(Boolean).length + Number(place.hidden !== 'without');
+  const { shown, open, close } = useDialog<'remove'>();
+  const may = useMay();
+  const hasSource = place.origin !== '' || place.source !== '';
   return (
     <Group gap="xs" className={classes.row}>
       <SearchBox key={place.q} place={place} go={go} />
@@ -36,6 +42,25 @@ export function Toolbar({ place, go }: ToolbarProps) {
           <Filters place={place} go={go} isSearch={isSearch} />
         </Popover.Dropdown>
       </Popover>
+      {hasSource && may.write && (
+        <Button
+          size="xs"
+          variant="default"
+          flex="none"
+          leftSection={<TbTrash size={15} aria-hidden />}
+          onClick={() => open('remove')}
+        >
+          Remove all of this source…
+        </Button>
+      )}
+      {shown === 'remove' && (
+        <RemoveSourceDialog
+          owner={{ user: place.user, project: place.project }}
+          source={{ origin: place.origin, source: place.source }}
+          onDeleted={ids => ids.includes(place.id) && go({ id: '' })}
+          onClose={close}
+        />
+      )}
       <Text size="xs" c="dimmed" component="div" className={classes.whose}>
         <span className={classes.name} title={place.user}>
           <Words>{place.user}</Words>

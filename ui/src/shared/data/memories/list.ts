@@ -70,6 +70,31 @@ export function useMemoryList(scope: Scope, conditions: Conditions, enabled: boo
   return { ...list, memories: useResults(list.data), total: list.data?.pages[0]?.total ?? 0 };
 }
 
+/** What memories have in common: the origin of their words, the conversation they were learned in; "" for any. */
+export type MemorySource = Pick<Conditions, 'origin' | 'source'>;
+
+/** The ids of all memories of a source, those that have decayed among them. */
+export function useIdsOfSource(scope: Scope, { origin, source }: MemorySource) {
+  return useQuery({
+    queryKey: [...keys.list(scope), 'ids', origin, source],
+    queryFn: async ({ signal }) => {
+      const narrowed = { hidden: 'with' as const, limit: PAGE, ...(origin && { origin }), ...(source && { source }) };
+      const ids: string[] = [];
+      for (let cursor: string | null = ''; cursor !== null;) {
+        const query = { ...inScope(scope), ...narrowed, ...(cursor && { cursor }) };
+        const page: components['schemas']['ListedMemories'] = await unwrap(
+          client.GET('/api/memories', { params: { query }, signal }),
+        );
+        ids.push(...page.results.map(({ id }) => id));
+        cursor = page.next;
+      }
+      return ids;
+    },
+    gcTime: 0,
+    staleTime: 0,
+  });
+}
+
 /**
  * What bears on a question, best first; with conditions among what meets these, and with what each stage of the search
  * found.
