@@ -1,4 +1,4 @@
-"""The parts of fact memory that the settings choose: its stores, the model for other languages, and its own settings."""
+"""The parts of fact memory that the settings choose: stores, the model for other languages, and own settings."""
 
 from collections.abc import Awaitable, Callable
 
