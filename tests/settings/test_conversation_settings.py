@@ -135,5 +135,9 @@ def test_the_settings_decide_which_chats_are_stored_and_shown():
 )
 async def test_the_named_strategy_is_used(name, kind):
     model = OfflineModel()
-    assert isinstance(make_strategy(load(memory__strategy=name), model), kind)
-    assert isinstance(make_strategy(load(), model, name), kind)
+
+    async def ask(model, request):
+        return await model.ask(request)
+
+    assert isinstance(make_strategy(load(memory__strategy=name), model, ask), kind)
+    assert isinstance(make_strategy(load(), model, ask, name), kind)

@@ -12,6 +12,8 @@ from mnemoir.app.conversations import Conversations
 from mnemoir.app.recording import Recorded, Recorder, RecordingOptions
 from mnemoir.app.remembering import Turns
 from mnemoir.app.titles import Titles
+from mnemoir.app.usage.quotas import Quotas
+from mnemoir.app.usage.spent import Spent
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.core.events import Event
 from mnemoir.core.messages import Message, text_message
@@ -20,8 +22,10 @@ from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background
 from mnemoir.privacy.detection import Rules
 from mnemoir.privacy.handling import PersonalData, PersonalDataOptions
+from mnemoir.settings import load_settings
 from mnemoir.storage.sql import SqlJobQueue, SqlPersonalValues, SqlProjectSettings
 from mnemoir.storage.sql.catalogue import Catalogue
+from mnemoir.storage.sql.usage import SqlUsage
 from mnemoir.storage.sqlite import SqliteEngine, open_database
 from mnemoir.workflows.run import Caller
 from mnemoir.workflows.services import Services
@@ -93,7 +97,7 @@ class Talks:
             Turns(jobs, conversations),
             self.desk.runs,
             RecordingOptions(),
-            Titles(conversations, None),
+            Titles(conversations, None, Quotas(load_settings(None, {}, environ={}), Spent(SqlUsage(self.database)))),
             PersonalData(
                 Rules,
                 SqlProjectSettings(self.database),

@@ -1,9 +1,10 @@
 """Builds the parts of conversations from the settings: window strategy, vector store, embedding client."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from mnemoir.agent.retrieval import RetrievalLimits
 from mnemoir.app.catalogue import SESSIONS_FILE
@@ -19,6 +20,7 @@ from mnemoir.conversations.search.vectors import VectorStore
 from mnemoir.conversations.windows.strategies.choice import strategy_named
 from mnemoir.conversations.windows.strategies.summarising import SummaryOptions, SummaryTask, summary_prompt
 from mnemoir.conversations.windows.strategies.tail import Strategy, StrategyName
+from mnemoir.core.events import Reply
 from mnemoir.core.messages import ModelRequest, Sampling
 from mnemoir.core.scope import Scope
 from mnemoir.ports.backends import backend
@@ -39,6 +41,7 @@ PACKS_FOLDER = "cache"
 _SUMMARY_S = 30.0
 _MOST_SUMMARY = 512  # tokens; at most a quarter of a small window, or the summary would fill it
 _OPENAI_MODEL = "text-embedding-3-small"
+Ask = Callable[[ChatModel, ModelRequest], Coroutine[Any, Any, Reply]]
 
 
 def open_conversations(
@@ -48,6 +51,7 @@ def open_conversations(
     multilingual: Multilingual | None,
     database: Engine,
     waiting: WaitingFolders,
+    ask: Ask,
 ) -> Conversations:
     """Build the conversations of all users; `database` holds their catalogue, no user's files are opened yet.
 
@@ -57,7 +61,7 @@ def open_conversations(
     """
     chosen = settings.memory
     client = embedding_client(settings, embedding) if chosen.vector_store.enabled else None
-    strategy = make_strategy(settings, model)
+    strategy = make_strategy(settings, model, ask)
     loop = asyncio.get_running_loop()
 
     def manager(folder: Path) -> MemoryManager:
@@ -108,10 +112,15 @@ def recording_options(settings: Settings) -> RecordingOptions:
     )
 
 
-def make_strategy(settings: Settings, model: Callable[[], ChatModel], name: StrategyName | None = None) -> Strategy:
-    """The strategy called `name`, by default that of the settings; `model` writes summaries in the running loop."""
+def make_strategy(
+    settings: Settings, model: Callable[[], ChatModel], ask: Ask, name: StrategyName | None = None
+) -> Strategy:
+    """The strategy called `name`, by default that of the settings.
+
+    `model` writes summaries, by `ask` in the running loop.
+    """
     options = SummaryOptions(
-        summarise=_summariser(model),
+        summarise=_summariser(model, ask),
         model=lambda: model().name,
         timeout_s=_SUMMARY_S,
         clean=without_secret,
@@ -159,13 +168,13 @@ def _given(name: str) -> tuple[str, ...]:
     return (name,) if name else ()
 
 
-def _summariser(model: Callable[[], ChatModel]) -> Callable[[SummaryTask], str]:
+def _summariser(model: Callable[[], ChatModel], ask: Ask) -> Callable[[SummaryTask], str]:
     """A blocking summary function for other threads; the model is called in the loop that is running now."""
     loop = asyncio.get_running_loop()
 
     def summarise(task: SummaryTask) -> str:
         request = ModelRequest(messages=to_model(summary_prompt(task)), sampling=Sampling(max_tokens=task.max_tokens))
-        asked = asyncio.run_coroutine_threadsafe(model().ask(request), loop)
+        asked = asyncio.run_coroutine_threadsafe(ask(model(), request), loop)
         try:
             return asked.result(_SUMMARY_S).text
         finally:

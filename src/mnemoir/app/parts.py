@@ -254,7 +254,9 @@ async def open_parts(settings: Settings) -> Parts:
         jobs = SqlJobQueue(database)
         waiting = WaitingFolders()
         of_messages = multilingual_of(settings, second_model)
-        conversations = own(open_conversations(settings, in_use.now, embedding, of_messages, database, waiting))
+        conversations = own(
+            open_conversations(settings, in_use.now, embedding, of_messages, database, waiting, quotas.ask)
+        )
         quotas.count_in(own(StoredAmounts(store, conversations)))
         handlers = {remembering.KIND: remembering.rememberer(timed), ERASE: _eraser(database)}
         background = own(Background(jobs, handlers))
@@ -271,7 +273,8 @@ async def open_parts(settings: Settings) -> Parts:
             memory,
             kept,
             conversations,
-            Metered(runs, spent),
+            runs,
+            lambda watcher: Metered(watcher, spent),
             DiscreetServers(model_servers, discreet),
             session,
             own,
@@ -294,7 +297,7 @@ async def open_parts(settings: Settings) -> Parts:
         ]
         beside = outside(settings, served.tree if served else None)
         workflow_files = WorkflowFiles(served, beside)
-        titles = own(Titles(conversations, choose_namer(settings, in_use, served, trials)))
+        titles = own(Titles(conversations, choose_namer(settings, in_use, served, trials, quotas), quotas))
         recorder = own(
             Recorder(conversations, workflows, turns, runs, recording_options(settings), titles, personal_data)
         )

@@ -35,6 +35,7 @@ from mnemoir.app.stored_turns import (
     with_recalled,
 )
 from mnemoir.app.titles import Titles
+from mnemoir.app.usage.quotas import asked_for
 from mnemoir.app.user_pool import in_thread
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core import messages as core
@@ -189,6 +190,7 @@ class Recorder:
             prompt = "\n\n".join(one.text for one in sent if one.role in INSTRUCTIONS)
             stored = await self._placed(own, caller, history, prompt, place)
             if place.shows_stored:
+                asked_for.set(caller.scope)  # for a summary
                 show = partial(copy_context().run, _messages_shown, own, stored, sent)
                 shown = await asyncio.get_running_loop().run_in_executor(self._windows, show)
                 chat = replace(chat, request=replace(chat.request, messages=shown))

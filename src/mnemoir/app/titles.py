@@ -1,8 +1,8 @@
 """Generated titles: one model call behind the first answer of a conversation whose client asked for a title.
 
 The call belongs to no chat: it is not recorded, nothing is remembered of it, and it takes no place among the chats.
-When it fails or takes too long, the conversation is shown by its first words, as any without a title. A title that
-the user gave is never replaced.
+Its tokens count for the user. When it fails or takes too long, or a budget of tokens is used up, the conversation is
+shown by its first words, as any without a title. A title that the user gave is never replaced.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ from mnemoir.app.conversations import Conversations
 from mnemoir.app.model_in_use import ModelInUse
 from mnemoir.app.stored_turns import INCOMPLETE
 from mnemoir.app.tree import Served
+from mnemoir.app.usage.quotas import Quotas, asked_for
 from mnemoir.app.user_pool import in_thread
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.conversations import ROOT
@@ -60,8 +61,9 @@ class Namer(Protocol):
 class Titles:
     """Makes titles in the background. Without a `namer` none are made."""
 
-    def __init__(self, conversations: Conversations, namer: Namer | None) -> None:
+    def __init__(self, conversations: Conversations, namer: Namer | None, quotas: Quotas) -> None:
         self._conversations = conversations
+        self._quotas = quotas
         self._namer = namer
         self._tasks: dict[tuple[Scope, str], asyncio.Task[None]] = {}
         self._turns = asyncio.Semaphore(_AT_ONCE)
@@ -94,6 +96,8 @@ class Titles:
                     text = await in_thread(_exchange, own, turn)
                 if text is None:
                     return
+                asked_for.set(scope)
+                self._quotas.budget(scope)
                 async with asyncio.timeout(_PATIENCE_S):
                     answer = await namer.ask(text, chat, caller)
                 title = title_in(answer)
@@ -110,8 +114,9 @@ class Titles:
 class ModelNamer:
     """Asks the language model of the server; the built-in one writes no titles."""
 
-    def __init__(self, in_use: ModelInUse) -> None:
+    def __init__(self, in_use: ModelInUse, quotas: Quotas) -> None:
         self._in_use = in_use
+        self._quotas = quotas
 
     @property
     def is_ready(self) -> bool:
@@ -120,7 +125,7 @@ class ModelNamer:
     async def ask(self, text: str, chat: ChatRequest, caller: Caller) -> str:
         messages = [text_message("system", INSTRUCTIONS), text_message("user", text)]
         request = ModelRequest(messages=messages, sampling=Sampling(max_tokens=_MOST_TOKENS))
-        return (await self._in_use.now().ask(request)).text
+        return (await self._quotas.ask(self._in_use.now(), request)).text
 
 
 class EndpointNamer:
@@ -157,7 +162,7 @@ class EndpointNamer:
 
 
 def choose_namer(
-    settings: Settings, in_use: ModelInUse, served: Served | None, trials: Trials | None
+    settings: Settings, in_use: ModelInUse, served: Served | None, trials: Trials | None, quotas: Quotas
 ) -> Namer | None:
     """Who is asked for titles; None when they are off, as with a config tree for which no endpoint is named.
 
@@ -167,7 +172,7 @@ def choose_namer(
     if not chosen.generated_titles:
         return None
     if served is None or trials is None:
-        return ModelNamer(in_use)
+        return ModelNamer(in_use, quotas)
     if chosen.title_endpoint is None:
         return None
     for name in served.users:

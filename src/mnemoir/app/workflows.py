@@ -86,6 +86,7 @@ def make_workflows(
     discussions: DiscussionMemory,
     conversations: UserConversations,
     runs: RunWatcher,
+    watched: Callable[[RunWatcher], RunWatcher],
     model_servers: ModelServers,
     session: aiohttp.ClientSession,
     own: Own,
@@ -124,10 +125,14 @@ def make_workflows(
         forwarding=forwarding_of(settings),
     )
     engine = Engine(Compiler(node_types(), services), services)
-    workflows = own(Workflows(engine, runs, default_workflow(), tree, users))
+    workflows = own(Workflows(engine, watched(runs), default_workflow(), tree, users))
     scope = Scope(project=settings.memory.default_project, user=DEFAULT_USER)
-    trials = None if served is None else Trials(services, served.tree, served.users, workflows)
-    return workflows, Discussions(discussions, places, Rebuilding(engine, services, runs), served, scope), trials
+    trials = None if served is None else Trials(services, served.tree, served.users, workflows, watched)
+    return (
+        workflows,
+        Discussions(discussions, places, Rebuilding(engine, services, watched(runs)), served, scope),
+        trials,
+    )
 
 
 def forwarding_of(settings: Settings) -> Forwarding:

@@ -46,6 +46,7 @@ from mnemoir.server.protocols.embeddings import EmbeddingRoute
 from mnemoir.server.rest import Site, problems_of
 from mnemoir.server.routing import Routing, not_this_method
 from mnemoir.server.shares import Shares
+from mnemoir.server.turns import Turns
 from mnemoir.server.ui import Ui
 from mnemoir.server.under_way import Places, UnderWay
 
@@ -87,6 +88,7 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
         metrics=metrics,
         places=Places(Shares(options.most_active_chats, guard.has_several_keys), metrics),
         feeds=Shares(MOST_FOLLOWERS, guard.has_several_keys),
+        turns=Turns(guard.has_several_keys),
         under_way=UnderWay(options.max_body_bytes),
         live_answers=LiveAnswers(options.resume_s),
         clients=Clients(),
@@ -99,6 +101,7 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     rest = _rest(site, posts)
     routing = Routing(
         guard=guard,
+        turns=site.turns,
         audit=parts.access.audit,
         proxies=Proxies(options.trusted_proxies),
         ui=Ui(options, guard),

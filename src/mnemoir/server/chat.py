@@ -22,6 +22,7 @@ from mnemoir.app.recording import Recorded
 from mnemoir.core.errors import Cancelled, MnemoirError
 from mnemoir.core.events import Event, Gathering, MembersDropped, MemoriesRecalled, MemorySkipped, Reply, Usage
 from mnemoir.core.messages import ChatRequest
+from mnemoir.core.scope import acting
 from mnemoir.server.access import chat_owner, client_keys, is_temporary, presented_key, principal_of
 from mnemoir.server.budgets import degraded_by, note_stored, within_quotas
 from mnemoir.server.errors import broken, failure, outward, stopping
@@ -204,8 +205,10 @@ class ChatRoute:
 
     async def _whole(self, turn: _Turn, departure: Departure, scope: Scope, receive: Receive, send: Send) -> None:
         gathering, began_ns = Gathering(), perf_counter_ns()
+        turns, key = self._site.turns, acting.get().principal.key
 
         async def gather(batch: Sequence[Event]) -> None:
+            await turns.take(key)
             if gathering.take(batch):
                 turn.answered_at = turn.answered_at or perf_counter()
             else:
@@ -255,8 +258,10 @@ class ChatRoute:
 
     async def _pass_on(self, turn: _Turn, writer: Writer, out: Outflow | LiveAnswer) -> None:
         counts_tokens = self._site.metrics is not None
+        turns, key = self._site.turns, acting.get().principal.key
 
         async def pass_on(batch: Sequence[Event]) -> None:
+            await turns.take(key)
             data = writer.events(batch)
             if data:
                 if not turn.answered_at:

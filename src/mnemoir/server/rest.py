@@ -32,6 +32,7 @@ from mnemoir.server.live_answers import LiveAnswers
 from mnemoir.server.options import ServerOptions
 from mnemoir.server.request import parse_json, read_body
 from mnemoir.server.shares import Shares
+from mnemoir.server.turns import Turns
 from mnemoir.server.under_way import Places, UnderWay
 
 Json = dict[str, Any]
@@ -55,6 +56,7 @@ class Site:
     metrics: Metrics | None
     places: Places
     feeds: Shares
+    turns: Turns
     under_way: UnderWay
     live_answers: LiveAnswers
     clients: Clients

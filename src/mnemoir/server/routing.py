@@ -24,6 +24,7 @@ from mnemoir.server.auditing import REFUSED, Audited, act_of, is_counted
 from mnemoir.server.client_address import Proxies
 from mnemoir.server.errors import MethodNotAllowed, failure
 from mnemoir.server.request import note_route, route_of
+from mnemoir.server.turns import Turns
 from mnemoir.server.ui import ABOUT, Ui
 
 _SLASHES = re.compile(rb"/{2,}")
@@ -44,6 +45,7 @@ class Routing:
     """
 
     guard: Guard
+    turns: Turns
     audit: Audit
     proxies: Proxies
     ui: Ui
@@ -73,6 +75,7 @@ class Routing:
 
     async def _app_for(self, scope: Scope, send: Send) -> tuple[ASGIApp, Send]:
         """The application for this request, and the `send` for its answer. Pages of the UI need no key."""
+        answer: ASGIApp | None
         answer, send = self.guard.answer_browser(scope, send)
         if answer is None and scope["method"] == "GET" and (scope["path"] == ABOUT or not _is_of_api(scope)):
             answer = await self.ui.answer(scope)
@@ -80,7 +83,11 @@ class Routing:
                 answer = await self.ui.no_such_page(scope)
         if answer is None:
             await self.guard.check_token(scope)
-        return answer or self._refused(scope) or self._written_down(scope, self._route(scope)), send
+            answer = self._refused(scope)  # without a turn: while it waited, its connection would take room
+        if answer is None:
+            await self.turns.take(principal_of(scope).key)
+            answer = self._written_down(scope, self._route(scope))
+        return answer, send
 
     def _refused(self, scope: Scope) -> Response | None:
         """The refusal of the guard, which the audit log counts."""

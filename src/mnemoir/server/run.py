@@ -21,6 +21,7 @@ T = TypeVar("T")
 
 _log = structlog.get_logger(__name__)
 _BACKLOG = 2048
+_ACCEPTED_AT_ONCE = 16  # uvloop accepts one connection of each socket in a round of its loop
 _SEND_BUFFER = 256 * 1024
 _OTHER_FILES = 128  # descriptors for databases and the log
 _TELLING_S = 2.0  # for requests that were cut off to tell that
@@ -65,11 +66,12 @@ async def serve(
             timeout_graceful_shutdown=max(1, round(options.graceful_s)),
         )
         server = _Server(config, lambda: on_started(int(listening.getsockname()[1])))
+        sockets = [listening, *(listening.dup() for _ in range(_ACCEPTED_AT_ONCE - 1))]
         try:
             # a task of its own: uvicorn wakes up ten times a second, and would wake every task that awaits it here
-            await asyncio.create_task(server.serve(sockets=[listening]), name="server")
+            await asyncio.create_task(server.serve(sockets=sockets), name="server")
         except asyncio.CancelledError:
-            await server.shutdown(sockets=[listening])  # uvicorn itself leaves connections open when cancelled
+            await server.shutdown(sockets=sockets)  # uvicorn itself leaves connections open when cancelled
             raise
 
 

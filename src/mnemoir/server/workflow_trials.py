@@ -13,6 +13,7 @@ from mnemoir.core.events import Event, Text, Thinking
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.runs import RunTrace
 from mnemoir.server.access import owner, principal_of
+from mnemoir.server.budgets import check_budgets
 from mnemoir.server.errors import broken, failure
 from mnemoir.server.request import visit_of
 from mnemoir.server.rest import (
@@ -100,6 +101,7 @@ class _TrialRun(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         out = Outflow(send, head=lambda: _HEAD, heartbeat=lambda: _SILENCE, every_s=self._site.options.heartbeat_s)
         try:
+            check_budgets(scope, self._site.parts.quotas, self._caller.scope)
             with self._site.places.taking(principal_of(scope).key):
                 async with Departure(receive) as departure, out:
                     await self._run(out)

@@ -7,6 +7,7 @@ so. It goes to the caller alone, with an error where the run ended with one.
 
 import asyncio
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -15,6 +16,7 @@ from mnemoir.core.errors import InvalidRequest, MnemoirError, SettingsError
 from mnemoir.core.events import Emit
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.runs import NodeTrace, RunTrace
+from mnemoir.ports.run_store import RunWatcher
 from mnemoir.workflows.checking.outward import OUTWARD_KINDS
 from mnemoir.workflows.compiled import Compiler
 from mnemoir.workflows.config.files import parse
@@ -50,7 +52,16 @@ class Trial:
 class Trials:
     """Runs typed workflows of the users of a config tree, each by itself."""
 
-    def __init__(self, services: Services, tree: ConfigTree, users: tuple[str, ...], answering: Workflows) -> None:
+    def __init__(
+        self,
+        services: Services,
+        tree: ConfigTree,
+        users: tuple[str, ...],
+        answering: Workflows,
+        watched: Callable[[RunWatcher], RunWatcher] = lambda runs: runs,
+    ) -> None:
+        """`watched` puts a watcher around that of each run."""
+        self._watched = watched
         self._services = services
         self._tree = tree
         self._users = users
@@ -75,7 +86,7 @@ class Trials:
         )
         ended = _Ended()
         engine = Engine(Compiler(_trial_types(), self._services), self._services)
-        workflows = Workflows(engine, ended, workflow, self._tree, self._users, grace_s=0)
+        workflows = Workflows(engine, self._watched(ended), workflow, self._tree, self._users, grace_s=0)
         error = None
         try:
             try:

@@ -7,6 +7,7 @@ is checked before a model is asked, so the last chat may go over it.
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, cast
@@ -15,12 +16,17 @@ from mnemoir.app.usage.spent import Month, Spent
 from mnemoir.app.usage.stored import StoredAmounts
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import QuotaExceeded, RateLimited
+from mnemoir.core.events import Reply
 from mnemoir.core.keyed_lock import KeyedLock
+from mnemoir.core.messages import ModelRequest
 from mnemoir.core.scope import Scope, acting
 from mnemoir.core.usage import BUDGETS, QUOTAS, Budget, Limits, Quota, Stored, end_of
+from mnemoir.ports.llm import ChatModel
 from mnemoir.settings import Settings
 
 CHATS: Literal["concurrent_chats"] = "concurrent_chats"
+# whom a model is asked for outside a run: for a summary or a title; inherited by the threads that make summaries
+asked_for: ContextVar[Scope | None] = ContextVar("asked_for", default=None)
 _NAMES: dict[Quota, str] = {
     "memories": "memories",
     "messages": "stored messages",
@@ -135,6 +141,19 @@ class Quotas:
                     if nearest is None or standing.left < nearest.left:
                         nearest = standing
         return nearest
+
+    async def ask(self, model: ChatModel, request: ModelRequest) -> Reply:
+        """The model's reply, whose tokens are counted for the user that it is `asked_for`.
+
+        Raises QuotaExceeded, without asking, when a budget of theirs is used up, and as the model does.
+        """
+        scope = asked_for.get()
+        if scope is not None:
+            self.budget(scope)
+        reply = await model.ask(request)
+        if scope is not None:
+            self.spent.note_usage(scope, reply.usage)
+        return reply
 
     @contextmanager
     def chatting(self, scope: Scope) -> Iterator[None]:

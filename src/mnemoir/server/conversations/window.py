@@ -8,6 +8,7 @@ from fastapi import Query
 from mnemoir.agent.memory import Reader
 from mnemoir.agent.retrieval import RecalledMessage, RetrievalLimits, recalled_for
 from mnemoir.app.conversation_parts import make_strategy
+from mnemoir.app.usage.quotas import asked_for
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.conversations.windows.counters import CHARS4
@@ -96,11 +97,16 @@ async def window(
     question: Question = None,
 ) -> Answer[WindowAnswer]:
     await site.parts.personal_data.enter(scope)  # a summary is asked of a model
+    asked_for.set(scope)
     async with holding(site, scope, id) as own:
         settings = site.parts.settings
         name = strategy or settings.memory.strategy
         own_one = name == settings.memory.strategy
-        chosen = own.manager.strategy if own_one else make_strategy(settings, site.parts.in_use.now, name)
+        chosen = (
+            own.manager.strategy
+            if own_one
+            else make_strategy(settings, site.parts.in_use.now, site.parts.quotas.ask, name)
+        )
         budget = own.manager.max_history_tokens if max_tokens is None else max_tokens
         parts = await asyncio.to_thread(
             window_parts,

@@ -10,6 +10,7 @@ import inspect
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
+from contextvars import copy_context
 from dataclasses import dataclass
 
 import structlog
@@ -190,7 +191,10 @@ class SummaryExtender:
         return Extension(summary=summary, failed=summary is None)
 
     def _start(self, session_id: str, work: Callable[[], Summary | None]) -> "Future[Summary | None]":
-        """Run `work` in a daemon thread; an executor's thread would keep the process from ending."""
+        """Run `work` in a daemon thread, in the caller's context.
+
+        An executor's thread would keep the process from ending.
+        """
         job: Future[Summary | None] = Future()
         with self._guard:
             self._under_way.add(job)
@@ -207,7 +211,7 @@ class SummaryExtender:
                 self._settle(job)
                 job.set_result(result)
 
-        threading.Thread(target=run, name="summarise", daemon=True).start()
+        threading.Thread(target=copy_context().run, args=(run,), name="summarise", daemon=True).start()
         return job
 
     def _settle(self, job: "Future[Summary | None]") -> None:
