@@ -18,6 +18,7 @@ from mnemoir.core.api_keys import ApiKey, Env
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import Forbidden, NotFound
 from mnemoir.core.scope import Principal, Role
+from mnemoir.core.usage import Limits
 from mnemoir.server.access import principal_of
 from mnemoir.server.rest import (
     Answer,
@@ -101,7 +102,10 @@ class Me(JsonObject):
 
 
 class KeyRecord(JsonObject):
-    """A key without its secret. `projects` and `user` are null for all; `state` is as of now."""
+    """A key without its secret. `projects` and `user` are null for all; `state` is as of now.
+
+    `limits` are the quotas that it has of its own, by name.
+    """
 
     id: str
     role: Role
@@ -117,6 +121,7 @@ class KeyRecord(JsonObject):
     revoked_at: str | None
     replaced_by: str | None
     last_used_at: str | None
+    limits: dict[str, int]
 
 
 class NewKey(KeyRecord):
@@ -186,7 +191,7 @@ async def list_keys(
     page = found[:limit]
     following = page[-1].id if len(found) > limit else None
     shown = [key for key in page if caller.may("operator") or _is_within(caller, key.projects, key.user)]
-    return Answer({"results": [key_json(key) for key in shown], "next": following}, headers=_NOT_KEPT)
+    return Answer({"results": await _records(keys, *shown), "next": following}, headers=_NOT_KEPT)
 
 
 @router.post("/keys", summary="Make a key; its text is in this answer and nowhere else", status_code=201)
@@ -211,7 +216,8 @@ async def create(
         limits=body.limits,
         by=caller.key,
     )
-    return Answer[NewKey]({**key_json(made), "key": text}, 201, _NOT_KEPT)
+    [record] = await _records(site.parts.access.api_keys, made)
+    return Answer[NewKey]({**record, "key": text}, 201, _NOT_KEPT)
 
 
 @router.post("/keys/{key_id}/rotate", summary="Make a key in place of another, which goes on for some hours")
@@ -226,14 +232,17 @@ async def rotate(
     _check_grant(caller, role=old.role, tenant=old.tenant, projects=old.projects, user=old.user, configs=old.configs)
     overlap = timedelta(hours=body.overlap_h)
     made, text = await asyncio.to_thread(site.parts.access.api_keys.rotate, key_id, overlap=overlap, by=caller.key)
-    return Answer[NewKey]({**key_json(made), "key": text}, 201, _NOT_KEPT)
+    [record] = await _records(site.parts.access.api_keys, made)
+    return Answer[NewKey]({**record, "key": text}, 201, _NOT_KEPT)
 
 
 @router.delete("/keys/{key_id}", summary="End a key at once")
 async def revoke(request: Request, site: SiteHere, key_id: str) -> Answer[KeyRecord]:
     caller = _managing(request, site)
     await _key(site.parts.access.api_keys, key_id, caller)
-    return Answer(key_json(await asyncio.to_thread(site.parts.access.api_keys.revoke, key_id)), headers=_NOT_KEPT)
+    revoked = await asyncio.to_thread(site.parts.access.api_keys.revoke, key_id)
+    [record] = await _records(site.parts.access.api_keys, revoked)
+    return Answer(record, headers=_NOT_KEPT)
 
 
 @router.get("/tenants", summary="All tenants, for an operator")
@@ -272,8 +281,13 @@ async def put_tenant(
     return await tenants(request, site)
 
 
-def key_json(key: ApiKey) -> KeyRecord:
-    """The record of a key."""
+async def _records(keys: ApiKeys, *shown: ApiKey) -> list[KeyRecord]:
+    limits = await asyncio.to_thread(keys.limits_of_keys, shown)
+    return [key_json(key, own) for key, own in zip(shown, limits, strict=True)]
+
+
+def key_json(key: ApiKey, limits: Limits) -> KeyRecord:
+    """The record of a key, with its own quotas."""
     return {
         "id": key.id,
         "role": key.role,
@@ -289,6 +303,7 @@ def key_json(key: ApiKey) -> KeyRecord:
         "revoked_at": _text(key.revoked_at),
         "replaced_by": key.replaced_by,
         "last_used_at": _text(key.last_used_at),
+        "limits": {str(what): most for what, most in limits.items()},
     }
 
 

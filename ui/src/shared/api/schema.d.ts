@@ -4331,6 +4331,8 @@ export interface components {
         /**
          * KeyRecord
          * @description A key without its secret. `projects` and `user` are null for all; `state` is as of now.
+         *
+         *     `limits` are the quotas that it has of its own, by name.
          */
         KeyRecord: {
             /** Id */
@@ -4367,6 +4369,10 @@ export interface components {
             replaced_by: string | null;
             /** Last Used At */
             last_used_at: string | null;
+            /** Limits */
+            limits: {
+                [key: string]: number;
+            };
         };
         /**
          * KeylessClient
@@ -4980,6 +4986,10 @@ export interface components {
             replaced_by: string | null;
             /** Last Used At */
             last_used_at: string | null;
+            /** Limits */
+            limits: {
+                [key: string]: number;
+            };
             /** Key */
             key: string;
         };
