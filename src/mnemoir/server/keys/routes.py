@@ -67,11 +67,16 @@ class RotateBody(Body):
 
 
 class TenantBody(Body):
-    """A tenant to add, suspend or let go on. `limits` are its own quotas by name; left out, they stay."""
+    """A tenant to add, suspend or let go on. `limits` are its own quotas by name; left out, they stay.
+
+    `retention` is for how many days it keeps things, 0 for ever: `memories_days`, `history_days`, `deleted_days`. What
+    is not named in it is as in the settings; left out, it stays.
+    """
 
     name: str
     suspended: bool = False
     limits: dict[str, int] | None = None
+    retention: dict[str, int] | None = None
 
 
 class May(JsonObject):
@@ -138,13 +143,14 @@ class KeyPage(JsonObject):
 
 
 class TenantRecord(JsonObject):
-    """A tenant, the number of its keys, ended ones too, and the quotas that it has of its own."""
+    """A tenant, the number of its keys, ended ones too, and the quotas and retention that it has of its own."""
 
     name: str
     suspended_at: str | None
     created_at: str
     keys: int
     limits: dict[str, int]
+    retention: dict[str, int]
 
 
 class TenantList(JsonObject):
@@ -250,7 +256,8 @@ async def tenants(request: Request, site: SiteHere) -> Answer[TenantList]:
     caller = principal_of(request.scope)
     found = await asyncio.to_thread(site.parts.access.api_keys.tenants)
     shown = [one for one in found if caller.may("operator") or one.name == caller.tenant]
-    own = await asyncio.to_thread(lambda: [site.parts.access.api_keys.limits_of(one.name) for one in shown])
+    keys = site.parts.access.api_keys
+    own = await asyncio.to_thread(lambda: [(keys.limits_of(one.name), keys.retention_of(one.name)) for one in shown])
     return Answer(
         {
             "results": [
@@ -260,8 +267,9 @@ async def tenants(request: Request, site: SiteHere) -> Answer[TenantList]:
                     "created_at": one.created_at,
                     "keys": one.keys,
                     "limits": {str(what): limit for what, limit in limits.items()},
+                    "retention": {str(what): days for what, days in retention.items()},
                 }
-                for one, limits in zip(shown, own, strict=True)
+                for one, (limits, retention) in zip(shown, own, strict=True)
             ]
         },
         headers=_NOT_KEPT,
@@ -276,7 +284,11 @@ async def put_tenant(
     if not caller.may("operator"):
         raise Forbidden("Tenants are managed by an operator, such as the admin key (ADMIN_API_KEY).")
     await asyncio.to_thread(
-        site.parts.access.api_keys.put_tenant, body.name, suspended=body.suspended, limits=body.limits
+        site.parts.access.api_keys.put_tenant,
+        body.name,
+        suspended=body.suspended,
+        limits=body.limits,
+        retention=body.retention,
     )
     return await tenants(request, site)
 
