@@ -213,7 +213,8 @@ async def test_a_run_deletes_what_its_dry_run_counted_and_nothing_of_a_person_on
     assert not any(again["counts"].values())
 
 
-DAYS = {  # of the settings, the tenant and the project, None where one says nothing; and whether two years are too old
+# what settings, tenant and project say, None where one says nothing; and whether two years are too old then
+DAYS = {
     "settings": (30, None, None, True),
     "tenant": (None, 30, None, True),
     "project": (None, None, 30, True),
