@@ -75,6 +75,17 @@ def test_the_commands_work_on_the_data_directory_without_a_key(mnemoir) -> None:
     assert "Rows on the lake" in mnemoir("memories", "list").stdout
 
 
+def test_the_quotas_of_a_key_are_listed_and_go_on_with_the_next_one(mnemoir) -> None:
+    limits = {"memories": 100, "tokens_day": 50000}
+    old = made(mnemoir("keys", "create", "--limit", "tokens_day=50000", "--limit", "memories=100", "--json"))
+    assert old["limits"] == limits
+    new = made(mnemoir("keys", "rotate", old["id"], "--json"))
+    mnemoir("keys", "create", "--label", "free")
+    listed = {key["id"]: key["limits"] for key in made(mnemoir("keys", "list", "--json"))["keys"]}
+    assert (listed[old["id"]], listed[new["id"]], list(listed.values()).count({})) == (limits, limits, 1)
+    assert "at most memories=100, tokens_day=50000" in mnemoir("keys", "list").stdout
+
+
 def await_status(status: int, url: str) -> None:
     """Wait until a request without a key has this status: a running server looks at the keys once a second."""
     deadline = time.monotonic() + 300

@@ -3,8 +3,10 @@
 from collections import Counter
 
 from mnemoir.core.clock import to_text
+from mnemoir.core.retention import KeptDays
+from mnemoir.core.scope import Scope
 from mnemoir.memory.facts import retention
-from mnemoir.memory.facts.retention import FactRetention, KeptDays
+from mnemoir.memory.facts.retention import FactRetention
 from tests.contracts.test_forgotten_sessions import files_with
 from tests.contracts.words import ASKED, MIRA, fact, keep, rewrite, texts
 
@@ -33,7 +35,10 @@ def retention_of(store, clock, **days: int) -> FactRetention:
     async def owners():
         return [MIRA]
 
-    return FactRetention(store, owners, KeptDays(**days), clock)
+    async def kept_of(owner: Scope) -> KeptDays:
+        return KeptDays(**days)
+
+    return FactRetention(store, owners, kept_of, clock)
 
 
 async def test_memories_not_renewed_go_with_all_that_is_told_of_them(store, clock, tmp_path):

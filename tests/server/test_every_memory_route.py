@@ -93,6 +93,9 @@ async def test_a_project_is_set_up_and_asked_after(client):
         "piiFacts": "off",
         "piiMessages": "off",
         "piiModels": "off",
+        "memoriesDays": 0,
+        "historyDays": 0,
+        "deletedDays": 0,
     }
     for path in ("/health", "/api/health", "/openapi.json"):
         assert await client.ask("GET", path)

@@ -129,3 +129,15 @@ async def test_a_wrong_body_names_its_field(keyed, body, field):
     server, headers = keyed
     answer = await server.ask("POST", KEYS, body, **headers["admin"])
     assert (answer.status, field.encode() in answer.body) == (422, True)
+
+
+async def test_the_quotas_of_a_key_are_told_wherever_it_is(keyed):
+    server, headers = keyed
+    admin = headers["admin"]
+    limits = {"tokens_day": 50000}
+    first = await made(server, {"role": "write", "limits": limits}, admin)
+    rotated = json.loads((await server.ask("POST", f"{KEYS}/{first['id']}/rotate", **admin)).body)
+    listed = {key["id"]: key["limits"] for key in (await server.get(KEYS, **admin))["results"]}
+    revoked = json.loads((await server.ask("DELETE", f"{KEYS}/{first['id']}", **admin)).body)
+    assert [key["limits"] for key in (first, rotated, revoked)] == [limits] * 3
+    assert (listed[first["id"]], listed[rotated["id"]], listed[admin["x_api_key"][8:16]]) == (limits, limits, {})

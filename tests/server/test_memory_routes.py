@@ -228,6 +228,9 @@ async def test_a_projects_settings_are_merged_over_the_servers(open_server):
         "piiFacts": "off",
         "piiMessages": "off",
         "piiModels": "off",
+        "memoriesDays": 0,
+        "historyDays": 0,
+        "deletedDays": 0,
     }
     changes = (
         {"memoryEnabled": False},
@@ -235,6 +238,7 @@ async def test_a_projects_settings_are_merged_over_the_servers(open_server):
         {"searchLimit": 0},
         {"review": "all"},
         {"piiModels": "tag"},
+        {"deletedDays": 30},
     )
     for change in changes:
         assert (await server.ask("PUT", target, change)).status == 200
@@ -246,6 +250,9 @@ async def test_a_projects_settings_are_merged_over_the_servers(open_server):
         "piiFacts": "off",
         "piiMessages": "off",
         "piiModels": "tag",
+        "memoriesDays": 0,
+        "historyDays": 0,
+        "deletedDays": 30,
     }
     assert (await server.get(f"{MEMORIES}/settings"))["memoryEnabled"] is True
 

@@ -213,6 +213,63 @@ async def test_a_run_deletes_what_its_dry_run_counted_and_nothing_of_a_person_on
     assert not any(again["counts"].values())
 
 
+# what settings, tenant and project say, None where one says nothing; and whether two years are too old then
+DAYS = {
+    "settings": (30, None, None, True),
+    "tenant": (None, 30, None, True),
+    "project": (None, None, 30, True),
+    "tenant before settings": (30, 0, None, False),
+    "project before tenant": (None, 30, 0, False),
+    "project before both": (0, 0, 30, True),
+    "nobody": (None, None, None, False),
+}
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "file"])
+@pytest.mark.parametrize("which", DAYS)
+async def test_what_the_narrowest_says_is_kept_and_a_dry_run_counts_the_same(open_server, tmp_path, which, backend):
+    of_settings, of_tenant, of_project, is_too_old = DAYS[which]
+    days = {"retention.memories_days": of_settings} if of_settings else {}
+    stored = {"storage.backend": backend, "storage.workspace_root": str(tmp_path / "workspace")}
+    server = await open_server(days | stored)
+    keys = server.parts.access.api_keys
+    admin = {"x_api_key": keys.create(role="admin", by="test")[1]}
+    operator = {"x_api_key": keys.create(role="operator", by="test")[1]}
+    if of_tenant is not None:
+        body = {"name": "default", "retention": {"memories_days": of_tenant}}
+        tenants = succeeded(await server.ask("PUT", "/api/tenants", body, **operator))["results"]
+        assert [one["retention"] for one in tenants] == [{"memories_days": of_tenant}]
+    for project in ("default", "kitchen"):
+        line = {"memory": f"Owns a {QUINCE}", "user_id": MIRA, "created_at": "2024-01-01T00:00:00Z"}
+        succeeded(await server.ask("POST", f"/api/import?project={project}", line, **admin))
+    kitchen = {"memoriesDays": of_project}
+    succeeded(await server.ask("PUT", "/api/memories/settings?project=kitchen", kitchen, **admin))
+    told = await server.get("/api/memories/settings?project=kitchen", **admin)
+    assert told["memoriesDays"] == (30 if is_too_old else 0)
+    counted = succeeded(await server.ask("POST", "/api/retention/run?dry_run=true", **admin))["counts"]
+    done = succeeded(await server.ask("POST", "/api/retention/run", **admin))["counts"]
+    assert done == counted
+    left = (await server.get(f"/api/memories?user_id={MIRA}&project=kitchen", **admin))["results"]
+    assert len(left) == (0 if is_too_old else 1)
+
+
+async def test_days_that_cannot_be_are_refused(open_server):
+    server = await open_server()
+    keys = server.parts.access.api_keys
+    operator = {"x_api_key": keys.create(role="operator", by="test")[1]}
+    for retention in ({"years": 3}, {"memories_days": -1}, {"memories_days": 36_501}):
+        answer = await server.ask("PUT", "/api/tenants", {"name": "default", "retention": retention}, **operator)
+        assert error_of(answer) == (422, "validation_error")
+    body = {"name": "default", "retention": {"history_days": 9}}
+    succeeded(await server.ask("PUT", "/api/tenants", body, **operator))
+    succeeded(await server.ask("PUT", "/api/tenants", {"name": "default"}, **operator))
+    [tenant] = (await server.get("/api/tenants", **operator))["results"]
+    assert tenant["retention"] == {"history_days": 9}
+    succeeded(await server.ask("PUT", "/api/tenants", {"name": "default", "retention": {}}, **operator))
+    [tenant] = (await server.get("/api/tenants", **operator))["results"]
+    assert tenant["retention"] == {}
+
+
 async def test_a_person_in_project_files_is_erased_too(open_server, tmp_path):
     server = await open_server({"storage.backend": "file", "storage.workspace_root": str(tmp_path / "workspace")})
     for user, word in ((MIRA, QUINCE), (OTTO, HARP)):

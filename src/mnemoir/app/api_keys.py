@@ -33,6 +33,7 @@ from mnemoir.core.scope import (
     role_name,
     tenant_name,
 )
+from mnemoir.core.retention import Retention, checked_retention
 from mnemoir.core.usage import Limits, checked_limits
 from mnemoir.settings import Settings
 from mnemoir.storage.sql.api_keys import Note, SqlApiKeys, Tenant
@@ -226,19 +227,37 @@ class ApiKeys:
                 self._limits[tenant] = found
             return found
 
+    def limits_of_keys(self, keys: Sequence[ApiKey]) -> Sequence[Limits]:
+        """The quotas that keys have of their own, in their order. Blocks."""
+        stored = self._store()
+        return [{} if stored is None else stored.limits("key", key.id) for key in keys]
+
     def tenant_names(self) -> Sequence[str]:
         """The names of all tenants."""
         return [tenant.name for tenant in self.tenants()]
 
-    def put_tenant(self, name: str, *, suspended: bool, limits: Mapping[str, object] | None = None) -> None:
+    def retention_of(self, tenant: str) -> Retention:
+        """For how many days a tenant keeps things, as far as it says. Blocks."""
+        stored = self._store()
+        return {} if stored is None else stored.retention(tenant)
+
+    def put_tenant(
+        self,
+        name: str,
+        *,
+        suspended: bool,
+        limits: Mapping[str, object] | None = None,
+        retention: Mapping[str, object] | None = None,
+    ) -> None:
         """Add a tenant, or suspend one: its keys are then refused. Raises InvalidRequest.
 
-        `limits` are its own quotas from now on, none for {}; None leaves them as they are.
+        `limits` are its own quotas from now on, and `retention` its own days, none for {}; None leaves them.
         """
         own = None if limits is None else checked_limits(limits)
+        kept = None if retention is None else checked_retention(retention)
         note = self.note("tenants.suspend" if suspended else "tenants.put", name, name)
         SqlApiKeys(self.opened()).put_tenant(
-            tenant_name(name), self._clock(), suspended=suspended, limits=own, note=note
+            tenant_name(name), self._clock(), suspended=suspended, limits=own, retention=kept, note=note
         )
 
     @property

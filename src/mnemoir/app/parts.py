@@ -35,6 +35,7 @@ from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder
 from mnemoir.app.remembering import Turns
 from mnemoir.app.stock import Stock
+from mnemoir.app.retention import RetentionOf
 from mnemoir.app.subjects import Subjects
 from mnemoir.app.titles import Titles, choose_namer
 from mnemoir.app.tree import CONVERSATIONS, open_tree, outside
@@ -56,7 +57,7 @@ from mnemoir.memory.background import Background, Handler
 from mnemoir.memory.facts import Facts
 from mnemoir.memory.facts.kind import fact_kind
 from mnemoir.memory.facts.proposal_kind import proposal_kind
-from mnemoir.memory.facts.retention import FactRetention, KeptDays
+from mnemoir.memory.facts.retention import FactRetention
 from mnemoir.memory.reembedding import Reembedding, second_vectors, terms_renewal
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.jobs import Job, JobQueue
@@ -135,6 +136,7 @@ class Parts:
     holds: Holds
     subjects: Subjects
     adoption: Adoption
+    retention: RetentionOf
     pruning: Pruning
     discussions: Discussions
     runs: RunStore
@@ -281,15 +283,13 @@ async def open_parts(settings: Settings) -> Parts:
         )
         holds = Holds(database)
         everybody = Everybody(People(database), store, conversations, runs, holds)
-        kept_days = KeptDays(
-            memories=settings.retention.memories_days,
-            history=settings.retention.history_days,
-            deleted=settings.retention.deleted_days,
-        )
+        retention = RetentionOf(settings, access.api_keys, project_settings)
         kinds = [
             job_kind(background, JOB_TABLES),
             run_kind(runs),
-            fact_kind(facts, store, indexing, FACT_TABLES, FactRetention(store, everybody.owners, kept_days).expire),
+            fact_kind(
+                facts, store, indexing, FACT_TABLES, FactRetention(store, everybody.owners, retention.of).expire
+            ),
             proposal_kind(facts.review, proposals, PROPOSAL_TABLES),
             discussion_kind(discussions, conversations),
             personal_kind,
@@ -359,6 +359,7 @@ async def open_parts(settings: Settings) -> Parts:
             forgetting=forgetting,
             holds=holds,
             subjects=subjects,
+            retention=retention,
             adoption=Adoption(
                 everybody=everybody,
                 conversations=conversations,

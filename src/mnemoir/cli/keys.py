@@ -14,6 +14,7 @@ from mnemoir.core.errors import InvalidRequest
 if TYPE_CHECKING:
     from mnemoir.app.api_keys import ApiKeys
     from mnemoir.core.api_keys import ApiKey
+    from mnemoir.core.usage import Limits
 
 commands = group("Make, list and revoke the keys that callers of a server need.")
 
@@ -63,7 +64,8 @@ def create(
             limits=_limits(limit or []),
             by=_BY,
         )
-    _print_new(made, text, as_json=as_json)
+        [limits] = keys.limits_of_keys([made])
+    _print_new(made, limits, text, as_json=as_json)
     if is_first:
         note("This is the first key: a server with this data now needs one with every request.")
         note("`mnemoir keys disable` takes that back on a server that only this machine reaches.")
@@ -79,12 +81,14 @@ def list_keys(
     """Print all keys without their secrets, oldest first."""
     with opened_keys(config, data_dir) as keys:
         found = list(_all(keys, tenant))
+        limits = keys.limits_of_keys(found)
         needed = keys.are_required(is_local=True)
     if as_json:
-        print_json({"required": needed, "keys": [_json(key) for key in found]})
+        print_json({"required": needed, "keys": [_json(key, own) for key, own in zip(found, limits, strict=True)]})
         return
-    for key in found:
-        print_row(key.id, key.state, key.role, _whose(key), key.label)
+    for key, own in zip(found, limits, strict=True):
+        told = ", ".join(f"{what}={most}" for what, most in own.items())
+        print_row(key.id, key.state, key.role, _whose(key), *filter(None, (key.label, told and f"at most {told}")))
     if not found:
         note("There are no keys.")
     elif not needed:
@@ -96,8 +100,9 @@ def revoke(key_id: KeyId, config: Config = None, data_dir: DataDir = None, as_js
     """End a key at once."""
     with opened_keys(config, data_dir) as keys:
         key = keys.revoke(key_id)
+        [limits] = keys.limits_of_keys([key])
     if as_json:
-        print_json(_json(key))
+        print_json(_json(key, limits))
     else:
         print_row(key.id, key.state)
 
@@ -116,7 +121,8 @@ def rotate(
 
     with opened_keys(config, data_dir) as keys:
         made, text = keys.rotate(key_id, overlap=duration(overlap, "--overlap"), by=_BY)
-    _print_new(made, text, as_json=as_json)
+        [limits] = keys.limits_of_keys([made])
+    _print_new(made, limits, text, as_json=as_json)
     if warning := warning_of_rotation(load_settings(config, {"storage.data_dir": data_dir}), made):
         note(warning)
 
@@ -163,18 +169,18 @@ def _all(keys: "ApiKeys", tenant: str | None) -> "Iterator[ApiKey]":
         after = page[-1]
 
 
-def _print_new(made: "ApiKey", text: str, *, as_json: bool) -> None:
+def _print_new(made: "ApiKey", limits: "Limits", text: str, *, as_json: bool) -> None:
     if as_json:
-        print_json({**_json(made), "key": text})
+        print_json({**_json(made, limits), "key": text})
         return
     print_row(text)
     note(f"Key {made.id}: {made.role}, {_whose(made)}. It is shown this once; keep it in a safe place.")
 
 
-def _json(key: "ApiKey") -> dict[str, Any]:
+def _json(key: "ApiKey", limits: "Limits") -> dict[str, Any]:
     from mnemoir.server.keys.routes import key_json
 
-    return dict(key_json(key))
+    return dict(key_json(key, limits))
 
 
 def _whose(key: "ApiKey") -> str:

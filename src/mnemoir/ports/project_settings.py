@@ -17,7 +17,7 @@ class ProjectSettings:
     """The settings of one project. None means that the server's setting applies.
 
     `memory_enabled` False switches memory in chats off; `decay_days` 0 switches decay off; `search_limit` 0 means no
-    limit of the project's own. The last three are for facts, messages, and what models are sent.
+    limit of the project's own. `pii_…` are for facts, messages, and what models are sent; days of 0 keep for ever.
     """
 
     memory_enabled: bool | None = None
@@ -28,6 +28,9 @@ class ProjectSettings:
     pii_facts: PiiAction | None = None
     pii_messages: PiiAction | None = None
     pii_models: PiiAction | None = None
+    memories_days: int | None = None
+    history_days: int | None = None
+    deleted_days: int | None = None
 
 
 class ProjectSettingsStore(Protocol):

@@ -1,4 +1,4 @@
-"""Retention of facts: what is older than the settings allow is deleted, a few rows in each transaction.
+"""Retention of facts: what is older than allowed is deleted, a few rows in each transaction.
 
 A memory whose metadata say `"keep": true` stays, and so does everything of a user on legal hold. What is counted
 beforehand is what is deleted: the rows of each kind are chosen by their age alone, and memories go last, because
@@ -7,12 +7,12 @@ their history goes with them.
 
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from mnemoir.core.clock import Clock, from_text, utc_now
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory
+from mnemoir.core.retention import KeptDays
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_kinds import Amounts
 from mnemoir.ports.memory_store import ListCursor, ListFilter, MemoryStore, Old, Visible
@@ -21,51 +21,44 @@ _AT_ONCE = 500
 _ALL = Visible(now=datetime(1, 1, 1, tzinfo=UTC))  # before any expiry, without decay
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptDays:
-    """For how many days things are kept; None for ever.
-
-    `memories` counts from the last renewal, `history` from the event, `deleted` from the removal or replacement.
-    """
-
-    memories: int | None = None
-    history: int | None = None
-    deleted: int | None = None
-
-
 class FactRetention:
-    """`owners` gives every user who is not on hold."""
+    """`owners` gives every user who is not on hold, `kept_of` for how long things of one are kept."""
 
     def __init__(
         self,
         store: MemoryStore,
         owners: Callable[[], Awaitable[Sequence[Scope]]],
-        kept: KeptDays,
+        kept_of: Callable[[Scope], Awaitable[KeptDays]],
         clock: Clock = utc_now,
     ) -> None:
         self._store = store
         self._owners = owners
-        self._kept = kept
+        self._kept_of = kept_of
         self._clock = clock
 
     async def expire(self, dry_run: bool) -> Amounts:
         """Delete what is too old, or only count it; how much of what. Raises StorageUnavailable."""
         done: Counter[str] = Counter()
-        if self._kept == KeptDays():
-            return done
         now = self._clock()
-        old = Old(told_before=_ago(now, self._kept.history), removed_before=_ago(now, self._kept.deleted))
-        renewed_before = _ago(now, self._kept.memories)
         for owner in await self._owners():
-            if dry_run:
-                done.update(await self._store.aged(owner, old))
-            else:
-                while (aged := Counter(await self._store.age(owner, old, limit=_AT_ONCE))).total():
-                    done.update(aged)
-            if renewed_before is not None:
-                async for ids in self._not_renewed(owner, renewed_before):
-                    done["memories"] += len(ids) if dry_run else await self._store.expunge(owner, ids)
+            kept = await self._kept_of(owner)
+            if kept != KeptDays():
+                done.update(await self._expired(owner, kept, now, dry_run=dry_run))
         return +done
+
+    async def _expired(self, owner: Scope, kept: KeptDays, now: datetime, *, dry_run: bool) -> Amounts:
+        done: Counter[str] = Counter()
+        old = Old(told_before=_ago(now, kept.history), removed_before=_ago(now, kept.deleted))
+        if dry_run:
+            done.update(await self._store.aged(owner, old))
+        else:
+            while (aged := Counter(await self._store.age(owner, old, limit=_AT_ONCE))).total():
+                done.update(aged)
+        renewed_before = _ago(now, kept.memories)
+        if renewed_before is not None:
+            async for ids in self._not_renewed(owner, renewed_before):
+                done["memories"] += len(ids) if dry_run else await self._store.expunge(owner, ids)
+        return done
 
     async def _not_renewed(self, owner: Scope, before: datetime) -> AsyncIterator[list[MemoryId]]:
         """The ids of memories that were not renewed since a time, in pages; those to be kept are left out."""

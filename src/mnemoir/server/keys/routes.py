@@ -19,6 +19,7 @@ from mnemoir.core.api_keys import ApiKey, Env
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import Forbidden, NotFound
 from mnemoir.core.scope import Principal, Role
+from mnemoir.core.usage import Limits
 from mnemoir.server.access import principal_of
 from mnemoir.server.rest import (
     Answer,
@@ -67,11 +68,16 @@ class RotateBody(Body):
 
 
 class TenantBody(Body):
-    """A tenant to add, suspend or let go on. `limits` are its own quotas by name; left out, they stay."""
+    """A tenant to add, suspend or let go on. `limits` are its own quotas by name; left out, they stay.
+
+    `retention` is for how many days it keeps things, 0 for ever: `memories_days`, `history_days`, `deleted_days`. What
+    is not named in it is as in the settings; left out, it stays.
+    """
 
     name: str
     suspended: bool = False
     limits: dict[str, int] | None = None
+    retention: dict[str, int] | None = None
 
 
 class May(JsonObject):
@@ -102,7 +108,10 @@ class Me(JsonObject):
 
 
 class KeyRecord(JsonObject):
-    """A key without its secret. `projects` and `user` are null for all; `state` is as of now."""
+    """A key without its secret. `projects` and `user` are null for all; `state` is as of now.
+
+    `limits` are the quotas that it has of its own, by name.
+    """
 
     id: str
     role: Role
@@ -118,6 +127,7 @@ class KeyRecord(JsonObject):
     revoked_at: str | None
     replaced_by: str | None
     last_used_at: str | None
+    limits: dict[str, int]
 
 
 class NewKey(KeyRecord):
@@ -140,13 +150,14 @@ class KeyPage(JsonObject):
 
 
 class TenantRecord(JsonObject):
-    """A tenant, the number of its keys, ended ones too, and the quotas that it has of its own."""
+    """A tenant, the number of its keys, ended ones too, and the quotas and retention that it has of its own."""
 
     name: str
     suspended_at: str | None
     created_at: str
     keys: int
     limits: dict[str, int]
+    retention: dict[str, int]
 
 
 class TenantList(JsonObject):
@@ -193,7 +204,7 @@ async def list_keys(
     page = found[:limit]
     following = page[-1].id if len(found) > limit else None
     shown = [key for key in page if caller.may("operator") or _is_within(caller, key.projects, key.user)]
-    return Answer({"results": [key_json(key) for key in shown], "next": following}, headers=_NOT_KEPT)
+    return Answer({"results": await _records(keys, *shown), "next": following}, headers=_NOT_KEPT)
 
 
 @router.post("/keys", summary="Make a key; its text is in this answer and nowhere else", status_code=201)
@@ -218,7 +229,8 @@ async def create(
         limits=body.limits,
         by=caller.key,
     )
-    return Answer[NewKey]({**key_json(made), "key": text}, 201, _NOT_KEPT)
+    [record] = await _records(site.parts.access.api_keys, made)
+    return Answer[NewKey]({**record, "key": text}, 201, _NOT_KEPT)
 
 
 @router.post("/keys/{key_id}/rotate", summary="Make a key in place of another, which goes on for some hours")
@@ -233,15 +245,18 @@ async def rotate(
     _check_grant(caller, role=old.role, tenant=old.tenant, projects=old.projects, user=old.user, configs=old.configs)
     overlap = timedelta(hours=body.overlap_h)
     made, text = await asyncio.to_thread(site.parts.access.api_keys.rotate, key_id, overlap=overlap, by=caller.key)
+    [record] = await _records(site.parts.access.api_keys, made)
     warning = await asyncio.to_thread(warning_of_rotation, site.parts.settings, made)
-    return Answer[RotatedKey]({**key_json(made), "key": text, "warning": warning}, 201, _NOT_KEPT)
+    return Answer[RotatedKey]({**record, "key": text, "warning": warning}, 201, _NOT_KEPT)
 
 
 @router.delete("/keys/{key_id}", summary="End a key at once")
 async def revoke(request: Request, site: SiteHere, key_id: str) -> Answer[KeyRecord]:
     caller = _managing(request, site)
     await _key(site.parts.access.api_keys, key_id, caller)
-    return Answer(key_json(await asyncio.to_thread(site.parts.access.api_keys.revoke, key_id)), headers=_NOT_KEPT)
+    revoked = await asyncio.to_thread(site.parts.access.api_keys.revoke, key_id)
+    [record] = await _records(site.parts.access.api_keys, revoked)
+    return Answer(record, headers=_NOT_KEPT)
 
 
 @router.get("/tenants", summary="All tenants, for an operator")
@@ -249,7 +264,8 @@ async def tenants(request: Request, site: SiteHere) -> Answer[TenantList]:
     caller = principal_of(request.scope)
     found = await asyncio.to_thread(site.parts.access.api_keys.tenants)
     shown = [one for one in found if caller.may("operator") or one.name == caller.tenant]
-    own = await asyncio.to_thread(lambda: [site.parts.access.api_keys.limits_of(one.name) for one in shown])
+    keys = site.parts.access.api_keys
+    own = await asyncio.to_thread(lambda: [(keys.limits_of(one.name), keys.retention_of(one.name)) for one in shown])
     return Answer(
         {
             "results": [
@@ -259,8 +275,9 @@ async def tenants(request: Request, site: SiteHere) -> Answer[TenantList]:
                     "created_at": one.created_at,
                     "keys": one.keys,
                     "limits": {str(what): limit for what, limit in limits.items()},
+                    "retention": {str(what): days for what, days in retention.items()},
                 }
-                for one, limits in zip(shown, own, strict=True)
+                for one, (limits, retention) in zip(shown, own, strict=True)
             ]
         },
         headers=_NOT_KEPT,
@@ -275,13 +292,22 @@ async def put_tenant(
     if not caller.may("operator"):
         raise Forbidden("Tenants are managed by an operator, such as the admin key (ADMIN_API_KEY).")
     await asyncio.to_thread(
-        site.parts.access.api_keys.put_tenant, body.name, suspended=body.suspended, limits=body.limits
+        site.parts.access.api_keys.put_tenant,
+        body.name,
+        suspended=body.suspended,
+        limits=body.limits,
+        retention=body.retention,
     )
     return await tenants(request, site)
 
 
-def key_json(key: ApiKey) -> KeyRecord:
-    """The record of a key."""
+async def _records(keys: ApiKeys, *shown: ApiKey) -> list[KeyRecord]:
+    limits = await asyncio.to_thread(keys.limits_of_keys, shown)
+    return [key_json(key, own) for key, own in zip(shown, limits, strict=True)]
+
+
+def key_json(key: ApiKey, limits: Limits) -> KeyRecord:
+    """The record of a key, with its own quotas."""
     return {
         "id": key.id,
         "role": key.role,
@@ -297,6 +323,7 @@ def key_json(key: ApiKey) -> KeyRecord:
         "revoked_at": _text(key.revoked_at),
         "replaced_by": key.replaced_by,
         "last_used_at": _text(key.last_used_at),
+        "limits": {str(what): most for what, most in limits.items()},
     }
 
 

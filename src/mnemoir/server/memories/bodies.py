@@ -12,6 +12,7 @@ from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.ids import MemoryId, ProposalId, new_memory_id
 from mnemoir.core.memories import Kind, Memory, Origin, origin_of_role
 from mnemoir.core.proposals import Proposal
+from mnemoir.core.retention import MOST_DAYS
 from mnemoir.core.scope import entity_name
 from mnemoir.memory.facts import AddRequest, Turn
 from mnemoir.ports.memory_store import ListFilter, Receipt, Visible
@@ -238,8 +239,14 @@ class PromptBody(Body):
     prompt: Annotated[str, Field(max_length=_LONGEST_PROMPT), AfterValidator(not_blank)]
 
 
+Days = Annotated[int, Field(ge=0, le=MOST_DAYS)]
+
+
 class SettingsBody(Body):
-    """`PUT /api/memories/settings`, any subset; null removes the project's own value."""
+    """`PUT /api/memories/settings`, any subset; null removes the project's own value.
+
+    Days of 0 keep for ever.
+    """
 
     memoryEnabled: bool | None = None
     decayDays: Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)] | None = None
@@ -248,6 +255,9 @@ class SettingsBody(Body):
     piiFacts: PiiAction | None = None
     piiMessages: PiiAction | None = None
     piiModels: PiiAction | None = None
+    memoriesDays: Days | None = None
+    historyDays: Days | None = None
+    deletedDays: Days | None = None
 
 
 class ImportedProposal(Body):

@@ -64,7 +64,7 @@ class DefaultPrompt(JsonObject):
 
 
 class ProjectSettingsAnswer(JsonObject):
-    """A project's settings; the server's values where it has none of its own."""
+    """A project's settings; the server's values where it has none of its own. Days of 0 keep for ever."""
 
     memoryEnabled: bool
     decayDays: float
@@ -73,6 +73,9 @@ class ProjectSettingsAnswer(JsonObject):
     piiFacts: PiiAction
     piiMessages: PiiAction
     piiModels: PiiAction
+    memoriesDays: int
+    historyDays: int
+    deletedDays: int
 
 
 class JobEvent(JsonObject):
@@ -128,6 +131,7 @@ async def reset_prompt(site: SiteHere, project: ProjectHere) -> Answer[DefaultPr
 async def settings(site: SiteHere, project: ProjectHere) -> Answer[ProjectSettingsAnswer]:
     own, options = await site.parts.project_settings.load(project), site.options
     policy = await site.parts.personal_data.policy(project)
+    kept = await site.parts.retention.project(project)
     decay_days = options.decay_days if own.decay_days is None else own.decay_days
     return Answer(
         {
@@ -138,6 +142,9 @@ async def settings(site: SiteHere, project: ProjectHere) -> Answer[ProjectSettin
             "piiFacts": policy.facts,
             "piiMessages": policy.messages,
             "piiModels": policy.models,
+            "memoriesDays": kept.memories or 0,
+            "historyDays": kept.history or 0,
+            "deletedDays": kept.deleted or 0,
         }
     )
 
@@ -153,6 +160,9 @@ async def change_settings(
         "piiFacts": "pii_facts",
         "piiMessages": "pii_messages",
         "piiModels": "pii_models",
+        "memoriesDays": "memories_days",
+        "historyDays": "history_days",
+        "deletedDays": "deleted_days",
     }
     changed = {names.get(field, field): value for field, value in body.model_dump(exclude_unset=True).items()}
     async with site.settings_change:

@@ -77,6 +77,9 @@ def _load(place: Folder) -> ProjectSettings:
         pii_facts=_one_of(get_args(PiiAction), members.get("piiFacts")),
         pii_messages=_one_of(get_args(PiiAction), members.get("piiMessages")),
         pii_models=_one_of(get_args(PiiAction), members.get("piiModels")),
+        memories_days=_whole(members.get("memoriesDays")),
+        history_days=_whole(members.get("historyDays")),
+        deleted_days=_whole(members.get("deletedDays")),
     )
 
 
@@ -109,6 +112,9 @@ def _merged(members: dict[str, Any], settings: ProjectSettings) -> dict[str, Any
         "piiFacts": settings.pii_facts,
         "piiMessages": settings.pii_messages,
         "piiModels": settings.pii_models,
+        "memoriesDays": settings.memories_days,
+        "historyDays": settings.history_days,
+        "deletedDays": settings.deleted_days,
     }
     unset = {name for name, value in ours.items() if value is None}
     return {name: value for name, value in (members | ours).items() if name not in unset}

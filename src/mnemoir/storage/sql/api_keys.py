@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from mnemoir.core.api_keys import ApiKey
 from mnemoir.core.clock import from_text, to_text
+from mnemoir.core.retention import Retention, checked_retention
 from mnemoir.core.usage import Limits, checked_limits
 from mnemoir.storage.sql.engine import Damaged, FileEngine, Sql, queries
 from mnemoir.storage.sql.rows import as_json, from_json
@@ -165,9 +166,16 @@ class SqlApiKeys:
         return frozenset(name for (name,) in self._file.read(lambda sql: sql.rows(_QUERIES["suspended"])))
 
     def put_tenant(
-        self, name: str, at: datetime, *, suspended: bool, limits: Limits | None = None, note: Note
+        self,
+        name: str,
+        at: datetime,
+        *,
+        suspended: bool,
+        limits: Limits | None = None,
+        retention: Retention | None = None,
+        note: Note,
     ) -> None:
-        """Add the tenant if it is new, suspend it or let it go on, and set its limits, unless None are given."""
+        """Add the tenant if it is new, suspend it or let it go on, and set its limits and retention unless None."""
 
         def work(sql: Sql) -> None:
             note(sql)
@@ -182,8 +190,16 @@ class SqlApiKeys:
                 )
             elif limits is not None:
                 sql.run(_LIMITS["drop_limits"], kind="tenant", name=name)
+            if retention is not None:
+                said = as_json({str(what): days for what, days in retention.items()}) if retention else None
+                sql.run(_QUERIES["set_retention"], name=name, retention=said)
 
         self._file.write(work)
+
+    def retention(self, tenant: str) -> Retention:
+        """For how many days a tenant keeps things, as far as it says."""
+        found = self._file.read(lambda sql: sql.value(_QUERIES["retention_of"], name=tenant))
+        return {} if found is None else checked_retention(from_json(found))
 
     def _row(self, key_id: str) -> Sequence[Any] | None:
         row: Sequence[Any] | None = self._file.read(lambda sql: sql.row(_QUERIES["key"], id=key_id))

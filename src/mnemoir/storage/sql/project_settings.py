@@ -51,7 +51,8 @@ class SqlProjectSettings:
             row = sql.row(_QUERIES["load_settings"], **asdict(project))
             if row is None:
                 return ProjectSettings()
-            enabled, decay_days, search_limit, prompt, review, pii_facts, pii_messages, pii_models = row
+            enabled, decay_days, search_limit, prompt, review, pii_facts, pii_messages, pii_models, *days = row
+            memories_days, history_days, deleted_days = days
             return ProjectSettings(
                 memory_enabled=None if enabled is None else bool(enabled),
                 decay_days=decay_days,
@@ -61,6 +62,9 @@ class SqlProjectSettings:
                 pii_facts=pii_facts,
                 pii_messages=pii_messages,
                 pii_models=pii_models,
+                memories_days=memories_days,
+                history_days=history_days,
+                deleted_days=deleted_days,
             )
 
         return await self._db.read(None, look)

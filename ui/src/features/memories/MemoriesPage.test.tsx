@@ -168,7 +168,10 @@ test('the project’s memory settings and extraction prompt are changed in the p
   };
   server.use(
     http.get('*/api/memories/settings', () =>
-      HttpResponse.json({ memoryEnabled: true, decayDays: 0, searchLimit: 5, review: 'off' }),
+      HttpResponse.json({
+        ...{ memoryEnabled: true, decayDays: 0, searchLimit: 5, review: 'off' },
+        ...{ piiFacts: 'off', piiMessages: 'tag', piiModels: 'off' },
+      }),
     ),
     http.get('*/api/memories/extraction-prompt', () => HttpResponse.json({ prompt: 'Keep it.', isCustom: false })),
     http.put('*/api/memories/settings', note),
@@ -181,9 +184,12 @@ test('the project’s memory settings and extraction prompt are changed in the p
   await userEvent.clear(days);
   await userEvent.type(days, '90');
   await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Review before remembering' }), 'Everything');
+  await userEvent.selectOptions(screen.getByRole('combobox', { name: 'In memories' }), 'Refuse it');
   await userEvent.type(screen.getByRole('textbox', { name: 'Extraction prompt' }), ' All of it.');
   await userEvent.click(screen.getByRole('button', { name: 'Save' }));
-  await waitFor(() => expect(changes).toEqual([{ decayDays: 90, review: 'all' }, { prompt: 'Keep it. All of it.' }]));
+  await waitFor(() =>
+    expect(changes).toEqual([{ decayDays: 90, review: 'all', piiFacts: 'block' }, { prompt: 'Keep it. All of it.' }]),
+  );
 });
 
 test('the filters go with a search, and the age counts as the list has it', async () => {

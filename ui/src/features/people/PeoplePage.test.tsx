@@ -21,6 +21,7 @@ const KEY: ApiKey = {
   revoked_at: null,
   replaced_by: null,
   last_used_at: null,
+  limits: { tokens_day: 50_000 },
 };
 const TEXT = 'mn_live_n1n1n1n1_secret';
 
@@ -67,7 +68,7 @@ test('a key shows what it is for, and that it was never used', async () => {
   keeps(KEY);
   renderAt('/keys?part=keys', <PeoplePage />);
   expect(await rowOf('k1k1k1k1')).toHaveTextContent(
-    /Open WebUI\s*k1k1k1k1\s*write\s*project kitchen, user mira\s*valid\s*never\s*3 minutes ago\s*never/,
+    /Open WebUI\s*k1k1k1k1\s*write\s*project kitchen, user mira\s*Model tokens today: 50,000\s*valid\s*never\s*3 minutes ago\s*never/,
   );
 });
 

@@ -7,14 +7,21 @@ import { AccountPage } from './AccountPage';
 
 const WANTED = () => HttpResponse.json({ error: 'Who is it?', code: 'confirmation_needed' }, { status: 403 });
 
+const USE = { tenant: 'default', what: 'memories', limit: 100, resets_at: null };
+const USES = [
+  { ...USE, user: null, used: 70 },
+  { ...USE, user: 'mira', used: 25 },
+];
+
 /** The account of somebody who signed in a while ago; what they confirm with is gathered in `shown`. */
 function signedInLongAgo(shown: unknown[]) {
-  callsAs({ name: 'Mira', signed_in: true });
+  callsAs({ name: 'Mira', user: 'mira', signed_in: true });
   const ways = { ...NOBODY.ways, passkey: { available: false, reason: 'Only at https.' } };
   server.use(
     http.get('*/api/auth', () => HttpResponse.json({ ...NOBODY, has_users: true, ways })),
     http.get('*/api/me/passkeys', () => HttpResponse.json({ results: [] })),
     http.get('*/api/me/sessions', () => HttpResponse.json({ results: [] })),
+    http.get('*/api/usage', () => HttpResponse.json({ period: {}, results: USES, buckets: [] })),
     http.put('*/api/me/password', () => (shown.length ? new HttpResponse(null, { status: 204 }) : WANTED())),
     http.post('*/api/me/confirm', async ({ request }) => {
       const body = (await request.json()) as { password: string };
@@ -52,4 +59,11 @@ test('nothing is changed when the question is closed', async () => {
   await userEvent.click(screen.getByRole('button', { name: 'Close' }));
   expect(await screen.findByText('Who is it?')).toBeVisible();
   expect(shown).toEqual([]);
+});
+
+test('a person sees what is stored for them, and nobody else, beside the quotas', async () => {
+  signedInLongAgo([]);
+  renderAt('/account', <AccountPage />);
+  expect(await screen.findByRole('row', { name: /mira\s*Memories\s*25\s*100/ })).toBeVisible();
+  expect(screen.queryByRole('row', { name: /all of default/ })).toBeNull();
 });

@@ -6,6 +6,7 @@ import { EmptyState, ErrorState } from '@/shared/components/states';
 import { useAuth, useMe } from '@/shared/data/access';
 import { type AskAgain, useNewRecoveryCodes } from '@/shared/data/account';
 import { askAgain } from './askAgain';
+import { OwnUse } from './OwnUse';
 import { Passkeys } from './Passkeys';
 import { PasswordForm } from './PasswordForm';
 import { RecoveryCodes } from './RecoveryCodes';
@@ -34,6 +35,9 @@ export function AccountPage() {
           </Section>
           <Section title="Sessions" hint="The browsers in which you are signed in.">
             <Sessions />
+          </Section>
+          <Section title="Use" hint="What is stored for you, and what models took. Days and months are in UTC.">
+            <OwnUse me={me} />
           </Section>
         </SimpleGrid>
       ) : (

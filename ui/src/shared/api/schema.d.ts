@@ -4331,6 +4331,8 @@ export interface components {
         /**
          * KeyRecord
          * @description A key without its secret. `projects` and `user` are null for all; `state` is as of now.
+         *
+         *     `limits` are the quotas that it has of its own, by name.
          */
         KeyRecord: {
             /** Id */
@@ -4367,6 +4369,10 @@ export interface components {
             replaced_by: string | null;
             /** Last Used At */
             last_used_at: string | null;
+            /** Limits */
+            limits: {
+                [key: string]: number;
+            };
         };
         /**
          * KeylessClient
@@ -4980,6 +4986,10 @@ export interface components {
             replaced_by: string | null;
             /** Last Used At */
             last_used_at: string | null;
+            /** Limits */
+            limits: {
+                [key: string]: number;
+            };
             /** Key */
             key: string;
         };
@@ -5252,7 +5262,7 @@ export interface components {
         };
         /**
          * ProjectSettingsAnswer
-         * @description A project's settings; the server's values where it has none of its own.
+         * @description A project's settings; the server's values where it has none of its own. Days of 0 keep for ever.
          */
         ProjectSettingsAnswer: {
             /** Memoryenabled */
@@ -5281,6 +5291,12 @@ export interface components {
              * @enum {string}
              */
             piiModels: "off" | "tag" | "redact" | "block";
+            /** Memoriesdays */
+            memoriesDays: number;
+            /** Historydays */
+            historyDays: number;
+            /** Deleteddays */
+            deletedDays: number;
         };
         /**
          * ProjectWithUsers
@@ -6163,7 +6179,7 @@ export interface components {
         };
         /**
          * TenantRecord
-         * @description A tenant, the number of its keys, ended ones too, and the quotas that it has of its own.
+         * @description A tenant, the number of its keys, ended ones too, and the quotas and retention that it has of its own.
          */
         TenantRecord: {
             /** Name */
@@ -6176,6 +6192,10 @@ export interface components {
             keys: number;
             /** Limits */
             limits: {
+                [key: string]: number;
+            };
+            /** Retention */
+            retention: {
                 [key: string]: number;
             };
         };
@@ -7981,6 +8001,8 @@ export interface components {
         /**
          * SettingsBody
          * @description `PUT /api/memories/settings`, any subset; null removes the project's own value.
+         *
+         *     Days of 0 keep for ever.
          */
         SettingsBody: {
             /** Memoryenabled */
@@ -7997,6 +8019,12 @@ export interface components {
             piiMessages?: ("off" | "tag" | "redact" | "block") | null;
             /** Piimodels */
             piiModels?: ("off" | "tag" | "redact" | "block") | null;
+            /** Memoriesdays */
+            memoriesDays?: number | null;
+            /** Historydays */
+            historyDays?: number | null;
+            /** Deleteddays */
+            deletedDays?: number | null;
         };
         /**
          * StartBody
@@ -8035,6 +8063,9 @@ export interface components {
         /**
          * TenantBody
          * @description A tenant to add, suspend or let go on. `limits` are its own quotas by name; left out, they stay.
+         *
+         *     `retention` is for how many days it keeps things, 0 for ever: `memories_days`, `history_days`, `deleted_days`. What
+         *     is not named in it is as in the settings; left out, it stays.
          */
         TenantBody: {
             /** Name */
@@ -8043,6 +8074,10 @@ export interface components {
             suspended?: boolean;
             /** Limits */
             limits?: {
+                [key: string]: number;
+            } | null;
+            /** Retention */
+            retention?: {
                 [key: string]: number;
             } | null;
         };

@@ -7,13 +7,14 @@ import {
   useMemorySettings,
 } from '@/shared/data/memories/projectSettings';
 import type { Scope } from '@/shared/data/scope';
+import { changedPersonalData, type PersonalData, PersonalDataFields } from './PersonalDataFields';
 
 interface DialogProps {
   owner: Scope;
   onClose: () => void;
 }
 
-/** How the project remembers: whether, how long, how much is recalled, and what extraction keeps. */
+/** How the project remembers: whether, how long, how much is recalled, what extraction keeps, and personal data. */
 export function SettingsDialog({ owner, onClose }: DialogProps) {
   const known = useMemorySettings(owner.project);
   return (
@@ -39,6 +40,16 @@ const REVIEWS: { value: MemorySettings['review']; label: string }[] = [
   { value: 'all', label: 'Everything' },
 ];
 
+const NONE_OF_ITS_OWN = {
+  memoryEnabled: null,
+  decayDays: null,
+  searchLimit: null,
+  review: null,
+  piiFacts: null,
+  piiMessages: null,
+  piiModels: null,
+};
+
 interface FormProps {
   project: string;
   known: MemorySettings & { prompt: string; isCustom: boolean };
@@ -50,6 +61,7 @@ function SettingsForm({ project, known, onClose }: FormProps) {
   const [decayDays, setDecayDays] = useState<number | string>(known.decayDays);
   const [searchLimit, setSearchLimit] = useState<number | string>(known.searchLimit);
   const [review, setReview] = useState(known.review);
+  const [personal, setPersonal] = useState<PersonalData>(known);
   const [prompt, setPrompt] = useState(known.prompt);
   const change = useChangeMemorySettings(project);
   const settings = {
@@ -57,6 +69,7 @@ function SettingsForm({ project, known, onClose }: FormProps) {
     ...(typeof decayDays === 'number' && decayDays !== known.decayDays && { decayDays }),
     ...(typeof searchLimit === 'number' && searchLimit !== known.searchLimit && { searchLimit }),
     ...(review !== known.review && { review }),
+    ...changedPersonalData(known, personal),
   };
   const isPromptNew = prompt.trim() !== '' && prompt !== known.prompt;
   const isComplete = typeof decayDays === 'number' && typeof searchLimit === 'number' && prompt.trim() !== '';
@@ -65,11 +78,7 @@ function SettingsForm({ project, known, onClose }: FormProps) {
       { ...(Object.keys(settings).length > 0 && { settings }), ...(isPromptNew && { prompt }) },
       { onSuccess: onClose },
     );
-  const reset = () =>
-    change.mutate(
-      { settings: { memoryEnabled: null, decayDays: null, searchLimit: null, review: null }, prompt: null },
-      { onSuccess: onClose },
-    );
+  const reset = () => change.mutate({ settings: NONE_OF_ITS_OWN, prompt: null }, { onSuccess: onClose });
   return (
     <Stack gap="md">
       <Switch
@@ -105,6 +114,7 @@ function SettingsForm({ project, known, onClose }: FormProps) {
         value={review}
         onChange={event => setReview(event.currentTarget.value as MemorySettings['review'])}
       />
+      <PersonalDataFields chosen={personal} onChange={setPersonal} />
       <Textarea
         label="Extraction prompt"
         description={known.isCustom ? 'Custom for this project.' : 'The default. Edit it to say what to keep.'}

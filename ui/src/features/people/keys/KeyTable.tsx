@@ -6,6 +6,7 @@ import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
 import type { Me } from '@/shared/data/access';
 import { type ApiKey, useRevokeKey } from '@/shared/data/apiKeys';
+import { amountOf, whatIs } from '@/shared/text/amounts';
 import { whose } from '../grants';
 import { openerOf } from '../openerOf';
 
@@ -19,13 +20,14 @@ interface KeyTableProps {
 /** Every key with what it is for; those that ended stay as a record. */
 export function KeyTable({ keys, me, onRotate }: KeyTableProps) {
   return (
-    <Table.ScrollContainer minWidth="58rem" type="native" tabIndex={0} role="region" aria-label="Keys, table">
+    <Table.ScrollContainer minWidth="64rem" type="native" tabIndex={0} role="region" aria-label="Keys, table">
       <Table verticalSpacing="xs" highlightOnHover>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Key</Table.Th>
             <Table.Th>Role</Table.Th>
             <Table.Th>For</Table.Th>
+            <Table.Th>Quotas</Table.Th>
             <Table.Th>State</Table.Th>
             <Table.Th>Last used</Table.Th>
             <Table.Th>Created</Table.Th>
@@ -72,6 +74,9 @@ function KeyRow({ shown, isOwn, onRotate }: KeyRowProps) {
         <Words limit={200}>{whose(shown)}</Words>
       </Table.Td>
       <Table.Td>
+        <Quotas limits={shown.limits} />
+      </Table.Td>
+      <Table.Td>
         <State shown={shown} />
       </Table.Td>
       <Table.Td>{shown.last_used_at ? <Time value={shown.last_used_at} ago /> : 'never'}</Table.Td>
@@ -84,6 +89,17 @@ function KeyRow({ shown, isOwn, onRotate }: KeyRowProps) {
       </Table.Td>
     </Table.Tr>
   );
+}
+
+/** What a key may have and use at most, where it has quotas of its own. */
+function Quotas({ limits }: Pick<ApiKey, 'limits'>) {
+  const own = Object.entries(limits);
+  if (!own.length) return 'as all';
+  return own.map(([what, most]) => (
+    <Text key={what} size="xs">
+      {whatIs(what)}: {amountOf(what, most)}
+    </Text>
+  ));
 }
 
 function State({ shown: { state, replaced_by } }: { shown: ApiKey }) {

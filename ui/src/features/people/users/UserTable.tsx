@@ -4,10 +4,12 @@ import { confirm } from '@/shared/components/confirm';
 import { notifyFailure } from '@/shared/components/notify';
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
-import { useMe } from '@/shared/data/access';
+import { useMay, useMe } from '@/shared/data/access';
+import { type Hold, useHolds } from '@/shared/data/subjects';
 import { type User, useChangeUser, useRemoveUser } from '@/shared/data/users';
 import { whose } from '../grants';
 import { openerOf } from '../openerOf';
+import { DataItems } from './DataItems';
 
 /** `opener` has the focus again when what is opened is closed. */
 type Open = (user: User, opener: HTMLElement | null) => void;
@@ -17,6 +19,8 @@ interface UserTableProps {
   onChange: Open;
   onReset: Open;
   onAdopt: Open;
+  onHold: Open;
+  onErase: Open;
 }
 
 /** Every user with what they may, and how they sign in. */
@@ -59,6 +63,7 @@ interface UserRowProps extends Omit<UserTableProps, 'users'> {
 }
 
 function UserRow({ user, isOwn, ...open }: UserRowProps) {
+  const hold = useHolds(user.tenant).data?.find(one => one.user_id === user.memory_user);
   return (
     <Table.Tr>
       <Table.Th scope="row" fw={500}>
@@ -79,10 +84,15 @@ function UserRow({ user, isOwn, ...open }: UserRowProps) {
         <Badge color={user.disabled ? 'gray' : 'pine'} variant="light" tt="none" fw={600} autoContrast>
           {user.disabled ? 'disabled' : 'active'}
         </Badge>
+        {hold && (
+          <Badge color="yellow" variant="light" tt="none" fw={600} autoContrast ml={4} title={hold.reason}>
+            on hold
+          </Badge>
+        )}
       </Table.Td>
       <Table.Td>{user.last_seen_at ? <Time value={user.last_seen_at} ago /> : 'never'}</Table.Td>
       <Table.Td ta="right">
-        <Actions user={user} isOwn={isOwn} {...open} />
+        <Actions user={user} isOwn={isOwn} hold={hold} {...open} />
       </Table.Td>
     </Table.Tr>
   );
@@ -100,8 +110,13 @@ function waysOf({ has_password, passkeys }: User): string {
   return ways.join(', ') || 'identity provider';
 }
 
-function Actions({ user, isOwn, onChange, onReset, onAdopt }: UserRowProps) {
+interface ActionsProps extends UserRowProps {
+  hold: Hold | undefined;
+}
+
+function Actions({ user, isOwn, hold, onChange, onReset, onAdopt, onHold, onErase }: ActionsProps) {
   const { id, name, disabled } = user;
+  const { admin } = useMay();
   const change = useChangeUser();
   const remove = useRemoveUser();
   const disable = async () => {
@@ -148,6 +163,15 @@ function Actions({ user, isOwn, onChange, onReset, onAdopt }: UserRowProps) {
         >
           Give memories…
         </Menu.Item>
+        {admin && user.memory_user !== null && (
+          <DataItems
+            subject={{ user: user.memory_user, tenant: user.tenant }}
+            hold={hold}
+            isOwn={isOwn}
+            onHold={opener => onHold(user, openerOf(opener))}
+            onErase={opener => onErase(user, openerOf(opener))}
+          />
+        )}
         {!isOwn && (
           <>
             <Menu.Item

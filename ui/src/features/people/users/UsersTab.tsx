@@ -6,6 +6,8 @@ import { type User, useUsers } from '@/shared/data/users';
 import { useDialog } from '@/shared/hooks/useDialog';
 import { TabIntro } from '../TabIntro';
 import { AdoptDialog } from './AdoptDialog';
+import { EraseDialog } from './EraseDialog';
+import { HoldDialog } from './HoldDialog';
 import { InviteDialog } from './InviteDialog';
 import { OpenInvitations } from './OpenInvitations';
 import { ResetDialog } from './ResetDialog';
@@ -18,7 +20,7 @@ export function UsersTab() {
   return useAbout().data?.needs_key === false ? <TurnOnSignIn /> : <Users />;
 }
 
-type OfUser = 'change' | 'reset' | 'adopt';
+type OfUser = 'change' | 'reset' | 'adopt' | 'hold' | 'erase';
 
 function Users() {
   const list = useUsers();
@@ -30,6 +32,7 @@ function Users() {
     setChosen(user);
     open(name, opener);
   };
+  const subject = chosen?.memory_user != null && { user: chosen.memory_user, tenant: chosen.tenant };
   return (
     <Stack gap="md">
       <TabIntro action="Invite" onAction={() => open('invite')}>
@@ -43,6 +46,8 @@ function Users() {
           onChange={openFor('change')}
           onReset={openFor('reset')}
           onAdopt={openFor('adopt')}
+          onHold={openFor('hold')}
+          onErase={openFor('erase')}
         />
       )}
       {list.hasNextPage && (
@@ -54,6 +59,8 @@ function Users() {
       {shown === 'invite' && <InviteDialog onClose={close} />}
       {shown === 'change' && chosen && <UserDialog user={chosen} onClose={close} />}
       {shown === 'adopt' && chosen && <AdoptDialog user={chosen} onClose={close} />}
+      {shown === 'hold' && subject && <HoldDialog subject={subject} onClose={close} />}
+      {shown === 'erase' && subject && <EraseDialog subject={subject} onClose={close} />}
       {shown === 'reset' && chosen && <ResetDialog user={chosen} onClose={close} />}
     </Stack>
   );

@@ -65,6 +65,14 @@ INSERT INTO tenants (name, created_at) VALUES (:name, :now) ON CONFLICT DO NOTHI
 UPDATE tenants SET suspended_at = CASE WHEN :at IS NULL THEN NULL ELSE coalesce(suspended_at, :at) END
  WHERE name = :name;
 
+-- name: retention_of
+-- For how many days a tenant keeps things; at most one row, by the primary key.
+SELECT retention FROM tenants WHERE name = :name;
+
+-- name: set_retention
+-- Set for how many days a tenant keeps things; NULL for what the settings say.
+UPDATE tenants SET retention = :retention WHERE name = :name;
+
 -- name: decided
 -- What was decided of this name; at most one row.
 SELECT value FROM access WHERE name = :name;

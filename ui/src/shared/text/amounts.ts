@@ -1,4 +1,4 @@
-import { bytes } from '@/shared/text/bytes';
+import { bytes } from './bytes';
 
 const NAMES: Record<string, string> = {
   memories: 'Memories',
