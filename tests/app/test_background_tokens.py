@@ -30,7 +30,7 @@ def spent(chats: Chats, user: str = "user") -> int:
 async def until(holds: Callable[[], Awaitable[bool]]) -> None:
     """What is done behind an answer tells nobody."""
     async with asyncio.timeout(60):
-        while not await holds():
+        while not await holds():  # noqa: ASYNC110 - no event tells it
             await asyncio.sleep(0.01)
 
 
