@@ -275,6 +275,10 @@ async def test_a_bound_key_has_its_encrypted_discussions_in_the_folder_of_its_ow
         assert opened(owned, token, "memories.json"), user
     assert len(list((root / "%owners").iterdir())) == 2
     assert words_in(root, "Zanzibarquince", "Tandemzinnober", *tokens.values()) == set()
+    admin = as_bearer(keys.create(role="admin", by="test")[1])
+    succeeded(await server.ask("POST", "/api/subjects/mira/erase", **admin))
+    (left,) = (root / "%owners").iterdir()
+    assert opened(left, tokens["otto"], "memories.json")
 
 
 async def test_who_rotates_a_key_is_told_of_the_discussions_that_it_encrypts(server):

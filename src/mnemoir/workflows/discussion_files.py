@@ -113,16 +113,18 @@ class DiscussionPlaces:
     async def _of_key(self, user: UserTree, id: str, owner: Scope | None, keys: ClientKeys) -> Discussion | None:
         """The discussion in the folder of a key; None for one that belongs to no key."""
         encrypts, roots = user.settings.encrypts_discussions, self.roots(user, owner)
-        own = await self._files.client_folder(keys.current, user.name if encrypts else None)
+        own = await self._files.client_folder(keys.current, None)
         mine = [await self._files.located(root / own.name, id, None, own) for root in roots]
-        for discussion in mine:
-            if await self._files.exists(discussion):
-                return discussion
+        found = [one for one in mine if await self._files.exists(one)]
+        if found:
+            return await self._keyed(found[0], user, keys.current)
         if not encrypts and keys.previous is None:
             return None
         others = [one for root in roots for one in await self._of_keys(root, id)]
-        if keys.previous is not None and await self._is_taken_over(user, others, keys.previous, mine[0]):
-            return mine[0]
+        if keys.previous is not None and others:
+            new = await self._keyed(mine[0], user, keys.current)
+            if await self._is_taken_over(user, others, keys.previous, new):
+                return new
         if not encrypts:
             return None
         if others:
@@ -130,15 +132,21 @@ class DiscussionPlaces:
                 f"Discussion {id[:80]!r} is there for another key. Nothing was changed. Send that key; or send it "
                 f"once as {PREVIOUS_KEY}, beside this one, which the discussion will then have; or choose another id."
             )
-        return mine[0]
+        return await self._keyed(mine[0], user, keys.current)
+
+    async def _keyed(self, discussion: Discussion, user: UserTree, key: str) -> Discussion:
+        """The discussion with the secret of its files, which takes a while to derive; wrong keys never get here."""
+        encrypts = user.settings.encrypts_discussions
+        return replace(discussion, client=await self._files.client_folder(key, user.name if encrypts else None))
 
     async def _is_taken_over(self, user: UserTree, others: Sequence[Discussion], key: str, new: Discussion) -> bool:
         """Move the discussion of the previous key, if there is one. True when it is that of the current key then."""
-        before = await self._files.client_folder(key, user.name)
-        at = next((one for one in others if one.client is not None and one.client.name == before.name), None)
+        before = await self._files.client_folder(key, None)
+        at = next((one for one in others if one.client == before), None)
         if at is None:
             return False
-        return await self._files.move(replace(at, client=before), new) or await self._files.exists(new)
+        secret = await self._files.client_folder(key, user.name)  # it may be encrypted although new ones are not
+        return await self._files.move(replace(at, client=secret), new) or await self._files.exists(new)
 
     async def _of_keys(self, root: Path, id: str) -> list[Discussion]:
         """The stored discussions of that id in the folders of clients' keys."""

@@ -49,8 +49,8 @@ _PERSON = (
 )
 _ALLOWED = (
     r"(?:standing wish|express wish|wish(?:es)? to|has (?:a )?wish|consent\w*|approval|"
-    r"(?:already|earlier|before)\b.{0,30}\b(?:said|mentioned|agreed|asked)|(?:said|mentioned|agreed|asked)\b.{0,12}\b"
-    r"(?:already|earlier|before)|wunsch|zustimmung|einverst\w+|(?:bereits|schon|vorhin)\b.{0,20}\bgesagt|"
+    r"(?:already|earlier)\b.{0,30}\b(?:said|mentioned|agreed|asked)|(?:said|mentioned|agreed|asked)\b.{0,12}\b"
+    r"(?:already|earlier)|wunsch|zustimmung|einverst\w+|(?:bereits|schon|vorhin)\b.{0,20}\bgesagt|"
     r"souhait|accord|(?:déjà)\b.{0,20}\b(?:dit|précisé|demandé)|deseo|visto bueno|"
     r"consentimiento|(?:ya)\b.{0,20}\b(?:dicho|pedido))"
 )

@@ -38,13 +38,14 @@ class ClientKeyRing:
 
     async def _secret(self, client_key: str, user: str) -> bytes:
         known_as = hashlib.sha256(f"{len(user)} {user} {client_key}".encode("utf-8", "surrogatepass")).digest()
-        async with self._deriving:
-            kept = self._kept.pop(known_as, None)
-            secret = await asyncio.to_thread(derived, client_key, user) if kept is None else kept
-            self._kept[known_as] = secret
-            while len(self._kept) > self._most_kept:
-                self._kept.popitem(last=False)
-        return secret
+        if known_as not in self._kept:
+            async with self._deriving:
+                if known_as not in self._kept:
+                    self._kept[known_as] = await asyncio.to_thread(derived, client_key, user)
+                    while len(self._kept) > self._most_kept:
+                        self._kept.popitem(last=False)
+        self._kept.move_to_end(known_as)
+        return self._kept[known_as]
 
 
 def folder_name(client_key: str) -> str:
