@@ -69,6 +69,53 @@ async def test_an_admin_invites_changes_resets_and_disables_people(
     await expect(page.get_by_role("tab", name="Tenants")).to_have_count(0)
 
 
+async def test_what_was_kept_before_is_given_to_a_person_and_their_data_held_and_erased(
+    start_site: StartSite, open_window: OpenWindow
+) -> None:
+    site = await start_site()
+    admin = await open_window(site, alone=True)
+    said = {"user_id": "user", "infer": False, "messages": [{"role": "user", "content": "Plays the cello"}]}
+    assert (await admin.page.request.post(f"{site.url}/api/memories", data=said)).ok
+    other = await open_window(site, alone=True)
+    await joined(admin, invited(site, "admin"), "Anna")
+    await joined(other, invited(site), "Ben")
+    page = await admin.go("/keys")
+    row = page.get_by_role("row").filter(has_text="Ben")
+
+    async def choose(item: str) -> None:
+        await row.get_by_role("button", name="Actions of Ben").click()
+        await page.get_by_role("menuitem", name=item).click()
+
+    await choose("Give memories…")
+    await admin.has_no_barrier(("light", WIDE), ("dark", PHONE))
+    await page.get_by_role("button", name="Give", exact=True).click()
+    await expect(page.get_by_role("status").filter(has_text="Given: the memories of default.")).to_be_visible()
+    await page.get_by_role("dialog").get_by_role("button", name="Close").last.click()
+    await other.go("/memories")
+    await expect(other.page.get_by_text("Plays the cello")).to_be_visible()
+
+    await choose("Hold…")
+    await page.get_by_role("textbox", name="Reason").fill("Case 12")
+    await admin.has_no_barrier(("light", WIDE), ("dark", PHONE))
+    await page.get_by_role("button", name="Hold", exact=True).click()
+    await expect(row).to_contain_text("on hold")
+    await admin.has_no_barrier(("light", WIDE), ("dark", NARROW))
+    await choose("Lift the hold…")
+    await page.get_by_role("button", name="Lift the hold", exact=True).click()
+    await expect(row).not_to_contain_text("on hold")
+
+    async with page.expect_download() as archive:
+        await choose("Export data")
+    assert (await archive.value).suggested_filename == "ben.zip"
+    await choose("Erase data…")
+    await page.get_by_role("textbox", name="Type the name").fill("ben")
+    await admin.has_no_barrier(("light", WIDE), ("dark", PHONE))
+    await page.get_by_role("button", name="Erase everything").click()
+    await expect(page.get_by_role("status").filter(has_text="memories: 1")).to_be_visible()
+    await admin.has_no_barrier(("light", WIDE), ("dark", PHONE))
+    await expect(row).to_have_count(0)
+
+
 async def test_an_operator_adds_and_suspends_tenants(start_site: StartSite, open_window: OpenWindow) -> None:
     site = await start_site()
     window = await open_window(site, alone=True)

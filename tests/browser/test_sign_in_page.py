@@ -1,9 +1,11 @@
 """People join by an invitation, sign in by password, passkey and recovery code, and see only what is theirs."""
 
 import re
+from datetime import timedelta
 
 from playwright.async_api import expect
 
+from mnemoir.core.clock import utc_now
 from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser.sign_in_kit import PASSWORD, at_localhost, invited, is_in, joined, sign_in, sign_out
 from tests.browser_kit import NARROW, PHONE, WIDE
@@ -93,6 +95,25 @@ async def test_a_session_that_ends_asks_again_where_one_was(start_site: StartSit
     await is_in(page, "Mira")
     await expect(page).to_have_url(re.compile("/runs$"))
     await expect(page.get_by_role("alert")).to_have_count(0)
+
+
+async def test_a_new_password_is_taken_once_the_old_one_was_shown_again(
+    start_site: StartSite, open_window: OpenWindow
+) -> None:
+    site = await start_site()
+    window = await open_window(site, alone=True)
+    await joined(window, invited(site), "Mira")
+    late = utc_now() + timedelta(minutes=11)
+    site.parts.access.sessions._clock = lambda: late  # ten minutes are too long for a test
+    page = await window.go("/account")
+    await page.get_by_label("New password", exact=True).fill("another long password")
+    await page.get_by_role("button", name="Change the password").click()
+    dialog = page.get_by_role("dialog", name="Is it you?")
+    await window.has_no_barrier(("light", WIDE), ("dark", PHONE))
+    await dialog.get_by_label("Your password", exact=True).fill(PASSWORD)
+    await dialog.get_by_role("button", name="Continue").click()
+    await expect(page.get_by_role("status").filter(has_text="The password was changed")).to_be_visible()
+    window.wrongs[:] = [wrong for wrong in window.wrongs if "403" not in wrong]
 
 
 async def test_a_person_sees_only_their_own(start_site: StartSite, open_window: OpenWindow) -> None:

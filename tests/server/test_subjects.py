@@ -15,6 +15,7 @@ from mnemoir.conversations.nodes.keys import node_key
 from mnemoir.core.scope import Scope
 from tests.remembering_model import learn_every_turn
 from tests.server.server_kit import Server, asks, error_of, succeeded
+from tests.server.sign_in.page import joined, told
 from tests.workflows.nodes.pictures import png
 
 MIRA, OTTO = "mira.zanzibar", "otto.tandem"
@@ -211,6 +212,25 @@ async def test_a_run_deletes_what_its_dry_run_counted_and_nothing_of_a_person_on
     assert {user: len(found) for user, found in left.items()} == {MIRA: 0, OTTO: 1}
     again = succeeded(await server.ask("POST", "/api/retention/run?dry_run=true"))
     assert not any(again["counts"].values())
+
+
+async def test_an_admin_who_signed_in_decides_about_the_users_of_the_tenant(two):
+    server, admin = two
+    anna, ben = await joined(server, "anna", "admin"), await joined(server, "ben")
+    assert QUINCE.encode() not in (await anna.ask("GET", f"/api/memories?user_id={MIRA}")).body
+    archive = await anna.ask("POST", f"/api/subjects/{MIRA}/export")
+    with zipfile.ZipFile(io.BytesIO(archive.body)) as whole:
+        assert QUINCE.encode() in b"".join(whole.read(name) for name in whole.namelist())
+    held = told(await anna.ask("PUT", f"/api/holds/{MIRA}", {"reason": "Case 12"}))
+    assert (held["set_by"], told(await anna.ask("GET", "/api/holds"))["results"]) == ("user:anna", [held])
+    assert error_of(await anna.ask("POST", f"/api/subjects/{MIRA}/erase")) == (409, "legal_hold")
+    told(await anna.ask("DELETE", f"/api/holds/{MIRA}"))
+    for page in (ben, await joined(server, "cook", "admin", projects=["kitchen"])):
+        refused = [(await page.ask("POST", f"/api/subjects/{MIRA}/{act}")).status for act in ("export", "erase")]
+        assert set(refused) <= {403, 404}
+    assert sum(told(await anna.ask("POST", f"/api/subjects/{MIRA}/erase"))["counts"].values()) > 0
+    assert (await server.get(f"/api/memories?user_id={MIRA}", **admin))["results"] == []
+    assert (await server.get(f"/api/memories?user_id={OTTO}", **admin))["results"] != []
 
 
 # what settings, tenant and project say, None where one says nothing; and whether two years are too old then

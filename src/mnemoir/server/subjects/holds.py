@@ -11,7 +11,7 @@ from mnemoir.core.scope import Principal
 from mnemoir.server.access import principal_of, tenant_of
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere, not_blank
 from mnemoir.server.routing import RouteAsSent
-from mnemoir.server.subjects.whose import PersonHere, Tenant
+from mnemoir.server.subjects.whose import PersonHere, Tenant, is_for_everybody
 from mnemoir.storage.sql.holds import Hold
 
 router = Routes(prefix="/api/holds", tags=["subjects"], route_class=RouteAsSent)
@@ -47,7 +47,8 @@ async def list_holds(request: Request, site: SiteHere, tenant: Tenant = None) ->
     except NotFound:
         return Answer({"results": []})
     found = [hold for hold in await site.parts.holds.all() if hold.tenant == named]
-    return Answer({"results": [_json(hold) for hold in found if caller.user in (None, hold.user)]})
+    is_free = is_for_everybody(caller)
+    return Answer({"results": [_json(hold) for hold in found if is_free or caller.user in (None, hold.user)]})
 
 
 @router.put("/{user_id}", summary="Put a user on legal hold: nothing of theirs is deleted until it is lifted")
@@ -76,7 +77,7 @@ async def clear_hold(request: Request, site: SiteHere, person: PersonHere) -> An
 
 def _free(caller: Principal) -> Principal:
     """The caller, unless its key is for a user or some projects alone. Raises Forbidden."""
-    if caller.user is not None or caller.projects is not None:
+    if not is_for_everybody(caller):
         raise Forbidden("A legal hold is on a user in all projects. It takes a key for the whole tenant.")
     return caller
 

@@ -1,10 +1,12 @@
 """The person that a request is about: a user of the caller's tenant, in the projects that its key is for."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import Depends, Path, Query, Request
 
 from mnemoir.app.subjects import Person
+from mnemoir.core.scope import Principal, acting
 from mnemoir.server.access import person_of, principal_of, project_of
 from mnemoir.server.rest import SiteHere
 
@@ -12,11 +14,23 @@ Name = Annotated[str, Path(description="the user; slashes too, when they are enc
 Tenant = Annotated[str | None, Query(description="whose user, for a caller who is admin and operator")]
 
 
+def is_for_everybody(caller: Principal) -> bool:
+    """Whether these routes let a caller decide about all users, in all projects, of its tenant.
+
+    A key that is bound to none does, and so does an admin who signed in, whose requests are else about their own.
+    """
+    is_person = bool(caller.person) and caller.may("admin") and caller.configs is None
+    return caller.projects is None and (caller.user is None or is_person)
+
+
 async def _person(
     request: Request, site: SiteHere, user_id: Name, project: str | None = None, tenant: Tenant = None
 ) -> Person:
+    caller = principal_of(request.scope)
+    if is_for_everybody(caller):
+        acting.set(replace(acting.get(), principal=replace(caller, user=None)))
     whole = person_of(request.scope, user_id, tenant)
-    projects = principal_of(request.scope).projects
+    projects = caller.projects
     if project is not None:
         projects = (project_of(request.scope, site.options).project,)
     return Person(tenant=whole.tenant, user=whole.user, projects=projects)

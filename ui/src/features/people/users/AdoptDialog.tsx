@@ -47,14 +47,13 @@ export function AdoptDialog({ user, onClose }: { user: User; onClose: () => void
               onChange={setTyped}
               maxLength={256}
               autoComplete="off"
-              data-autofocus
             />
             {adopt.isError && <ErrorState error={adopt.error} title="Nothing was given" />}
             <Group justify="flex-end" gap="xs">
               <Button variant="default" onClick={onClose}>
                 Cancel
               </Button>
-              <Button type="submit" disabled={!from} loading={adopt.isPending}>
+              <Button type="submit" disabled={!from} loading={adopt.isPending} data-autofocus>
                 Give
               </Button>
             </Group>
