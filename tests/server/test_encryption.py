@@ -76,7 +76,7 @@ def hold(settings: JSON, *keys: str) -> None:
 async def settled(server: Server) -> None:
     """Until all is as the settings and keys say."""
     encryption = server.parts.encryption
-    await encryption.bring_up_to_date(server.parts.database, server.parts.packs)
+    await encryption.bring_up_to_date(server.parts.database, server.parts.packs, server.parts.conversations)
 
 
 def holds(folder: Path, *words: str) -> set[str]:

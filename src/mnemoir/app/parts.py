@@ -160,7 +160,7 @@ class Parts:
                 filling.start()
         self.pruning.start()
         self.access.start()
-        self.encryption.start(self.database, self.packs)
+        self.encryption.start(self.database, self.packs, self.conversations)
 
     async def aclose(self) -> None:
         """Close all parts, last opened first."""
@@ -252,7 +252,9 @@ async def open_parts(settings: Settings) -> Parts:
         jobs = SqlJobQueue(database)
         waiting = WaitingFolders()
         of_messages = multilingual_of(settings, second_model)
-        conversations = own(open_conversations(settings, in_use.now, embedding, of_messages, database, waiting))
+        conversations = own(
+            open_conversations(settings, in_use.now, embedding, of_messages, database, waiting, encryption.cells)
+        )
         quotas.count_in(own(StoredAmounts(store, conversations)))
         handlers = {remembering.KIND: remembering.rememberer(timed), ERASE: _eraser(database)}
         background = own(Background(jobs, handlers))

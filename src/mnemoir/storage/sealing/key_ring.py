@@ -26,6 +26,10 @@ _LOOK_S = 1.0
 _KEY_BYTES = 32
 
 
+class KeyDestroyed(KeyUnavailable):
+    """The key was destroyed, and with it what it had encrypted."""
+
+
 class _Held:
     __slots__ = ("cipher", "hash_key", "until")
 
@@ -187,7 +191,7 @@ class KeyRing:
 
     def _unwrapped(self, key: DataKey) -> bytes:
         if key.wrapped is None:
-            raise KeyUnavailable(f"Key {key.id:08x} was destroyed, and with it what it had encrypted.")
+            raise KeyDestroyed(f"Key {key.id:08x} was destroyed, and with it what it had encrypted.")
         try:
             return self.provider.unwrap(key.kek, key.wrapped, key.context)
         except KeyError as exc:

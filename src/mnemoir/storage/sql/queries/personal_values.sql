@@ -19,7 +19,7 @@ SELECT 1 FROM pii_values
 
 -- name: originals
 -- Kind, number and value of all that can be turned back; by index pii_values_by_number.
-SELECT kind, number, original FROM pii_values WHERE scope_id = :scope_id AND original IS NOT NULL;
+SELECT kind, number, original, label FROM pii_values WHERE scope_id = :scope_id AND original IS NOT NULL;
 
 -- name: forget_values_of
 -- Delete what was said in a conversation; by index pii_values_by_session.
