@@ -87,7 +87,7 @@ class VectorTables(Store):
             MessageText(
                 each, _text(session), _text(role), None if name is None else _text(name), _text(text), time_of(at)
             )
-            for each, session, role, name, text, at in rows
+            for each, session, role, name, text, at, _ in rows
         ]
 
     def standing(self, removals: int | None = None) -> MessageChanges:

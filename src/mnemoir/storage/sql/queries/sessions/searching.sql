@@ -1,6 +1,6 @@
 -- name: said_after
 -- Messages that say something, by id.
-SELECT id, session, role, name, content, at FROM message_rows
+SELECT id, session, role, name, content, at, uid FROM message_rows
  WHERE id > :after AND message_rows.role <> CAST('system' AS BLOB) AND trim(message_rows.content, :spaces) <> ''
  ORDER BY id LIMIT :limit;
 
