@@ -16,11 +16,11 @@ from mnemoir.app.catalogue import SESSIONS_FILE
 from mnemoir.app.conversation_folders import owner_of, remove, users_below
 from mnemoir.app.conversations import OBJECTS
 from mnemoir.app.user_pool import in_thread
-from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.errors import KeyDestroyed, StorageUnavailable
 from mnemoir.storage.objects.local import LocalObjects
 from mnemoir.storage.objects.sealed import SealedObjects
 from mnemoir.storage.sealing.cells import Cells, OwnCells
-from mnemoir.storage.sealing.key_ring import KeyDestroyed, KeyRing
+from mnemoir.storage.sealing.key_ring import KeyRing
 from mnemoir.storage.sealing.own_files import SealState, bring_file_up_to_date, seal_state, sealed_state
 from mnemoir.storage.sql.engine import FileEngine
 from mnemoir.storage.sql.tables import SESSION_FILE, VECTOR_FILE, SealedFile

@@ -122,11 +122,12 @@ class Encryption:
                 except KeyUnavailable as exc:
                     failed += 1
                     _log.warning("cells of a user not written anew", scope=scope.id, cause=exc.message)
-        moved = await self._table_done(database, "jobs")
-        runs = self._settings.storage.data_dir / RUNS_FILE
-        if runs.exists():
-            await asyncio.to_thread(self._runs_done, runs)
-        if done or moved:
+        try:
+            done_here = await self._unscoped_done(database)
+        except KeyUnavailable as exc:
+            done_here, failed = False, failed + 1
+            _log.warning("jobs and runs not written anew", cause=exc.message)
+        if done or done_here:
             await database.empty_log()
         talks, failed_talks = await bring_folders_up_to_date(self._conversations, self.cells, self.ring, folders)
         return Brought(users=done, conversations=talks, failed=failed + failed_talks)
@@ -198,6 +199,13 @@ class Encryption:
         await database.write(None, lambda sql: finish_scope(sql.within(scope.id), key))
         await asyncio.to_thread(packs.drop, owner)
         return True
+
+    async def _unscoped_done(self, database: Engine) -> bool:
+        moved = await self._table_done(database, "jobs")
+        runs = self._settings.storage.data_dir / RUNS_FILE
+        if runs.exists():
+            await asyncio.to_thread(self._runs_done, runs)
+        return moved
 
     async def _table_done(
         self, database: Engine, table: str, *, scope: int | None = None, key: int | None = None

@@ -14,7 +14,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from mnemoir.core.clock import Clock, utc_now
-from mnemoir.core.errors import KeyUnavailable, StorageUnavailable
+from mnemoir.core.errors import KeyDestroyed, KeyUnavailable, StorageUnavailable
 from mnemoir.ports.key_provider import KeyProvider
 from mnemoir.storage.sealing.cells import Keys
 from mnemoir.storage.sql.data_keys import DataKey, SqlDataKeys, new_key_id
@@ -24,10 +24,6 @@ from mnemoir.storage.sql.tables import Owner
 _HELD_S = 600.0
 _LOOK_S = 1.0
 _KEY_BYTES = 32
-
-
-class KeyDestroyed(KeyUnavailable):
-    """The key was destroyed, and with it what it had encrypted."""
 
 
 class _Held:

@@ -34,10 +34,9 @@ DELETE FROM pii_values WHERE scope_id = :scope_id AND (about = 'facts' OR sessio
 DELETE FROM pii_values
  WHERE scope_id = :scope_id AND kind = :kind AND hash = :hash AND about = 'messages' AND session_id = '';
 
--- name: move_values_of_messages
--- Give what stands in messages to the scope that a user has now; by the primary key.
-UPDATE pii_values
-   SET scope_id = (SELECT id FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user)
+-- name: values_of_messages
+-- What stands in messages, with what each value is bound to; by the primary key.
+SELECT kind, hash, about, session_id, number, original, label FROM pii_values
  WHERE scope_id = :scope_id AND about = 'messages';
 
 -- name: erase_values
