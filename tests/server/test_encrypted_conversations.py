@@ -18,7 +18,7 @@ from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.sql import SqlPersonalValues
 from tests.scripted_llm import ScriptedLLM
 from tests.server.server_kit import JSON, Server, asks, error_of
-from tests.server.test_encryption import MIRA, SCOPE, hold, sealed, serving, settled
+from tests.server.test_encryption import MIRA, SCOPE, hold, holds, sealed, serving, settled
 from tests.storage.sealing_kit import a_key
 from tests.workflows.nodes.pictures import png
 
@@ -55,9 +55,7 @@ async def fill(server: Server) -> None:
 async def told(server: Server) -> JSON:
     """All that is told of the conversation."""
     messages = (await server.get("/api/conversations/c1/messages?user_id=mira"))["results"]
-    name = next(
-        part["image_url"]["url"].rpartition("/")[2] for part in messages[0]["content"] if "image_url" in part
-    )
+    name = next(part["image_url"]["url"].rpartition("/")[2] for part in messages[0]["content"] if "image_url" in part)
     picture = (await server.ask("GET", f"/api/conversations/c1/attachments/{name}?user_id=mira")).body
     found = await server.get(f"/api/conversations/search?q={SAID}&user_id=mira")
     async with server.parts.conversations.of(SCOPE) as own:
@@ -84,24 +82,17 @@ def databases(folder: Path) -> list[Path]:
     return sorted((folder / "data" / "conversations").rglob("*.db*"))
 
 
-def held(folder: Path, *words: str) -> set[str]:
-    """Which words any file of the data directory has."""
-    stored = bytes_of(folder)
-    return {word for word in words if word.encode() in stored}
-
-
 @pytest.mark.slow
 async def test_no_word_of_a_chat_is_in_any_byte_and_all_is_read_as_without_encryption(tmp_path, sealed):
     seen = []
-    sealed.pop("encryption.allow_plain")
     for folder, settings in ((tmp_path / "sealed", sealed), (tmp_path / "plain", {})):
         async with ScriptedLLM() as llm, serving(folder, settings | asks(llm)) as server:
             await fill(server)
             seen.append(await told(server))
-            during = held(folder, *WORDS)  # the write-ahead logs are there, too
+            during = holds(folder, *WORDS)  # the write-ahead logs are there, too
         async with ScriptedLLM() as llm, serving(folder, settings | asks(llm)) as server:
             assert await told(server) == seen[-1]  # of the packs of the index
-        assert during | held(folder, *WORDS) == (set() if settings else set(WORDS))
+        assert during | holds(folder, *WORDS) == (set() if settings else set(WORDS))
     assert seen[0] == seen[1]
 
 
@@ -120,7 +111,7 @@ async def test_chats_are_encrypted_behind_the_requests_rotated_and_plain_again_w
         await settled(server)
         assert await told(server) == before
         assert server.parts.encryption.share_of_conversations() == (1, 1)
-    assert held(tmp_path, *WORDS) == set()
+    assert holds(tmp_path, *WORDS) == set()
     kept = bytes_of(tmp_path, "conversations")
     marks = [b"\x01E1:" + key.to_bytes(4) for key in (former, newest)]
     assert [kept.count(mark) > 0 for mark in marks] == [False, True]
@@ -139,7 +130,9 @@ async def test_a_history_that_is_sent_again_is_known_by_keyed_digests_of_any_key
     async def go_on(server: Server, text: str) -> str:
         body = {"model": "mnemoir", "messages": history, "user": "mira"}
         answer = await server.ask("POST", CHAT, body)
-        history.append({"role": "assistant", "content": orjson.loads(answer.body)["choices"][0]["message"]["content"]})
+        history.append(
+            {"role": "assistant", "content": orjson.loads(answer.body)["choices"][0]["message"]["content"]}
+        )
         history.append({"role": "user", "content": text})
         return answer.headers["x-conversation-id"]
 
@@ -208,7 +201,7 @@ async def test_no_program_takes_encrypted_messages_for_texts_and_a_lost_key_stor
     with pytest.raises(KeyUnavailable, match="is encrypted"):
         MemoryStorage(file)
     (tmp_path / "data" / STORE_FILE).unlink()
-    with pytest.raises(StorageUnavailable, match="data-keys.db is gone"):
+    with pytest.raises(StorageUnavailable, match=r"data-keys\.db is gone"):
         async with serving(tmp_path, sealed):
             pass
     assert [path.name for path in file.parent.glob("*corrupt*")] == []
@@ -227,7 +220,7 @@ async def test_the_values_of_placeholders_are_encrypted_and_turned_back(tmp_path
             if settings is not pii:
                 await server.ask("DELETE", "/api/memories?user_id=mira")  # they stay for the messages, in a new scope
                 assert await values.originals(SCOPE) == originals
-        assert held(tmp_path, MAIL) == ({MAIL} if settings is pii else set())
+        assert holds(tmp_path, MAIL) == ({MAIL} if settings is pii else set())
 
 
 def test_a_folder_tells_whose_key_it_has(tmp_path):

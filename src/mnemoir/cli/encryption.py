@@ -56,7 +56,7 @@ def status(config: Config = None, data_dir: DataDir = None, as_json: Json = Fals
         return
     print_row("mode", settings.encryption.mode)
     print_row("users", f"{encrypted} of {users} encrypted")
-    print_row("chats", f"of {encrypted_talks} of {counted(talks, 'user')} encrypted")
+    print_row("chats", f"those of {encrypted_talks} of {counted(talks, 'user')} encrypted")
     for kek, count in keks.items():
         print_row("keys", f"{counted(count, 'key')} wrapped by {kek}")
     if destroyed:
