@@ -9,6 +9,7 @@ import pytest
 
 from mnemoir.app.conversation_folders import owner_of, owners_of
 from mnemoir.app.encryption import STORE_FILE
+from mnemoir.app.subjects import Person
 from mnemoir.app.user_pool import in_own_loop
 from mnemoir.conversations.nodes.keys import node_key
 from mnemoir.core.conversations import Summary
@@ -192,6 +193,19 @@ async def test_a_destroyed_key_takes_the_folder_along_and_nothing_of_others(tmp_
         assert len((await server.get("/api/conversations?user_id=omar"))["results"]) == 1
         await talk(server, "Gin")
         assert len((await server.get("/api/conversations?user_id=mira"))["results"]) == 1
+
+
+async def test_an_erased_person_takes_their_keys_along(tmp_path, sealed):
+    async with ScriptedLLM() as llm, serving(tmp_path, sealed | asks(llm)) as server:
+        await talk(server, "Tea")
+        await talk(server, "Rum", user="omar")
+        ring = server.parts.encryption.ring
+        assert ring is not None
+        key, of_omar = ring.current(MIRA), ring.current(("default", "default", "omar"))
+        await server.parts.subjects.erase(Person(tenant="default", user="mira"))
+        assert (ring.is_destroyed(key), ring.is_destroyed(of_omar)) == (True, False)
+        await talk(server, "Gin")
+        assert len((await server.get("/api/conversations/c1/messages?user_id=mira"))["results"]) == 2
 
 
 async def test_no_program_takes_encrypted_messages_for_texts_and_a_lost_key_store_is_told(tmp_path, sealed):

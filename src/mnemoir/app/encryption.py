@@ -6,6 +6,7 @@ long as no key was ever made and the mode is off, none of this is there.
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -146,6 +147,12 @@ class Encryption:
     def owners_of(self, scope: Scope) -> list[Owner]:
         """Whose keys encrypt what is stored of a user. Blocks."""
         return owners_of(self._conversations, scope)
+
+    def destroy_keys(self, owners: Sequence[Owner]) -> int:
+        """Destroy all keys of owners for good; how many there were. Blocks. Raises KeyUnavailable."""
+        if self.ring is None or not self.path.exists():
+            return 0
+        return sum(map(self.ring.destroy, owners))
 
     async def apply(self, path: Path, packs: Path) -> Brought:
         """`bring_up_to_date` where no server runs. Raises StorageUnavailable, also when one holds the directory."""

@@ -312,6 +312,7 @@ async def open_parts(settings: Settings) -> Parts:
             background=background,
             recall=recall,
             kinds=kinds,
+            encryption=encryption,
             backups_days=settings.retention.backups_days,
         )
         return Parts(

@@ -139,9 +139,8 @@ def erase_key(
     """
     if not yes:
         typer.confirm(f"Make all that is encrypted of {user} in {project} unreadable for good?", abort=True, err=True)
-    with _keys(config, data_dir, "encryption.erase-key", user, tenant) as (encryption, ring):
-        owners = encryption.owners_of(Scope(tenant=tenant, project=project, user=user))
-        count = sum(ring.destroy(owner) for owner in owners)
+    with _keys(config, data_dir, "encryption.erase-key", user, tenant) as (encryption, _):
+        count = encryption.destroy_keys(encryption.owners_of(Scope(tenant=tenant, project=project, user=user)))
     if as_json:
         print_json({"destroyed": count})
     else:
