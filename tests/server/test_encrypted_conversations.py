@@ -1,5 +1,6 @@
 """Encryption of conversations, over the whole server: what is on disk, and what callers see with and without keys."""
 
+import shutil
 from base64 import b64encode
 from pathlib import Path
 from typing import Any
@@ -9,17 +10,20 @@ import pytest
 
 from mnemoir.app.conversation_folders import owner_of, owners_of
 from mnemoir.app.encryption import STORE_FILE
+from mnemoir.app.parts import open_parts
 from mnemoir.app.subjects import Person
 from mnemoir.app.user_pool import in_own_loop
 from mnemoir.conversations.nodes.keys import node_key
 from mnemoir.core.conversations import Summary
 from mnemoir.core.errors import KeyUnavailable, StorageUnavailable
 from mnemoir.core.scope import Scope
+from mnemoir.settings import load_settings
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.sql import SqlPersonalValues
+from mnemoir.storage.tombstones import read_tombstones
 from tests.scripted_llm import ScriptedLLM
 from tests.server.server_kit import JSON, Server, asks, error_of
-from tests.server.test_encryption import MIRA, SCOPE, hold, holds, sealed, serving, settled
+from tests.server.test_encryption import MIRA, SCOPE, add, hold, holds, sealed, serving, settled
 from tests.storage.sealing_kit import a_key
 from tests.workflows.nodes.pictures import png
 
@@ -206,6 +210,26 @@ async def test_an_erased_person_takes_their_keys_along(tmp_path, sealed):
         assert (ring.is_destroyed(key), ring.is_destroyed(of_omar)) == (True, False)
         await talk(server, "Gin")
         assert len((await server.get("/api/conversations/c1/messages?user_id=mira"))["results"]) == 2
+
+
+async def test_who_was_erased_is_erased_again_in_data_of_before_that_no_key_opens(tmp_path, sealed):
+    data, aside = tmp_path / "data", tmp_path / "aside"
+    async with ScriptedLLM() as llm, serving(tmp_path, sealed | asks(llm)) as server:
+        await add(server, f"Likes {SAID}")
+        await talk(server, "Tea")
+    shutil.copytree(data, aside, ignore=shutil.ignore_patterns("secrets"))
+    async with ScriptedLLM() as llm, serving(tmp_path, sealed | asks(llm)) as server:
+        await server.parts.subjects.erase(Person(tenant="default", user="mira"))
+        tombstones = read_tombstones(data)
+    shutil.move(data / "secrets", aside / "secrets")
+    shutil.rmtree(data)
+    shutil.move(aside, data)
+    given = {"storage.data_dir": str(data), "llm.provider": "offline"}
+    parts = await open_parts(load_settings(None, given | sealed, environ={}))  # not started: no upkeep
+    assert await parts.subjects.erase_again(tombstones, "") == 1
+    rows = await parts.database.read(None, lambda sql: sql.value("SELECT count(*) FROM memories"))
+    await parts.aclose()
+    assert (rows, (data / "conversations" / "default" / "mira").exists()) == (0, False)
 
 
 async def test_no_program_takes_encrypted_messages_for_texts_and_a_lost_key_store_is_told(tmp_path, sealed):

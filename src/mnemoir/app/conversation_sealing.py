@@ -89,14 +89,17 @@ def is_any_sealed(root: Path) -> bool:
     return any(not _state_of(path).fits(None) for folder in users_below(root) for path, _ in _databases(folder))
 
 
+def is_unreadable(folder: Path, ring: KeyRing) -> bool:
+    """True when a key of the folder's files was destroyed. Blocks."""
+    return any(key and ring.is_destroyed(key) for path, _ in _databases(folder) for key in _state_of(path))
+
+
 def _brought_up_to_date(folder: Path, own: OwnCells, ring: KeyRing) -> bool:
-    states = {path: (kind, _state_of(path)) for path, kind in _databases(folder)}
-    for _, state in states.values():
-        if any(key and ring.is_destroyed(key) for key in state):
-            raise KeyDestroyed("Its key was destroyed.")
+    if is_unreadable(folder, ring):
+        raise KeyDestroyed("Its key was destroyed.")
     is_changed = False
-    for path, (kind, state) in states.items():
-        if not state.fits(own.key()):
+    for path, kind in _databases(folder):
+        if not _state_of(path).fits(own.key()):
             with closing(_opened(path, kind, own)) as file:
                 is_changed |= bring_file_up_to_date(file, kind, own)
     objects = folder / OBJECTS

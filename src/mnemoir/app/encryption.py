@@ -19,6 +19,7 @@ from mnemoir.app.conversation_sealing import (
     Folders,
     bring_folders_up_to_date,
     is_any_sealed,
+    is_unreadable,
     share_of_folders,
 )
 from mnemoir.app.tree import folder_of_conversations
@@ -147,6 +148,10 @@ class Encryption:
     def owners_of(self, scope: Scope) -> list[Owner]:
         """Whose keys encrypt what is stored of a user. Blocks."""
         return owners_of(self._conversations, scope)
+
+    def is_unreadable(self, folder: Path) -> bool:
+        """True for a user's folder of conversations whose keys were destroyed. Blocks."""
+        return self.ring is not None and self.path.exists() and is_unreadable(folder, self.ring)
 
     def destroy_keys(self, owners: Sequence[Owner]) -> int:
         """Destroy all keys of owners for good; how many there were. Blocks. Raises KeyUnavailable."""

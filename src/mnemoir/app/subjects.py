@@ -193,6 +193,9 @@ class Subjects:
         counts = Counter(await self.everybody.rows.amounts(scope))
         owners = await asyncio.to_thread(self._encryption.owners_of, scope)  # while its folder is there
         counts["runs"] = len([run async for run in self._runs_of(scope)])
+        folder = self._conversations.folder_of(scope)
+        if await asyncio.to_thread(self._encryption.is_unreadable, folder):  # it was erased before, and restored
+            await self._conversations.remove_folder(folder)
         if await self._conversations.exist(scope):
             async with self._conversations.of(scope) as own:
                 counts["objects"] = await asyncio.to_thread(lambda: sum(1 for _ in own.node_parts.objects.scan("")))
