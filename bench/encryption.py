@@ -123,8 +123,7 @@ def _sealed(folder: Path) -> dict[str, str]:
     keys = folder / "key"
     keys.write_text(a_key())
     keys.chmod(0o600)
-    allowed = {"encryption.allow_plain": "conversations"}
-    return {"encryption.mode": "fields", "encryption.key_file": str(keys), **allowed}
+    return {"encryption.mode": "fields", "encryption.key_file": str(keys)}
 
 
 def _row(work: str, took: Samples) -> list[str]:

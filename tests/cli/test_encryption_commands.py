@@ -36,7 +36,8 @@ def mnemoir(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     keys.write_text(a_key())
     keys.chmod(0o600)
     (tmp_path / "mnemoir.yaml").write_text(
-        f"llm: {{provider: offline}}\nencryption: {{mode: fields, key_file: {keys}, allow_plain: [conversations]}}\n"
+        "llm: {provider: offline}\n"
+        f"encryption: {{mode: fields, key_file: {keys}, allow_plain: [conversations, pii]}}\n"
     )
     (tmp_path / "plain.yaml").write_text(f"llm: {{provider: offline}}\nencryption: {{key_file: {keys}}}\n")
 
@@ -62,15 +63,19 @@ def test_a_data_directory_is_encrypted_rotated_and_written_in_plain_again(mnemoi
     assert made(mnemoir("encryption", "status", "--json", sealed=False))["users"] == 1
     stored = tmp_path / "data" / "mnemoir.db"
     assert b"Zanzibarquince" in stored.read_bytes()
-    assert made(mnemoir("encryption", "apply", "--json")) == {"users": 1, "failed": 0}
+    assert made(mnemoir("encryption", "apply", "--json")) == {"users": 1, "conversations": 0, "failed": 0}
     assert b"Zanzibarquince" not in stored.read_bytes()
     assert made(mnemoir("encryption", "rotate", "--user", "mira", "--json")) == {"rotated": 1}
     assert made(mnemoir("encryption", "status", "--json"))["encrypted"] == 1  # by a former key
-    assert made(mnemoir("encryption", "apply", "--json")) == {"users": 1, "failed": 0}
+    assert made(mnemoir("encryption", "apply", "--json")) == {"users": 1, "conversations": 0, "failed": 0}
     told = mnemoir("encryption", "status").stdout
     assert "1 of 1 encrypted" in told
-    assert "conversations: messages" in told
-    assert made(mnemoir("encryption", "apply", "--json", sealed=False)) == {"users": 1, "failed": 0}
+    assert "of 0 of 0 users encrypted" in told
+    assert made(mnemoir("encryption", "apply", "--json", sealed=False)) == {
+        "users": 1,
+        "conversations": 0,
+        "failed": 0,
+    }
     assert b"Zanzibarquince" in stored.read_bytes()
 
 
@@ -116,7 +121,7 @@ def test_a_rotation_that_is_killed_anywhere_goes_on_and_loses_nothing(mnemoir, t
         program.wait()
         assert sealed_by(path, newest) >= reached
         assert asyncio.run(all_of(path, cells_of(tmp_path))) == before
-    assert made(mnemoir("encryption", "apply", "--json")) == {"users": 1, "failed": 0}
+    assert made(mnemoir("encryption", "apply", "--json")) == {"users": 1, "conversations": 0, "failed": 0}
     assert sealed_by(path, newest) == len(before)
     assert asyncio.run(all_of(path, cells_of(tmp_path))) == before
 

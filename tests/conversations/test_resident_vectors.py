@@ -153,7 +153,7 @@ def test_another_programs_file_is_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["one", "since", "ids_since", "vectors_of", "drop", "of_rows", "rows_of", "token_codes", "change"]
+    "name", ["metadata", "since", "ids_since", "vectors_of", "drop", "of_rows", "rows_of", "token_codes", "change"]
 )
 def test_no_query_reads_the_whole_table(tmp_path: Path, name: str) -> None:
     store = VectorFileStore("v", tmp_path)

@@ -24,7 +24,6 @@ from tests.storage.sealing_kit import a_key
 MIRA = ("default", "default", "mira")
 SCOPE = Scope(project="default", user="mira")
 WORDS = ("Zanzibarquince", "Tandemzinnober", "Kestrelmarzipan")
-PLAIN = Path("conversations")  # what the tests allow to stay plain, below the data directory
 
 
 @pytest.fixture
@@ -33,11 +32,7 @@ def sealed(tmp_path) -> JSON:
     keys = tmp_path / "kek"
     keys.write_text(a_key())
     keys.chmod(0o600)
-    return {
-        "encryption.mode": "fields",
-        "encryption.key_file": str(keys),
-        "encryption.allow_plain": "conversations",
-    }
+    return {"encryption.mode": "fields", "encryption.key_file": str(keys)}
 
 
 @asynccontextmanager
@@ -76,13 +71,12 @@ def hold(settings: JSON, *keys: str) -> None:
 async def settled(server: Server) -> None:
     """Until all is as the settings and keys say."""
     encryption = server.parts.encryption
-    await encryption.bring_up_to_date(server.parts.database, server.parts.packs)
+    await encryption.bring_up_to_date(server.parts.database, server.parts.packs, server.parts.conversations)
 
 
 def holds(folder: Path, *words: str) -> set[str]:
-    """Which words any file of the data directory has, but for what may stay plain."""
-    files = [file for file in (folder / "data").rglob("*") if file.is_file()]
-    kept = b"".join(file.read_bytes() for file in files if PLAIN.name not in file.relative_to(folder / "data").parts)
+    """Which words any file of the data directory has."""
+    kept = b"".join(file.read_bytes() for file in (folder / "data").rglob("*") if file.is_file())
     return {word for word in words if word.encode() in kept}
 
 
@@ -192,7 +186,7 @@ async def test_a_server_does_not_start_without_its_keys_or_with_plain_places_unt
     for settings, error, told in (
         (sealed, StorageUnavailable, "data-keys.db is gone"),
         ({}, StorageUnavailable, "data-keys.db is gone"),
-        (sealed | {"encryption.allow_plain": ""}, SettingsError, "would stay plain: conversations"),
+        (sealed | {"storage.backend": "file"}, SettingsError, "would stay plain: etienne"),
         (sealed | {"encryption.key_file": str(tmp_path / "none")}, SettingsError, "cannot be read"),
         (sealed | {"encryption.provider": "vault"}, SettingsError, "no installed package lists it"),
         (sealed | {"encryption.provider": "command"}, SettingsError, "key_command is empty"),

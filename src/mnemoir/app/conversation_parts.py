@@ -8,6 +8,7 @@ from typing import Any
 
 from mnemoir.agent.retrieval import RetrievalLimits
 from mnemoir.app.catalogue import SESSIONS_FILE
+from mnemoir.app.conversation_folders import owner_of
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.message_vectors import WaitingFolders
 from mnemoir.app.recording import RecordingOptions
@@ -30,6 +31,7 @@ from mnemoir.privacy.secrets import without_secret
 from mnemoir.search.questions import Multilingual
 from mnemoir.settings import Settings
 from mnemoir.storage.pack_files import PackFiles
+from mnemoir.storage.sealing.cells import Cells, OwnCells
 from mnemoir.storage.sql.catalogue import Catalogue
 from mnemoir.storage.sql.engine import Engine
 from mnemoir.storage.sql.holds import Holds
@@ -52,11 +54,12 @@ def open_conversations(
     database: Engine,
     waiting: WaitingFolders,
     ask: Ask,
+    cells: Cells | None = None,
 ) -> Conversations:
     """Build the conversations of all users; `database` holds their catalogue, no user's files are opened yet.
 
-    Folders with messages that lack a vector are noted in `waiting`; `multilingual` is for those that are not English.
-    Raises SettingsError for a vector store or an embedding client not installed, and StorageUnavailable when
+    `cells` encrypt them. Folders with messages that lack a vector are noted in `waiting`; `multilingual` is for those
+    that are not English. Raises SettingsError for a vector store or an embedding client not installed, and StorageUnavailable when
     another server uses the folder that the settings name.
     """
     chosen = settings.memory
@@ -65,18 +68,20 @@ def open_conversations(
     loop = asyncio.get_running_loop()
 
     def manager(folder: Path) -> MemoryManager:
+        own = None if cells is None else OwnCells(cells, owner_of(folder))
         return MemoryManager(
             folder / SESSIONS_FILE,
             chosen.max_history_tokens,
             client,
-            None if client is None else vector_store(settings, folder),
+            None if client is None else vector_store(settings, folder, own),
             strategy=strategy,
             embed_sync=False,
             synced=True,
+            cells=own,
             host=SearchHost(
                 loop=loop,
                 request=partial(waiting.note, folder),
-                packs=PackFiles(folder / PACKS_FOLDER),
+                packs=PackFiles(folder / PACKS_FOLDER, cells, owner_of(folder)),
                 multilingual=multilingual,
                 user=Scope(project="", user=str(folder)),
             ),
@@ -90,6 +95,7 @@ def open_conversations(
         lock=None if chosen.storage_path is None else _locked(chosen.storage_path),
         model=embedding.name if chosen.vector_store.embedding_provider == "server" else None,
         holds=Holds(database),
+        cells=cells,
     )
 
 
@@ -145,12 +151,15 @@ def embedding_client(settings: Settings, embedding: EmbeddingModel) -> Embedding
     return made
 
 
-def vector_store(settings: Settings, folder: Path) -> VectorStore:
-    """The vector store of one user: beside the messages, unless the settings name another folder for ChromaDB."""
+def vector_store(settings: Settings, folder: Path, own: OwnCells | None = None) -> VectorStore:
+    """The vector store of one user: beside the messages, unless the settings name another folder for ChromaDB.
+
+    `own` encrypts the built-in one.
+    """
     chosen = settings.memory.vector_store
     made: VectorStore
     if chosen.backend == "builtin":
-        made = backend("vector-file")(chosen.collection_name, folder, on_corruption="set_aside")
+        made = backend("vector-file")(chosen.collection_name, folder, on_corruption="set_aside", cells=own)
     else:
         made = backend("chromadb")(chosen.collection_name, folder_of_vectors(settings, folder))
     return made

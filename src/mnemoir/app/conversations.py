@@ -5,8 +5,6 @@ attachments. So users share no file, no index and no lock, and removing a folder
 """
 
 import asyncio
-import os
-import shutil
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, date, datetime, timedelta
@@ -16,11 +14,21 @@ from typing import Protocol, runtime_checkable
 import structlog
 
 from mnemoir.app.catalogue import SESSIONS_FILE, CatalogueUpkeep, place_of
+from mnemoir.app.conversation_folders import (
+    folder_of,
+    folders_below,
+    folders_in,
+    of_tenant,
+    owner_of,
+    project_in,
+    remove,
+    rename,
+    tenant_in,
+)
 from mnemoir.app.user_pool import UserPool, in_thread
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.conversations.nodes.memory import NodeParts
 from mnemoir.conversations.users import OwnConversations, remove_if_old
-from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.clock import utc_now
 from mnemoir.core.conversations import naive_utc
 from mnemoir.core.discussion_id import encoded_name, is_encoded
@@ -28,9 +36,11 @@ from mnemoir.core.errors import Conflict, NotSupported
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.scope import DEFAULT_TENANT, Scope
 from mnemoir.ports.memory_kinds import Ageing
-from mnemoir.storage.files.workspace import file_errors
+from mnemoir.ports.objects import ConditionalStore
 from mnemoir.storage.locks.file import FileLock
 from mnemoir.storage.objects.local import LocalObjects
+from mnemoir.storage.objects.sealed import SealedObjects
+from mnemoir.storage.sealing.cells import Cells, OwnCells
 from mnemoir.storage.spelled_folders import SpelledFolders
 from mnemoir.storage.sql.catalogue import Catalogue
 from mnemoir.storage.sql.conversations.store import time_of, time_text
@@ -40,6 +50,7 @@ from mnemoir.storage.sqlite.shared_file import names_set_aside
 from mnemoir.storage.sqlite.transactions import storage_errors
 
 MakeManager = Callable[[Path], MemoryManager]  # over the folder of one user
+OBJECTS = "objects"
 _PATIENCE_S = 30.0  # for running work in a folder that is to be removed
 _log = structlog.get_logger(__name__)
 
@@ -56,7 +67,7 @@ class Conversations:
 
     `elsewhere` returns the separate folder with the vector store of a user's folder, if any. `lock` is released at
     the end. `model` names the embedding model whose message vectors are counted; None counts those of any. Nothing of
-    users on hold (`holds`) is pruned.
+    users on hold (`holds`) is pruned. `cells` encrypt objects.
     """
 
     def __init__(
@@ -69,8 +80,10 @@ class Conversations:
         lock: ProcessLock | None = None,
         model: str | None = None,
         holds: Holds | None = None,
+        cells: Cells | None = None,
     ) -> None:
         self.root = root
+        self._cells = cells
         self._holds = holds
         self._make_manager = make_manager
         self._elsewhere = elsewhere
@@ -105,20 +118,20 @@ class Conversations:
 
     def folder_of(self, scope: Scope) -> Path:
         """The folder of the scope's owner; it need not exist yet."""
-        return self._folders.of(self._folders.of(self.root, _of_tenant(scope.tenant, scope.project)), scope.user)
+        return folder_of(self._folders, self.root, scope)
 
     def folders_of(self, tenant: str, projects: Iterable[str], users: Iterable[str]) -> dict[Path, str]:
         """The users' folders of a tenant that are there, each with its user. Blocks.
 
         A folder whose name is encoded is found only if its user, and its project, are named.
         """
-        sign = _of_tenant(tenant, "")
-        plain = (name for name in _folders_in(self.root) if name.startswith(sign) and ("=" in name) == bool(sign))
+        sign = of_tenant(tenant, "")
+        plain = (name for name in folders_in(self.root) if name.startswith(sign) and ("=" in name) == bool(sign))
         places = {self.root / name for name in plain if not is_encoded(name)}
-        places |= {self._folders.of(self.root, _of_tenant(tenant, project)) for project in projects}
+        places |= {self._folders.of(self.root, of_tenant(tenant, project)) for project in projects}
         named, found = sorted(set(users)), dict[Path, str]()
         for place in places:
-            names = _folders_in(place)
+            names = folders_in(place)
             found |= {place / name: name for name in names if not is_encoded(name)}
             if any(map(is_encoded, names)):
                 found |= {folder: user for user in named if (folder := self._folders.of(place, user)).name in names}
@@ -154,7 +167,7 @@ class Conversations:
         """The projects of a tenant in which a user has conversations, also of `known` ones with encoded names."""
 
         def look() -> list[str]:
-            named = {name for folder in _folders_in(self.root) if (name := _project_in(folder, tenant))}
+            named = {name for folder in folders_in(self.root) if (name := project_in(folder, tenant))}
             scopes = (Scope(tenant=tenant, project=project, user=user) for project in sorted(named | set(known)))
             return [scope.project for scope in scopes if self.folder_of(scope).exists()]
 
@@ -162,7 +175,7 @@ class Conversations:
 
     async def owners(self) -> list[Scope]:
         """The owners of all folders whose names tell them."""
-        found = await asyncio.to_thread(_folders_below, self.root)
+        found = await asyncio.to_thread(folders_below, self.root)
         return [
             Scope(tenant=tenant, project=project, user=folder.name)
             for folder, tenant, project in found
@@ -171,13 +184,17 @@ class Conversations:
 
     async def encoded(self) -> list[tuple[Path, str]]:
         """The folders whose owners have an encoded name, and their tenants."""
-        found = await asyncio.to_thread(_folders_below, self.root)
+        found = await asyncio.to_thread(folders_below, self.root)
         return [(folder, tenant or DEFAULT_TENANT) for folder, tenant, _ in found if is_encoded(folder.name)]
+
+    def untouched(self, folder: Path) -> AbstractAsyncContextManager[None]:
+        """A context in which a folder is not removed. It opens nothing."""
+        return self._pool.untouched(folder)
 
     async def remove_folder(self, folder: Path) -> None:
         """Remove a user's folder, whatever is in it. Raises StorageUnavailable, and Conflict while it is in use."""
         async with self._pool.alone(folder, patience_s=_PATIENCE_S):
-            await in_thread(_remove, folder)
+            await in_thread(remove, folder)
         await self._catalogue.drop(folder)
 
     @asynccontextmanager
@@ -198,7 +215,7 @@ class Conversations:
                 yield is_moved
             except BaseException:
                 if is_moved:
-                    await in_thread(_rename, new, old)
+                    await in_thread(rename, new, old)
                 raise
         if is_moved:
             await self._catalogue.drop(old)
@@ -214,7 +231,7 @@ class Conversations:
         elsewhere = self._elsewhere(old)
         if elsewhere is not None and elsewhere.exists():
             raise NotSupported("Conversations whose vectors are kept in a store of their own cannot be moved.")
-        _rename(old, new)
+        rename(old, new)
         return True
 
     async def _held(self) -> Callable[[Path], bool]:
@@ -224,7 +241,7 @@ class Conversations:
         of_any = {name for _, name in names}
 
         def is_held(folder: Path) -> bool:
-            tenant = _tenant_in(folder.parent.name)
+            tenant = tenant_in(folder.parent.name)
             return folder.name in of_any if tenant is None else (tenant, folder.name) in names
 
         return is_held
@@ -329,8 +346,12 @@ class Conversations:
     def _opened(self, folder: Path) -> OwnConversations:
         manager = self._make_manager(folder)
         manager.begin_backfill()  # for messages left without a vector by a crash or an embedder that was down
-        parts = NodeParts(objects=LocalObjects(folder / "objects"), lock=FileLock(folder / "locks"))
+        parts = NodeParts(objects=self._objects_in(folder), lock=FileLock(folder / "locks"))
         return OwnConversations(folder=folder, manager=manager, node_parts=parts)
+
+    def _objects_in(self, folder: Path) -> ConditionalStore:
+        objects = LocalObjects(folder / OBJECTS)
+        return objects if self._cells is None else SealedObjects(objects, OwnCells(self._cells, owner_of(folder)))
 
     def _removed_empty(self, folder: Path) -> bool:
         if (folder / SESSIONS_FILE).exists():
@@ -342,49 +363,13 @@ class Conversations:
                 _close(own)
         elsewhere = self._elsewhere(folder)
         for each in (folder, *([elsewhere] if elsewhere else [])):
-            _remove(each)
+            remove(each)
         return True
 
 
 def _all_set_aside(root: Path) -> list[str]:
     folders = sorted(folder for folder in root.glob("*/*") if folder.is_dir())
     return [f"{place_of(folder)}/{name}" for folder in folders for name in names_set_aside(folder / SESSIONS_FILE)]
-
-
-def _of_tenant(tenant: str, project: str) -> str:
-    """The name of a project of a tenant; no name of either holds the sign between them."""
-    return project if tenant == DEFAULT_TENANT else f"{tenant}={project}"
-
-
-def _folders_in(folder: Path) -> list[str]:
-    try:
-        with os.scandir(folder) as entries:
-            return [entry.name for entry in entries if entry.is_dir()]
-    except FileNotFoundError:
-        return []
-
-
-def _folders_below(root: Path) -> list[tuple[Path, str | None, str | None]]:
-    """Every user's folder, with tenant and project where the name of the project's folder tells them."""
-    return [
-        (root / parent / name, tenant, None if tenant is None else _project_in(parent, tenant))
-        for parent in _folders_in(root)
-        for tenant in (_tenant_in(parent),)
-        for name in _folders_in(root / parent)
-    ]
-
-
-def _tenant_in(name: str) -> str | None:
-    """The tenant of a folder of a project; None where the name is encoded."""
-    if is_encoded(name):
-        return None
-    tenant, is_named, _ = name.partition("=")
-    return tenant if is_named else DEFAULT_TENANT
-
-
-def _project_in(name: str, tenant: str) -> str | None:
-    """The project of a folder of a tenant; None for another tenant's, and where the name is encoded."""
-    return name.rpartition("=")[2] if _tenant_in(name) == tenant else None
 
 
 def _days_ago(days: int) -> datetime:
@@ -401,16 +386,3 @@ def _close(own: OwnConversations) -> None:
         finally:
             if isinstance(own.manager.vector_store, _Closable):
                 own.manager.vector_store.close()
-
-
-def _rename(old: Path, new: Path) -> None:
-    with file_errors(str(old), "renamed"):
-        old.rename(new)
-        sync_folder(new.parent)
-
-
-def _remove(folder: Path) -> None:
-    with file_errors(str(folder), "removed"):
-        if folder.exists():
-            shutil.rmtree(folder)
-            sync_folder(folder.parent)

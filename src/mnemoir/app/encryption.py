@@ -6,12 +6,23 @@ long as no key was ever made and the mode is off, none of this is there.
 """
 
 import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import structlog
 
-from mnemoir.app.tree import plain_discussions
+from mnemoir.app.conversation_folders import owners_of
+from mnemoir.app.conversation_sealing import (
+    ClosedFolders,
+    Folders,
+    bring_folders_up_to_date,
+    is_any_sealed,
+    is_unreadable,
+    share_of_folders,
+)
+from mnemoir.app.tree import folder_of_conversations, plain_discussions
 from mnemoir.app.workflows import RUNS_FILE
 from mnemoir.core.errors import KeyUnavailable, MnemoirError, SettingsError, StorageUnavailable
 from mnemoir.core.scope import Scope
@@ -24,15 +35,17 @@ from mnemoir.storage.sealing.key_ring import KeyRing
 from mnemoir.storage.sealing.providers import command_keys, file_keys, installed_keys, variable_keys
 from mnemoir.storage.sealing.resealing import (
     ScopeKeys,
+    before_first,
     finish_scope,
     is_anything_keyed,
     reseal_rows,
-    scoped_steps,
+    scoped_tables,
     scopes_after,
     share_of,
 )
 from mnemoir.storage.sql import SqlMemoryStore
 from mnemoir.storage.sql.engine import Engine, FileEngine, Sql, Value
+from mnemoir.storage.sql.tables import Owner
 from mnemoir.storage.sqlite.database import open_database, read_beside
 from mnemoir.storage.sqlite.opening import open_key_store, open_run_file
 from mnemoir.storage.sqlite.sealed_sql import sealing
@@ -42,6 +55,15 @@ STORE_FILE = "secrets/data-keys.db"
 _LOOK_S = 2.0  # how soon a change of the key store by the command line is acted on
 _AGAIN_S = 3600.0  # after a key was not available
 _log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brought:
+    """How many users' memories, and how many users' conversations, were brought up to date, and how many failed."""
+
+    users: int
+    conversations: int
+    failed: int
 
 
 class Encryption:
@@ -55,6 +77,7 @@ class Encryption:
         self.ring: KeyRing | None = None
         self.cells: Cells | None = None
         self._settings = settings
+        self._conversations = folder_of_conversations(settings)
         self._task: asyncio.Task[None] | None = None
         if self.is_on:
             _refuse_plain_places(settings)
@@ -72,20 +95,26 @@ class Encryption:
 
     async def refuse_lost_store(self, database: Engine) -> None:
         """Raise StorageUnavailable when the database has encrypted cells and the key store is gone."""
-        if not self._had_store and await database.read(None, is_anything_keyed):
+        if self._had_store:
+            return
+        is_keyed = await database.read(None, is_anything_keyed)
+        # with the mode off, a file of conversations that is encrypted is refused when it is opened
+        if is_keyed or (self.is_on and await asyncio.to_thread(is_any_sealed, self._conversations)):
             raise StorageUnavailable(
                 f"{self.path} is gone, and without it nothing that was encrypted can be read. Put the key store of "
                 "these data back, or set encryption.store to where it is."
             )
 
-    def start(self, database: Engine, packs: IndexPacks) -> None:
+    def start(self, database: Engine, packs: IndexPacks, folders: Folders) -> None:
         """Bring what is stored up to date, now and after each change of the key store."""
         if self.ring is not None:
-            self._task = asyncio.create_task(self._keep_up(self.ring, database, packs), name="encryption")
+            work = self._keep_up(self.ring, database, packs, folders)
+            self._task = asyncio.create_task(work, name="encryption")
 
-    async def bring_up_to_date(self, database: Engine, packs: IndexPacks) -> tuple[int, int]:
-        """Encrypt or decrypt what is not as it should be; the numbers of users done, and of those that failed."""
+    async def bring_up_to_date(self, database: Engine, packs: IndexPacks, folders: Folders) -> Brought:
+        """Encrypt or decrypt what is not as it should be."""
         assert self.cells is not None
+        assert self.ring is not None
         done = failed = last = 0
         while found := await database.read(None, partial(scopes_after, scope_id=last)):
             for scope in found:
@@ -95,13 +124,15 @@ class Encryption:
                 except KeyUnavailable as exc:
                     failed += 1
                     _log.warning("cells of a user not written anew", scope=scope.id, cause=exc.message)
-        moved = await self._table_done(database, "jobs")
-        runs = self._settings.storage.data_dir / RUNS_FILE
-        if runs.exists():
-            await asyncio.to_thread(self._runs_done, runs)
-        if done or moved:
+        try:
+            done_here = await self._unscoped_done(database)
+        except KeyUnavailable as exc:
+            done_here, failed = False, failed + 1
+            _log.warning("jobs and runs not written anew", cause=exc.message)
+        if done or done_here:
             await database.empty_log()
-        return done, failed
+        talks, failed_talks = await bring_folders_up_to_date(self._conversations, self.cells, self.ring, folders)
+        return Brought(users=done, conversations=talks, failed=failed + failed_talks)
 
     def share(self, path: Path) -> tuple[int, int, int]:
         """The number of users, of those whose cells are all encrypted, and of those whose are all plain.
@@ -110,14 +141,32 @@ class Encryption:
         """
         return read_beside(path, share_of) if path.exists() else (0, 0, 0)
 
-    async def apply(self, path: Path, packs: Path) -> tuple[int, int]:
+    def share_of_conversations(self) -> tuple[int, int]:
+        """The number of users with conversations, and of those whose messages are all encrypted. Blocks."""
+        return share_of_folders(self._conversations)
+
+    def owners_of(self, scope: Scope) -> list[Owner]:
+        """Whose keys encrypt what is stored of a user. Blocks."""
+        return owners_of(self._conversations, scope)
+
+    def is_unreadable(self, folder: Path) -> bool:
+        """True for a user's folder of conversations whose keys were destroyed. Blocks."""
+        return self.ring is not None and self.path.exists() and is_unreadable(folder, self.ring)
+
+    def destroy_keys(self, owners: Sequence[Owner]) -> int:
+        """Destroy all keys of owners for good; how many there were. Blocks. Raises KeyUnavailable."""
+        if self.ring is None or not self.path.exists():
+            return 0
+        return sum(map(self.ring.destroy, owners))
+
+    async def apply(self, path: Path, packs: Path) -> Brought:
         """`bring_up_to_date` where no server runs. Raises StorageUnavailable, also when one holds the directory."""
         database = open_database(path, self.open_sql)
         try:
             await self.refuse_lost_store(database)
-            return (
-                (0, 0) if self.cells is None else await self.bring_up_to_date(database, PackFiles(packs, self.cells))
-            )
+            if self.cells is None:
+                return Brought(users=0, conversations=0, failed=0)
+            return await self.bring_up_to_date(database, PackFiles(packs, self.cells), ClosedFolders())
         finally:
             await database.aclose()
 
@@ -133,12 +182,12 @@ class Encryption:
             await asyncio.gather(self._task, return_exceptions=True)
         await asyncio.to_thread(self.close)
 
-    async def _keep_up(self, ring: KeyRing, database: Engine, packs: IndexPacks) -> None:
+    async def _keep_up(self, ring: KeyRing, database: Engine, packs: IndexPacks, folders: Folders) -> None:
         while True:
             state, waited_s = ring.state, 0.0
             await asyncio.to_thread(ring.refresh)
             try:
-                _, failed = await self.bring_up_to_date(database, packs)
+                failed = (await self.bring_up_to_date(database, packs, folders)).failed
             except MnemoirError as exc:
                 failed = 1
                 _log.warning("stored cells not written anew", cause=exc.message)
@@ -157,16 +206,23 @@ class Encryption:
         key = await asyncio.to_thread(self.ring.current, scope.owner) if self.is_on else None
         if scope.fits(key):
             return False
-        for table, before in scoped_steps():
-            await self._table_done(database, table, before, scope=scope.id, key=key)
+        for table in scoped_tables():
+            await self._table_done(database, table, scope=scope.id, key=key)
         await database.write(None, lambda sql: finish_scope(sql.within(scope.id), key))
         await asyncio.to_thread(packs.drop, owner)
         return True
 
+    async def _unscoped_done(self, database: Engine) -> bool:
+        moved = await self._table_done(database, "jobs")
+        runs = self._settings.storage.data_dir / RUNS_FILE
+        if runs.exists():
+            await asyncio.to_thread(self._runs_done, runs)
+        return moved
+
     async def _table_done(
-        self, database: Engine, table: str, last: Value = "", *, scope: int | None = None, key: int | None = None
+        self, database: Engine, table: str, *, scope: int | None = None, key: int | None = None
     ) -> bool:
-        cells, moved, after = self.cells, False, last
+        cells, moved, after = self.cells, False, before_first(table)
         assert cells is not None
 
         def work(sql: Sql) -> Value:
@@ -212,13 +268,13 @@ def provider_of(settings: Settings) -> KeyProvider:
 
 def plain_places(settings: Settings) -> dict[str, str]:
     """What these settings store in plain, by the name it has in `encryption.allow_plain`."""
-    places = {"conversations": "messages, their vectors, summaries, node memories and attachments of chats"}
+    places = {}
+    if settings.memory.vector_store.enabled and settings.memory.vector_store.backend != "builtin":
+        places["conversations"] = "messages of chats and their vectors in ChromaDB"
     if settings.storage.backend == "file":
         places["etienne"] = f"project files below {settings.storage.workspace_root}, and their index"
     if settings.workflows.config_dir is not None:
         places |= plain_discussions(settings)
-    if settings.pii.reversible:
-        places["pii"] = "the personal data that placeholders stand for"
     return places
 
 

@@ -164,7 +164,7 @@ class Parts:
                 filling.start()
         self.pruning.start()
         self.access.start()
-        self.encryption.start(self.database, self.packs)
+        self.encryption.start(self.database, self.packs, self.conversations)
 
     async def aclose(self) -> None:
         """Close all parts, last opened first."""
@@ -257,7 +257,9 @@ async def open_parts(settings: Settings) -> Parts:
         waiting = WaitingFolders()
         of_messages = multilingual_of(settings, second_model)
         conversations = own(
-            open_conversations(settings, in_use.now, embedding, of_messages, database, waiting, quotas.ask)
+            open_conversations(
+                settings, in_use.now, embedding, of_messages, database, waiting, quotas.ask, encryption.cells
+            )
         )
         quotas.count_in(own(StoredAmounts(store, conversations)))
         handlers = {remembering.KIND: remembering.rememberer(timed), ERASE: _eraser(database)}
@@ -315,6 +317,7 @@ async def open_parts(settings: Settings) -> Parts:
             background=background,
             recall=recall,
             kinds=kinds,
+            encryption=encryption,
             backups_days=settings.retention.backups_days,
         )
         return Parts(

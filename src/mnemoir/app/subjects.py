@@ -17,6 +17,7 @@ from mnemoir.app.access import Access
 from mnemoir.app.backup_list import KnownBackup, known_backups
 from mnemoir.app.conversations import Conversations
 from mnemoir.app.discussions import Discussions
+from mnemoir.app.encryption import Encryption
 from mnemoir.app.kinds import Forgetting
 from mnemoir.app.people import Everybody
 from mnemoir.app.remembering import queue_of
@@ -68,7 +69,10 @@ class Erased:
 
 
 class Subjects:
-    """Serves every person. `open_kept_runs` opens the traces that were kept before they were switched off."""
+    """Serves every person. `open_kept_runs` opens the traces that were kept before they were switched off.
+
+    Where data are encrypted, the keys of an erased person are destroyed, so that no backup of them is readable.
+    """
 
     def __init__(
         self,
@@ -85,9 +89,11 @@ class Subjects:
         background: Background,
         recall: Recall,
         kinds: Sequence[MemoryKind],
+        encryption: Encryption,
         backups_days: int | None = None,
     ) -> None:
         self._data_dir = data_dir
+        self._encryption = encryption
         self.everybody = everybody
         self._forgetting = forgetting
         self._conversations = conversations
@@ -186,7 +192,11 @@ class Subjects:
 
     async def _erase_project(self, scope: Scope) -> Counter[str]:
         counts = Counter(await self.everybody.rows.amounts(scope))
+        owners = await asyncio.to_thread(self._encryption.owners_of, scope)  # while its folder is there
         counts["runs"] = len([run async for run in self._runs_of(scope)])
+        folder = self._conversations.folder_of(scope)
+        if await asyncio.to_thread(self._encryption.is_unreadable, folder):  # it was erased before, and restored
+            await self._conversations.remove_folder(folder)
         if await self._conversations.exist(scope):
             async with self._conversations.of(scope) as own:
                 counts["objects"] = await asyncio.to_thread(lambda: sum(1 for _ in own.node_parts.objects.scan("")))
@@ -203,6 +213,7 @@ class Subjects:
         await self._background.withdraw(queue_of(scope), lambda job: True, patience_s=_PATIENCE_S)
         await self.everybody.rows.drop(scope)
         self._recall.forget(scope)
+        await asyncio.to_thread(self._encryption.destroy_keys, owners)
         return counts
 
     async def _put_project(self, archive: "_Archive", scope: Scope) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,6 +11,7 @@ import typer
 from mnemoir.cli.groups import group
 from mnemoir.cli.output import Config, DataDir, Json, counted, note, print_json, print_row
 from mnemoir.core.errors import InvalidRequest
+from mnemoir.core.scope import Scope
 
 if TYPE_CHECKING:
     from mnemoir.app.encryption import Encryption
@@ -32,6 +34,7 @@ def status(config: Config = None, data_dir: DataDir = None, as_json: Json = Fals
     settings = load_settings(config, {"storage.data_dir": data_dir})
     with _opened(config, data_dir) as encryption:
         users, encrypted, plain = encryption.share(settings.storage.data_dir / DATABASE_FILE)
+        talks, encrypted_talks = encryption.share_of_conversations()
         keks = encryption.ring.store().keks() if encryption.ring is not None and encryption.path.exists() else {}
     places = plain_places(settings) if encryption.is_on else {}
     destroyed = keks.pop("", 0)
@@ -43,6 +46,8 @@ def status(config: Config = None, data_dir: DataDir = None, as_json: Json = Fals
                 "users": users,
                 "encrypted": encrypted,
                 "plain": plain,
+                "conversations": talks,
+                "encrypted_conversations": encrypted_talks,
                 "keys": keks,
                 "destroyed_keys": destroyed,
                 "plain_places": places,
@@ -51,6 +56,7 @@ def status(config: Config = None, data_dir: DataDir = None, as_json: Json = Fals
         return
     print_row("mode", settings.encryption.mode)
     print_row("users", f"{encrypted} of {users} encrypted")
+    print_row("chats", f"those of {encrypted_talks} of {counted(talks, 'user')} encrypted")
     for kek, count in keks.items():
         print_row("keys", f"{counted(count, 'key')} wrapped by {kek}")
     if destroyed:
@@ -67,13 +73,14 @@ def apply(config: Config = None, data_dir: DataDir = None, as_json: Json = False
 
     folder = load_settings(config, {"storage.data_dir": data_dir}).storage.data_dir
     with _opened(config, data_dir) as encryption:
-        done, failed = asyncio.run(encryption.apply(folder / DATABASE_FILE, folder / PACKS_FOLDER))
+        done = asyncio.run(encryption.apply(folder / DATABASE_FILE, folder / PACKS_FOLDER))
     if as_json:
-        print_json({"users": done, "failed": failed})
+        print_json(asdict(done))
     else:
-        note(f"{counted(done, 'user')} brought up to date.")
-    if failed:
-        note(f"{counted(failed, 'user')} not: their keys are missing, wrong or destroyed. See the log above.")
+        note(f"Memories of {counted(done.users, 'user')} brought up to date.")
+        note(f"Conversations of {counted(done.conversations, 'user')} brought up to date.")
+    if done.failed:
+        note(f"{counted(done.failed, 'user')} not: their keys are missing, wrong or destroyed. See the log above.")
         raise typer.Exit(1)
 
 
@@ -90,8 +97,12 @@ def rotate(
     """Give a user, or all, a new key; what is stored is then written anew, by `apply` or a running server."""
     if for_all == (user is not None):
         raise InvalidRequest("Say whose key: --user NAME, or --all.")
-    with _keys(config, data_dir, "encryption.rotate", user or "all", tenant) as ring:
-        owners = ring.store().owners() if user is None else [(tenant, project, user)]
+    with _keys(config, data_dir, "encryption.rotate", user or "all", tenant) as (encryption, ring):
+        owners = ring.store().owners()
+        if user is not None:
+            scope = Scope(tenant=tenant, project=project, user=user)
+            of_user = encryption.owners_of(scope)
+            owners = [owner for owner in of_user if owner in owners] or of_user[:1]
         for owner in owners:
             ring.rotate(owner)
     if as_json:
@@ -103,7 +114,7 @@ def rotate(
 @commands.command()
 def rewrap(config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
     """Wrap all keys by the first key of the provider; the former one must still stand behind it."""
-    with _keys(config, data_dir, "encryption.rewrap", "all", "default") as ring:
+    with _keys(config, data_dir, "encryption.rewrap", "all", "default") as (_, ring):
         count = ring.rewrap()
         kek = ring.kek()
     if as_json:
@@ -128,8 +139,8 @@ def erase_key(
     """
     if not yes:
         typer.confirm(f"Make all that is encrypted of {user} in {project} unreadable for good?", abort=True, err=True)
-    with _keys(config, data_dir, "encryption.erase-key", user, tenant) as ring:
-        count = ring.destroy((tenant, project, user))
+    with _keys(config, data_dir, "encryption.erase-key", user, tenant) as (encryption, _):
+        count = encryption.destroy_keys(encryption.owners_of(Scope(tenant=tenant, project=project, user=user)))
     if as_json:
         print_json({"destroyed": count})
     else:
@@ -149,7 +160,9 @@ def _opened(config: Any, data_dir: Any) -> "Iterator[Encryption]":
 
 
 @contextmanager
-def _keys(config: Any, data_dir: Any, action: str, target: str, tenant: str) -> "Iterator[KeyRing]":
+def _keys(
+    config: Any, data_dir: Any, action: str, target: str, tenant: str
+) -> "Iterator[tuple[Encryption, KeyRing]]":
     """The keys, for an act that the audit log has, where there is one. Raises InvalidRequest without any key."""
     from mnemoir.cli.keys import opened_keys
 
@@ -158,5 +171,5 @@ def _keys(config: Any, data_dir: Any, action: str, target: str, tenant: str) -> 
             raise InvalidRequest(f"Nothing is encrypted: there is no key store at {encryption.path}.")
         with opened_keys(config, data_dir) as keys:
             begun = keys.note_act(action, target, tenant, "begun")
-            yield encryption.ring
+            yield encryption, encryption.ring
             keys.note_act(action, target, tenant, "done", of=begun)

@@ -50,16 +50,18 @@ class MemoryManager(ManagedTree):
         synced: bool = False,
         on_corruption: Literal["set_aside", "raise"] = "set_aside",
         host: SearchHost | None = None,
+        cells: object | None = None,
     ) -> None:
         """Without a `strategy` windows hold the newest messages.
 
-        With `embed_sync` a save waits for its vectors, except in a thread whose event loop is running. `synced` and
-        `on_corruption` are those of `MemoryStorage`; `host` is the server that runs the search, if any. Raises
-        SettingsError when a back-end is not installed, and for an embedding client without a usable `model_name`,
-        which is read here and never again.
+        With `embed_sync` a save waits for its vectors, except in a thread whose event loop is running. `synced`,
+        `on_corruption` and `cells` are those of `MemoryStorage`; `host` is the server that runs the search, if any.
+        Raises SettingsError when a back-end is not installed, and for an embedding client without a usable
+        `model_name`, which is read here and never again.
         """
         model = None if embedding_client is None else model_name_of(embedding_client)
-        storage: Log = backend("sqlite-sessions")(storage_path, synced=synced, on_corruption=on_corruption)
+        given = {} if cells is None else {"cells": cells}
+        storage: Log = backend("sqlite-sessions")(storage_path, synced=synced, on_corruption=on_corruption, **given)
         super().__init__(
             storage, embedding_client, vector_store, model=model, counter=counter, embed_sync=embed_sync, host=host
         )

@@ -52,15 +52,15 @@ def stamp_of(folder: int, name: str) -> Stamp | None:
     return None if status is None else _stamp(status)
 
 
-def read_file(folder: int, name: str) -> tuple[bytes, Stamp] | None:
-    """The content of a file and its stamp; None for a missing file."""
+def read_file(folder: int, name: str, count: int = -1) -> tuple[bytes, Stamp] | None:
+    """The content of a file, or its first bytes, and its stamp; None for a missing file."""
     try:
         file = os.open(name, _READ, dir_fd=folder)
     except FileNotFoundError:
         return None
     with open(file, "rb") as reader:
         stamp = _stamp(os.fstat(file))
-        return reader.read(), stamp
+        return reader.read(count), stamp
 
 
 def replace_file(

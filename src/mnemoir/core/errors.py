@@ -16,6 +16,7 @@ MnemoirError
 ├── StorageUnavailable    the store cannot be read or written now
 │   ├── StorageBusyError  another writer held the lock through all retries
 │   └── KeyUnavailable    the key of encrypted data is missing, wrong or destroyed
+│       └── KeyDestroyed  it was destroyed, for good
 ├── SettingsError         a setting or a configuration file is wrong
 ├── WorkflowStopped       a workflow reached a limit: depth, nodes, calls, time
 ├── ModuleFailed          a Python module of a workflow crashed its process or exceeded a limit
@@ -156,6 +157,10 @@ class KeyUnavailable(StorageUnavailable):
     """Encrypted data cannot be read: their key is missing, wrong, destroyed, or its provider is away."""
 
     code = "key_unavailable"
+
+
+class KeyDestroyed(KeyUnavailable):
+    """The key was destroyed, and with it what it had encrypted."""
 
 
 class SettingsError(MnemoirError):

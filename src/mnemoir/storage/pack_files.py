@@ -23,6 +23,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.ports.index_packs import Arrays, IndexPacks
 from mnemoir.storage.files.workspace import file_errors
 from mnemoir.storage.sealing.cells import Cells
+from mnemoir.storage.sql.tables import Owner
 
 _log = structlog.get_logger(__name__)
 
@@ -32,11 +33,15 @@ class _Dropped(Exception):
 
 
 class PackFiles:
-    """Packs below a folder, which only this process uses; the first write creates it."""
+    """Packs below a folder, which only this process uses; the first write creates it.
 
-    def __init__(self, folder: Path, cells: Cells | None = None) -> None:
+    They have the key of their user, or of `owner` if all are of one.
+    """
+
+    def __init__(self, folder: Path, cells: Cells | None = None, owner: Owner | None = None) -> None:
         self._folder = folder
         self._cells = cells
+        self._owner = owner
         self._lock = threading.Lock()
         self._drops: Counter[Path] = Counter()
 
@@ -99,7 +104,7 @@ class PackFiles:
             return
         packed = BytesIO()
         np.savez(packed, allow_pickle=False, **arrays)
-        key = self._cells.keys.current((scope.tenant, scope.project, scope.user))
+        key = self._cells.keys.current(self._owner or (scope.tenant, scope.project, scope.user))
         sealed = self._cells.seal(key, _place(path), packed.getvalue())
         assert isinstance(sealed, bytes)  # as bytes were given
         file.write(sealed)

@@ -11,6 +11,7 @@ from mnemoir.conversations.nodes.document import NewerDocument, UnreadableDocume
 from mnemoir.conversations.nodes.keys import NODE_MEMORY_PREFIX
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.objects.local import is_unfinished
+from mnemoir.storage.sealing.cells import is_sealed
 from mnemoir.storage.sqlite.data_file import beside
 from mnemoir.storage.sqlite.database import BUSY_MS
 from mnemoir.storage.sqlite.transactions import FOREIGN
@@ -78,9 +79,14 @@ def _objects(folder: Path, what: str, is_whole: Callable[[Path], bool]) -> Itera
 
 
 def _is_node_memory(file: Path) -> bool:
-    """True for a valid file; also for one of a later version, and for one that only a missing extra can unpack."""
+    """True for a valid file; also for one of a later version, and for one that only a missing extra can unpack.
+
+    An encrypted one is not looked into: it tells by itself when it is read.
+    """
     try:
-        read_document(unpack(file.read_bytes()))
+        content = file.read_bytes()
+        if not is_sealed(content):
+            read_document(unpack(content))
     except FileNotFoundError:  # deleted meanwhile
         return True
     except UnreadableDocument:
@@ -91,8 +97,9 @@ def _is_node_memory(file: Path) -> bool:
 
 
 def _is_attachment(file: Path) -> bool:
-    """True when its name is the digest of its bytes."""
+    """True when its name is the digest of its bytes, and for an encrypted one."""
     try:
-        return digest_of(file.read_bytes()) == file.stem
+        content = file.read_bytes()
+        return is_sealed(content) or digest_of(content) == file.stem
     except FileNotFoundError:
         return True

@@ -11,6 +11,7 @@ from typing import Self, TypeVar
 
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.ports.log import Log
+from mnemoir.storage.sealing.cells import OwnCells
 from mnemoir.storage.sql.conversations.sessions import SessionTables
 from mnemoir.storage.sql.conversations.store import Transaction
 from mnemoir.storage.sql.conversations.trees import TreeTables
@@ -35,19 +36,21 @@ class MemoryStorage(SessionTables, WindowTables, TreeTables, VectorTables):
         synced: bool = False,
         on_corruption: OnCorruption = "set_aside",
         clock: Clock = utc_now,
+        cells: OwnCells | None = None,
     ) -> None:
-        """`~` is the home folder; a missing folder is created.
+        """`~` is the home folder; a missing folder is created. `cells` encrypts the file.
 
         `synced`: a save also survives a loss of power. A damaged file is renamed to `{name}.corrupt-{UTC}` and a new
         one created, unless `on_corruption` is "raise".
         """
         self._clock = clock
+        self._cells = cells
         path = Path(db_path).expanduser()
-        self._file: FileEngine = open_conversation_file(path, synced=synced, on_corruption=on_corruption)
+        self._file: FileEngine = open_conversation_file(path, synced=synced, on_corruption=on_corruption, cells=cells)
 
     def with_clock(self, clock: Clock) -> "MemoryStorage":
         """The same file opened again with another clock; each write is synced. The caller closes it."""
-        return MemoryStorage(self.db_path, synced=True, on_corruption="raise", clock=clock)
+        return MemoryStorage(self.db_path, synced=True, on_corruption="raise", clock=clock, cells=self._cells)
 
     def together(self, work: Callable[[Log], T]) -> T:
         """The result of `work`, which reads and writes in one transaction and may run again."""

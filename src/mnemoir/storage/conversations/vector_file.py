@@ -35,6 +35,7 @@ from mnemoir.core.errors import InvalidRequest, StorageBusyError
 from mnemoir.ports.embedding import FloatArray
 from mnemoir.ports.search_rows import MOST_CHANGES
 from mnemoir.storage.conversations.resident_vectors import ResidentVectors
+from mnemoir.storage.sealing.cells import OwnCells
 from mnemoir.storage.sql.conversations.vectors import (
     QUERIES,
     StoreState,
@@ -71,17 +72,19 @@ class VectorFileStore(IndexedVectors, NamedModel):
         persist_directory: str | Path | None = None,
         *,
         on_corruption: Literal["raise", "set_aside"] = "raise",
+        cells: OwnCells | None = None,
     ) -> None:
         """Raises StorageUnavailable, naming the file, when it is damaged, another program's, or inaccessible.
 
         With "set_aside" a file that is no database any more is renamed to `{name}.corrupt-{UTC}` and replaced.
+        `cells` encrypts the file.
         """
         self.collection_name = collection_name
         self.path = _path_of(collection_name, persist_directory)
         self._lock = threading.RLock()
         self._resident: ResidentVectors | None = None
         self._seen = StoreState("", -1, -1, None, None)
-        self._file = open_vector_file(self.path, on_corruption)
+        self._file = open_vector_file(self.path, on_corruption, cells)
 
     def add(
         self, ids: Sequence[str], embeddings: Embeddings, documents: Sequence[str], metadata: GivenMetadata

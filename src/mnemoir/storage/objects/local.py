@@ -79,6 +79,13 @@ class LocalObjects:
             raise ObjectNotFound(f"There is no object {key!r} in the store.")
         return found.content
 
+    def beginning(self, key: str, count: int) -> bytes:
+        """The first bytes of an object; none when there is no object."""
+        folder, name = self._place(key)
+        with file_errors(key, "read"), folder.open() as opened:
+            found = None if opened is None else read_file(opened, name, count)
+        return b"" if found is None else found[0]
+
     def exists(self, key: str) -> bool:
         """True when there is a file of this key."""
         return self._status(key) is not None

@@ -9,6 +9,7 @@ import hmac
 import os
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from cryptography.exceptions import InvalidTag
@@ -22,7 +23,7 @@ _MARK = MARK.encode()
 _NONCE = 12
 _TEXT_HEAD, _HEAD = len(MARK) + 8, len(_MARK) + 4
 _BEGIN = _HEAD + _NONCE  # of the ciphertext
-_SHORTEST = _BEGIN + 16
+OVERHEAD = _SHORTEST = _BEGIN + 16  # bytes that an encrypted cell of bytes has more than a plain one
 
 
 class Keys(Protocol):
@@ -45,14 +46,17 @@ class Cells:
         self.keys = keys
         self.seals = seals
 
-    def seal(self, key_id: int, place: bytes, cell: str | bytes) -> str | bytes:
-        """The stored form of a cell at a place. A blank one is stored as it is. Raises KeyUnavailable."""
+    def seal(self, key_id: int, place: bytes, cell: str | bytes, *, as_bytes: bool = False) -> str | bytes:
+        """The stored form of a cell at a place, of its own type, or with `as_bytes` of bytes.
+
+        A blank one is stored as it is. Raises KeyUnavailable.
+        """
         if not cell or cell.isspace():
             return cell
         raw = cell.encode() if isinstance(cell, str) else cell
         nonce = os.urandom(_NONCE)
         sealed = nonce + self.keys.cipher(key_id).encrypt(nonce, raw, place)
-        if isinstance(cell, str):
+        if isinstance(cell, str) and not as_bytes:
             return prefix_of(key_id) + urlsafe_b64encode(sealed).decode()
         return prefix_bytes_of(key_id) + sealed
 
@@ -65,6 +69,22 @@ class Cells:
         if key_id is None:
             return digest
         return hmac.digest(self.keys.hash_key(key_id), digest, "sha256")[: len(digest)]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCells:
+    """What encrypts the files of one owner, whose name is part of each cell's place."""
+
+    cells: Cells
+    owner: Owner
+
+    def key(self) -> int | None:
+        """The id of the owner's key for new cells; None while these are plain. Raises KeyUnavailable."""
+        return self.cells.keys.current(self.owner) if self.cells.seals else None
+
+    def place(self, *names: str) -> bytes:
+        """The place of something that is no cell of a table."""
+        return "\0".join((*names[:1], "\1".join(self.owner), *names[1:])).encode()
 
 
 class Opening:
@@ -130,6 +150,11 @@ def prefix_of(key_id: int) -> str:
 def prefix_bytes_of(key_id: int) -> bytes:
     """How bytes that are encrypted with a key begin."""
     return _MARK + key_id.to_bytes(4)
+
+
+def is_sealed(stored: bytes, key_id: int | None = None) -> bool:
+    """True for encrypted bytes, of which the beginning is enough; with a key, for those of that key."""
+    return len(stored) >= _SHORTEST and stored.startswith(_MARK if key_id is None else prefix_bytes_of(key_id))
 
 
 def _bytes_of_text(stored: str) -> bytes | None:

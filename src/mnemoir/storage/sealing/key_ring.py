@@ -14,7 +14,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from mnemoir.core.clock import Clock, utc_now
-from mnemoir.core.errors import KeyUnavailable, StorageUnavailable
+from mnemoir.core.errors import KeyDestroyed, KeyUnavailable, StorageUnavailable
 from mnemoir.ports.key_provider import KeyProvider
 from mnemoir.storage.sealing.cells import Keys
 from mnemoir.storage.sql.data_keys import DataKey, SqlDataKeys, new_key_id
@@ -187,7 +187,7 @@ class KeyRing:
 
     def _unwrapped(self, key: DataKey) -> bytes:
         if key.wrapped is None:
-            raise KeyUnavailable(f"Key {key.id:08x} was destroyed, and with it what it had encrypted.")
+            raise KeyDestroyed(f"Key {key.id:08x} was destroyed, and with it what it had encrypted.")
         try:
             return self.provider.unwrap(key.kek, key.wrapped, key.context)
         except KeyError as exc:

@@ -5,23 +5,23 @@ may be killed anywhere and goes on at the next start, while others read and writ
 are made anew, in one transaction, and the scope notes its key.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from mnemoir.core.text import content_hash
 from mnemoir.storage.sealing.cells import MARK, Cells, prefix_bytes_of, prefix_of
 from mnemoir.storage.sql.engine import Sql, Value, queries
-from mnemoir.storage.sql.tables import ROW_KEYS, SEALED_TABLES, UNSCOPED_TABLES, Owner
+from mnemoir.storage.sql.tables import MAIN_FILE, Owner, SealedFile
 
 ROWS_AT_ONCE = 500
 _TRACES_AT_ONCE = 8  # a trace may have some megabytes
 _QUERIES = queries("sealing")
-_SCOPED = [table for table in SEALED_TABLES if table not in UNSCOPED_TABLES]
+_SCOPED = [table for table in MAIN_FILE.tables if table not in MAIN_FILE.unscoped]
 # A trigger empties the second vector of an entry whose terms are written, so that it is written after them.
 _IN_TWO = {"entries": (("terms", "vector", "token_ids"), ("second_model", "second_vector"))}
-_BYTES = ("terms", "vector", "token_ids", "second_vector", "codes", "left_hash")
-_FIRST: dict[str, Value] = {"memories": -1, "entries": -1, "codes": -1, "history": -1, "sources": -1}
+_BYTES = ("terms", "vector", "token_ids", "second_vector", "codes", "token_codes", "left_hash")
+_NUMBERED = ("memories", "entries", "codes", "history", "sources", "messages", "vectors", "second_vectors")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,19 +47,26 @@ def scopes_after(sql: Sql, scope_id: int) -> list[ScopeKeys]:
     ]
 
 
-def scoped_steps() -> Iterator[tuple[str, Value]]:
-    """The tables of a scope, each with the key before its first row."""
-    return ((table, _FIRST.get(table, "")) for table in _SCOPED)
+def scoped_tables() -> Sequence[str]:
+    """The tables of a scope."""
+    return _SCOPED
 
 
-def reseal_rows(sql: Sql, cells: Cells, table: str, after: Value, key: int | None = None) -> Value:
+def before_first(table: str) -> Value:
+    """The place before the first row of a table."""
+    return -1 if table in _NUMBERED else ""
+
+
+def reseal_rows(
+    sql: Sql, cells: Cells, table: str, after: Value, key: int | None = None, file: SealedFile = MAIN_FILE
+) -> Value:
     """Write some rows of a table behind one anew, if they are not as they should be; the last of them, None for none.
 
     `key` is the one that cells of a scope should have. Rows of unscoped tables are only checked for whether they are
     encrypted at all: they are kept for days.
     """
-    select, updates = _statements(table, cells.seals, is_scoped=table not in UNSCOPED_TABLES)
-    names = _columns(table)
+    select, updates = _statements(file, table, cells.seals, is_scoped=sql.scope_id is not None)
+    names = ("page", file.row_keys[table], *_columns(file, table))
     marks: dict[str, Value] = {"mark": MARK, "mark_bytes": MARK.encode()}
     if key is not None:
         marks = {"mark": prefix_of(key), "mark_bytes": prefix_bytes_of(key)}
@@ -67,7 +74,7 @@ def reseal_rows(sql: Sql, cells: Cells, table: str, after: Value, key: int | Non
     for row in rows:
         values = dict(zip(names, row, strict=True))
         for update in updates:
-            sql.run(update, **values)
+            sql.run(update, **values, **marks)
     return rows[-1][0] if rows else None
 
 
@@ -76,8 +83,8 @@ def finish_scope(sql: Sql, key: int | None) -> None:
     sql.run(_QUERIES["set_hash_key"], key=key)
     within = sql.within(sql.scope_id)
     for texts, put, row_key in (
-        ("texts_of_memories", "hash_memory", ROW_KEYS["memories"]),
-        ("texts_of_proposals", "hash_proposal", ROW_KEYS["proposals"]),
+        ("texts_of_memories", "hash_memory", MAIN_FILE.row_keys["memories"]),
+        ("texts_of_proposals", "hash_proposal", MAIN_FILE.row_keys["proposals"]),
     ):
         found = within.rows(_QUERIES[texts])
         within.many(_QUERIES[put], [{row_key: row, "content_hash": content_hash(text)} for row, text in found])
@@ -95,27 +102,32 @@ def share_of(sql: Sql) -> tuple[int, int, int]:
     return users, encrypted, plain
 
 
-def _columns(table: str) -> Sequence[str]:
+def _columns(file: SealedFile, table: str) -> Sequence[str]:
     extra = ("second_model",) if table == "entries" else ()
-    return (ROW_KEYS[table], *extra, *SEALED_TABLES[table])
+    return (*extra, *file.tables[table])
 
 
 @cache
-def _statements(table: str, seals: bool, *, is_scoped: bool) -> tuple[str, Sequence[str]]:
+def _statements(file: SealedFile, table: str, seals: bool, *, is_scoped: bool) -> tuple[str, Sequence[str]]:
     """The query of rows that are not as they should be, and those that write one."""
-    key = ROW_KEYS[table]
+    key = file.key_columns.get(table, file.row_keys[table])
+    page = file.paged_by.get(table, key)
     within = "scope_id = :scope_id AND " if is_scoped else ""
     sign = "<>" if seals else "="
-    marks = [(column, "mark_bytes" if column in _BYTES else "mark") for column in SEALED_TABLES[table]]
+    are_bytes = {column: file.are_bytes or column in _BYTES for column in file.tables[table]}
+    marks = [(column, "mark_bytes" if is_bytes else "mark") for column, is_bytes in are_bytes.items()]
     differs = " OR ".join(f"substr({column}, 1, length(:{mark})) {sign} :{mark}" for column, mark in marks)
+    read = [f"CAST({column} AS BLOB) AS {column}" if file.are_bytes else column for column in _columns(file, table)]
     select = (
-        f"SELECT {', '.join(_columns(table))} FROM {table} "  # noqa: S608  # names of ours
-        f"WHERE {within}{key} > :after AND ({differs}) ORDER BY {key} LIMIT :limit"
+        f"SELECT {page} AS page, {key} AS {file.row_keys[table]}, {', '.join(read)} FROM {table} "  # noqa: S608  # names of ours
+        f"WHERE {within}{page} > :after AND ({differs}) ORDER BY {page} LIMIT :limit"
     )
-    groups = _IN_TWO.get(table, (SEALED_TABLES[table],))
+    put = "CAST(:{} AS TEXT)" if file.are_bytes and not seals else ":{}"
+    groups = _IN_TWO.get(table, (file.tables[table],))
+    still = f" AND ({differs})" if len(groups) == 1 else ""
     updates = [
-        f"UPDATE {table} SET {', '.join(f'{column} = :{column}' for column in group)} "  # noqa: S608  # the same
-        f"WHERE {within}{key} = :{key}"
+        f"UPDATE {table} SET {', '.join(f'{column} = {put.format(column)}' for column in group)} "  # noqa: S608  # the same
+        f"WHERE {within}{page} = :page{still}"
         for group in groups
     ]
     return select, updates

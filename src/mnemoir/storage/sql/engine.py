@@ -81,6 +81,12 @@ class Sql(Protocol):
     def key_of(self, scope: Scope) -> int | None:
         """The id of the key that a new scope gets for its digests; None for bare ones."""
 
+    def keyed(self, digest: bytes) -> bytes:
+        """What is stored in place of the digest of a text: the digest, or its keyed form where cells are encrypted.
+
+        An empty one stays empty.
+        """
+
 
 class Engine(Protocol):
     """A database that this program reads and writes from its event loop. Raises StorageUnavailable."""

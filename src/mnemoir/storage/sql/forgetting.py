@@ -12,12 +12,14 @@ crash the next start continues it.
 import json
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
+from mnemoir.core.errors import KeyDestroyed
 from mnemoir.core.ids import JobId, MemoryId
 from mnemoir.core.scope import Scope
-from mnemoir.storage.sql.engine import Sql, owner_values, queries
+from mnemoir.storage.sql.engine import Sql, of_scope, owner_values, queries
 from mnemoir.storage.sql.job_queue import put_job
 from mnemoir.storage.sql.proposals import erase_proposals
 from mnemoir.storage.sql.rows import narrowing
@@ -158,9 +160,17 @@ def make_nobodys(sql: Sql, scope: Scope, now: datetime) -> int:
     removals += count or 1  # there may have been closed ones
     counters = {"changes": changes, "removals": removals, "next_seq": next_seq}
     sql.run(_QUERIES["begin_scope"], **owner_values(scope), **counters, hashed_by=sql.key_of(scope))
-    sql.run(_QUERIES["move_values_of_messages"], **owner_values(scope))
+    _keep_values_of_messages(sql, scope)
     put_job(sql, _job_of(sql.scope_id), ERASE, {}, now=now)
     return count
+
+
+def _keep_values_of_messages(sql: Sql, scope: Scope) -> None:
+    """Give what stands in messages to the scope that the user has now; not what no key opens any more."""
+    with suppress(KeyDestroyed):
+        rows = sql.rows(_QUERIES["values_of_messages"])
+        names = ("kind", "hash", "about", "session_id", "number", "original", "label")
+        of_scope(sql, scope).many(_QUERIES["put_value"], [dict(zip(names, row, strict=True)) for row in rows])
 
 
 def erase_some(sql: Sql) -> bool:

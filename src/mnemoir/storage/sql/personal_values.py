@@ -46,7 +46,7 @@ class SqlPersonalValues:
     async def originals(self, scope: Scope) -> Mapping[tuple[str, int], str]:
         """See the port."""
         rows = await self._db.read(scope, lambda sql: sql.rows(_QUERIES["originals"]))
-        return {(kind, number): original for kind, number, original in rows}
+        return {(kind, number): original for kind, number, original, _ in rows}
 
     async def forget(self, scope: Scope) -> None:
         """See the port."""
@@ -97,7 +97,7 @@ def _numbered(sql: Sql, rows: Sequence[Mapping[str, Value]], *, puts: bool = Fal
             last[kind] += 1
             number = new[key] = last[kind]
         if puts:
-            sql.run(_QUERIES["put_value"], number=number, **row)
+            sql.run(_QUERIES["put_value"], number=number, label=f"{row['kind']!s} {number}", **row)
         numbers.append(number)
     return numbers
 

@@ -1,4 +1,4 @@
-"""The tables of `mnemoir.db` and `runs.db` by kind of memory, their encrypted cells, and the check of their rows.
+"""The tables of `mnemoir.db` and `runs.db` by kind of memory, the encrypted cells of all files, and a check of rows.
 
 Each table of `mnemoir.db` is listed here once, or in `OTHER_TABLES`, which hold no texts of users.
 
@@ -6,7 +6,8 @@ A query binds and returns a cell under the name of its column. A query that writ
 one that reads some returns or binds it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from mnemoir.core.scope import NOWHERE
 from mnemoir.storage.sql.engine import Sql, queries
@@ -32,27 +33,70 @@ RUN_TABLES: Tables = {"runs": ("question", "error", "trace")}
 CONVERSATION_TABLES: Tables = {"catalogue": (), "catalogued_conversations": (), "catalogued_days": ()}
 OTHER_TABLES = ("scopes", "file_projects", "project_settings", "holds", "usage", "migrations")
 
-# What is encrypted, by table; not the index of project files, which are plain themselves,
-# nor the values of placeholders, which a server with encryption keeps only where its settings allow it.
-SEALED_TABLES: Tables = {
-    table: columns
-    for tables in (FACT_TABLES, PROPOSAL_TABLES, JOB_TABLES, RUN_TABLES)
-    for table, columns in tables.items()
-    if table != "file_index"
-}
-ROW_KEYS = {
-    "memories": "seq",
-    "entries": "seq",
-    "codes": "seq",
-    "history": "number",
-    "sources": "id",
-    "receipts": "key",
-    "proposals": "id",
-    "jobs": "id",
-    "runs": "id",
-}
-UNSCOPED_TABLES = (*JOB_TABLES, *RUN_TABLES)  # their rows name no scope
-DIGESTS = ("content_hash", "known_hash")  # values that are digests of texts, by which these are found
+DIGESTS = ("content_hash", "known_hash")  # bound values that are digests of texts, by which these are found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SealedFile:
+    """What is encrypted in a kind of database file.
+
+    `tables` are the encrypted columns by table. `row_keys` are the names under which queries bind and return what a
+    cell is bound to: it tells a row of its table and never changes. `key_columns` are what gives it in the table, if
+    that has another name, and `paged_by` the columns by which rows are gone through, if these are others. Rows of
+    `unscoped` tables name no scope. `are_bytes`: texts are stored as bytes too, as queries return them.
+    """
+
+    tables: Tables
+    row_keys: Mapping[str, str]
+    key_columns: Mapping[str, str] = field(default_factory=dict)
+    paged_by: Mapping[str, str] = field(default_factory=dict)
+    unscoped: Sequence[str] = ()
+    are_bytes: bool = False
+
+
+# Not the index of project files, which are plain themselves.
+MAIN_FILE = SealedFile(
+    tables={
+        table: columns
+        for tables in (FACT_TABLES, PROPOSAL_TABLES, PERSONAL_TABLES, JOB_TABLES, RUN_TABLES)
+        for table, columns in tables.items()
+        if table != "file_index"
+    },
+    row_keys={
+        "memories": "seq",
+        "entries": "seq",
+        "codes": "seq",
+        "history": "number",
+        "sources": "id",
+        "receipts": "key",
+        "proposals": "id",
+        "pii_values": "label",
+        "jobs": "id",
+        "runs": "id",
+    },
+    unscoped=(*JOB_TABLES, *RUN_TABLES),
+)
+# The files of one user's conversations. The views of messages and sessions return bytes under these names.
+SESSION_FILE = SealedFile(
+    tables={
+        "messages": ("content", "tool_calls", "name", "files"),
+        "sessions": ("system_prompt", "metadata"),
+        "summaries": ("text",),
+    },
+    row_keys={"messages": "uid", "sessions": "session", "summaries": "session"},
+    key_columns={"sessions": "id", "summaries": "session_id"},
+    paged_by={"messages": "id"},
+    are_bytes=True,
+)
+VECTOR_FILE = SealedFile(
+    tables={
+        "vectors": ("vector", "document", "metadata", "token_ids", "token_codes"),
+        "second_vectors": ("vector",),
+    },
+    row_keys={"vectors": "id", "second_vectors": "id"},
+    key_columns={"second_vectors": "(SELECT id FROM vectors WHERE vectors.row = second_vectors.row)"},
+    paged_by={"vectors": "row", "second_vectors": "row"},
+)
 _QUERIES = queries("integrity")
 
 

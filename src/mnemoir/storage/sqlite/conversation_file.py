@@ -14,10 +14,14 @@ import apsw
 import structlog
 
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.storage.sealing.cells import OwnCells
 from mnemoir.storage.sql.engine import Damaged, queries
+from mnemoir.storage.sql.tables import SESSION_FILE
 from mnemoir.storage.sqlite.data_file import beside, known_steps, refuse_newer
+from mnemoir.storage.sqlite.own_sealing import begin_sealing
+from mnemoir.storage.sqlite.sealed_sql import sealing_own
 from mnemoir.storage.sqlite.shared_file import Identity, SharedFile, identity_of, last_taken_id, set_aside
-from mnemoir.storage.sqlite.transactions import transaction
+from mnemoir.storage.sqlite.transactions import SqliteSql, transaction
 
 _log = structlog.get_logger(__name__)
 OnCorruption = Literal["set_aside", "raise"]
@@ -35,15 +39,18 @@ _THEIRS = {
 _LARGEST_BYTES = 64 * 2**20  # checked in a quarter of a second; a larger file is left to `mnemoir doctor`
 
 
-def open_conversation_file(path: Path, *, synced: bool, on_corruption: OnCorruption) -> SharedFile:
-    """Open the file, created if missing, and migrate it to this program's schema.
+def open_conversation_file(
+    path: Path, *, synced: bool, on_corruption: OnCorruption, cells: OwnCells | None = None
+) -> SharedFile:
+    """Open the file, created if missing, and migrate it to this program's schema. `cells` may encrypt it.
 
     `synced`: a commit also survives a loss of power. Raises StorageUnavailable, also for the database of another
-    program and of a newer Mnemoir, and StorageBusyError.
+    program and of a newer Mnemoir, StorageBusyError, and KeyUnavailable, with no file created.
     """
     file = _ConversationFile(
         path,
-        _Opening(synced),
+        _Opening(synced, cells),
+        open_sql=SqliteSql if cells is None else sealing_own(cells, SESSION_FILE),
         mend=_set_aside if on_corruption == "set_aside" else None,
         waits_s=_WAITS_S,
         most_idle=MOST_IDLE,
@@ -73,13 +80,16 @@ def _set_aside(path: Path, cause: Exception, damaged: Identity | None) -> None:
 class _Opening:
     """Connects to the file, and checks its indexes with the first connection."""
 
-    def __init__(self, synced: bool) -> None:
+    def __init__(self, synced: bool, cells: OwnCells | None) -> None:
         self._synchronous = "FULL" if synced else "NORMAL"
+        self._cells = cells
         self._looked_through: Identity | None = None
 
     def __call__(self, path: Path) -> apsw.Connection:
         _refuse_torn(path)
         if not path.exists():
+            if self._cells is not None:
+                self._cells.key()  # no file without its key
             os.close(os.open(path, _NEW, 0o600))
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
@@ -97,20 +107,23 @@ class _Opening:
         connection.pragma("secure_delete", 1)  # deleted content is overwritten
         connection.pragma("journal_size_limit", 64 * 2**20)  # a log grown larger in a burst is cut back
         _refuse_short(path, connection)
-        upgrade(path, connection)
+        is_new = upgrade(path, connection)
         identity = identity_of(path)
         if identity != self._looked_through:
+            begin_sealing(path, connection, self._cells, is_new=is_new)
             mend_indexes(path, connection)
             connection.execute("PRAGMA shrink_memory")  # or the cache would hold all pages that were read
             self._looked_through = identity
 
 
-def upgrade(path: Path, connection: apsw.Connection) -> None:
+def upgrade(path: Path, connection: apsw.Connection) -> bool:
     """Run the file's missing migrations, all in one transaction, and create the views of this connection.
+
+    True for a new file.
 
     Raises StorageUnavailable for the database of another program, and of a newer Mnemoir.
     """
-    steps = known_steps("sessions")
+    steps, is_new = known_steps("sessions"), False
     if _reached(path, connection) < len(steps):
         with transaction(connection):
             reached = _reached(path, connection)  # another process may have run them meanwhile
@@ -121,6 +134,7 @@ def upgrade(path: Path, connection: apsw.Connection) -> None:
             if is_new:
                 connection.execute(_QUERIES["start_ids"], {"last": last_taken_id(path)})
     connection.execute(_QUERIES["views"])
+    return is_new
 
 
 def _reached(path: Path, connection: apsw.Connection) -> int:

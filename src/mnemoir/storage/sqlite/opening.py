@@ -18,9 +18,13 @@ import structlog
 
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.ids import new_request_id
+from mnemoir.storage.sealing.cells import OwnCells
 from mnemoir.storage.sql.engine import queries
+from mnemoir.storage.sql.tables import VECTOR_FILE
 from mnemoir.storage.sqlite.data_file import beside, create, known_steps, make_private, migrate, refuse_other_schemas
 from mnemoir.storage.sqlite.database import BUSY_MS
+from mnemoir.storage.sqlite.own_sealing import begin_sealing
+from mnemoir.storage.sqlite.sealed_sql import sealing_own
 from mnemoir.storage.sqlite.shared_file import IN_MEMORY, Identity, SharedFile, identity_of, set_aside
 from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql, transaction
 
@@ -108,13 +112,20 @@ def _lock_connection(path: Path) -> apsw.Connection:
     return connection
 
 
-def open_vector_file(path: Path | None, on_corruption: Literal["raise", "set_aside"]) -> SharedFile:
+def open_vector_file(
+    path: Path | None, on_corruption: Literal["raise", "set_aside"], cells: OwnCells | None = None
+) -> SharedFile:
     """Open the file, created if missing; in memory for None. Damage found later is raised in either mode.
 
-    Raises StorageUnavailable, also for another program's file.
+    `cells` may encrypt it. Raises StorageUnavailable, also for another program's file, and KeyUnavailable.
     """
-    mend = _set_aside if on_corruption == "set_aside" else None
-    return SharedFile(path or IN_MEMORY, _vector_connection, mend=mend, mends_on_opening=True)
+    return SharedFile(
+        path or IN_MEMORY,
+        partial(_vector_connection, cells),
+        mend=_set_aside if on_corruption == "set_aside" else None,
+        mends_on_opening=True,
+        open_sql=SqliteSql if cells is None else sealing_own(cells, VECTOR_FILE),
+    )
 
 
 def _set_aside(path: Path, cause: Exception, damaged: Identity | None) -> None:
@@ -122,8 +133,10 @@ def _set_aside(path: Path, cause: Exception, damaged: Identity | None) -> None:
     _log.error("vector file damaged", file=str(path), cause=str(cause), kept_as=kept_as and kept_as.name)
 
 
-def _vector_connection(path: Path) -> apsw.Connection:
+def _vector_connection(cells: OwnCells | None, path: Path) -> apsw.Connection:
     if path != IN_MEMORY and not path.exists():
+        if cells is not None:
+            cells.key()  # no file without its key
         os.close(os.open(path, _NEW_VECTOR_FILE, 0o600))
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
@@ -133,14 +146,16 @@ def _vector_connection(path: Path) -> apsw.Connection:
         connection.pragma("secure_delete", 1)
         connection.pragma("journal_size_limit", 16 * 2**20)
         with transaction(connection):
-            _make_tables(path, connection)
+            is_new = _make_tables(path, connection)
+        begin_sealing(path, connection, cells, is_new=is_new)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _make_tables(path: Path, connection: apsw.Connection) -> None:
+def _make_tables(path: Path, connection: apsw.Connection) -> bool:
+    """Make what is missing; True for a new file."""
     tables = {name for (name,) in connection.execute(_QUERIES["tables"])}
     if not tables:
         connection.execute(_QUERIES["schema"])
@@ -149,3 +164,6 @@ def _make_tables(path: Path, connection: apsw.Connection) -> None:
         raise StorageUnavailable(f"{path} is another program's file. Choose another directory or collection.")
     if "second_vectors" not in tables:
         connection.execute(_QUERIES["second_schema"])
+    if "sealing" not in tables:
+        connection.execute(_QUERIES["sealing_schema"])
+    return not tables

@@ -1,7 +1,8 @@
 """`Sql` over a transaction whose cells are encrypted: it encrypts bound cells, and decrypts those of rows.
 
 Which columns of a query are cells, and where the keys of their rows stand, is worked out once for each query: for a
-row that is read from what SQLite tells of its columns, for one that is written from the name of the table.
+row that is read from what SQLite tells of its columns, for one that is written from the name of the table. A file of
+one owner has no scopes: all of its cells have that owner's key.
 """
 
 import re
@@ -13,13 +14,15 @@ from typing import Any
 import apsw
 
 from mnemoir.core.scope import Scope
-from mnemoir.storage.sealing.cells import Cells, Opening
+from mnemoir.storage.sealing.cells import Cells, Opening, OwnCells
 from mnemoir.storage.sql.engine import Sql, Value, queries
-from mnemoir.storage.sql.tables import DIGESTS, ROW_KEYS, SEALED_TABLES, SERVER, UNSCOPED_TABLES
+from mnemoir.storage.sql.tables import DIGESTS, MAIN_FILE, SERVER, Owner, SealedFile
 from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql
 
 _COMMENT = re.compile(r"--.*")
 _WRITTEN = re.compile(r"\s*(?:(?:INSERT|REPLACE)(?: OR \w+)? INTO|UPDATE(?: OR \w+)?) (\w+)")
+_SCOPES = queries("scopes")
+_STATE = queries("sessions/sealing")
 Values = Mapping[str, Value]
 
 
@@ -33,36 +36,60 @@ class _CellsOfTable:
     scope: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of a query; table and name there are None for an expression."""
+
+    name: str
+    table: str | None
+    origin: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Codec:
+    """What all transactions of a file share. `shapes` are the cells of each query that returned rows before."""
+
+    cells: Cells
+    file: SealedFile
+    owner: Owner | None
+    shapes: dict[str, Sequence[_CellsOfTable]]
+
+    def place(self, table: str, column: str, scope_id: object, key: object) -> bytes:
+        if self.owner is not None:
+            scope_id = "\1".join(self.owner)
+        elif table in self.file.unscoped:
+            scope_id = 0
+        return f"{table}\0{column}\0{scope_id}\0{key}".encode()
+
+    def places(self, cells: _CellsOfTable, scope_id: object) -> Sequence[tuple[int, bytes]]:
+        return [(index, self.place(cells.table, column, scope_id, "")) for index, column in cells.columns]
+
+
 def sealing(cells: Cells) -> OpenSql:
-    """Opens `Sql` that encrypts and decrypts."""
-    return partial(SealedSql, cells=cells, shapes={})
+    """Opens `Sql` that encrypts and decrypts, over `mnemoir.db` and `runs.db`."""
+    return partial(SealedSql, codec=_Codec(cells=cells, file=MAIN_FILE, owner=None, shapes={}))
+
+
+def sealing_own(own: OwnCells, file: SealedFile) -> OpenSql:
+    """The same over a file of one owner."""
+    return partial(SealedSql, codec=_Codec(cells=own.cells, file=file, owner=own.owner, shapes={}))
 
 
 class SealedSql(SqliteSql):
-    """The open transaction of `connection`. `shapes` are the cells of each query that returned rows before.
+    """The open transaction of `connection`. Raises KeyUnavailable for a cell that cannot be sealed or opened."""
 
-    Raises KeyUnavailable for a cell that cannot be encrypted or decrypted.
-    """
+    __slots__ = ("_cells", "_codec", "_digest_key", "_key_id")
 
-    __slots__ = ("_cells", "_digest_key", "_key_id", "_shapes")
-
-    def __init__(
-        self,
-        connection: apsw.Connection,
-        scope_id: int | None = None,
-        *,
-        cells: Cells,
-        shapes: dict[str, Sequence[_CellsOfTable]],
-    ) -> None:
+    def __init__(self, connection: apsw.Connection, scope_id: int | None = None, *, codec: _Codec) -> None:
         super().__init__(connection, scope_id)
-        self._cells = cells
-        self._shapes = shapes
+        self._codec = codec
+        self._cells = codec.cells
         self._key_id: int | None = None
         self._digest_key: int | None = -1
 
     def within(self, scope_id: int | None) -> "SealedSql":
         """The same transaction, for another scope."""
-        return SealedSql(self._connection, scope_id, cells=self._cells, shapes=self._shapes)
+        return SealedSql(self._connection, scope_id, codec=self._codec)
 
     def rows(self, query: str, /, **values: Value) -> list[Any]:
         """Every row."""
@@ -91,114 +118,111 @@ class SealedSql(SqliteSql):
         """The key of the scope's user, if cells are encrypted now."""
         return self._cells.keys.current((scope.tenant, scope.project, scope.user)) if self._cells.seals else None
 
+    def keyed(self, digest: bytes) -> bytes:
+        """What is stored in place of the digest of a text."""
+        return self._cells.hash(self._hashed_by(), digest)
+
     def _done(self, query: str, values: dict[str, Value]) -> apsw.Cursor:
         values["scope_id"] = self.scope_id
         bound = dict(values)
         for name in DIGESTS:
             if isinstance(digest := values.get(name), bytes):
-                bound[name] = self._cells.hash(self._hashed_by(), digest)
-        table = _written_table(query) if self._cells.seals else None
-        if table is not None:
-            for column in SEALED_TABLES[table]:
+                bound[name] = self.keyed(digest)
+        file = self._codec.file
+        table = _written_table(query) if self._cells.seals else ""
+        if table in file.tables:
+            for column in file.tables[table]:
                 if isinstance(cell := values.get(column), str | bytes):
-                    place = _place(table, column, self.scope_id, values[ROW_KEYS[table]])
-                    bound[column] = self._cells.seal(self._sealed_by(table), place, cell)
+                    place = self._codec.place(table, column, self.scope_id, values[file.row_keys[table]])
+                    bound[column] = self._cells.seal(self._sealed_by(table), place, cell, as_bytes=file.are_bytes)
         return self._connection.execute(query, bound)
 
     def _shape(self, query: str, cursor: apsw.Cursor) -> Sequence[_CellsOfTable]:
-        shape = self._shapes.get(query)
+        shape = self._codec.shapes.get(query)
         if shape is None:
             try:
-                columns = [(table, origin) for *_, table, origin in cursor.description_full]
+                columns = [_Column(name, table, origin) for name, _, _, table, origin in cursor.description_full]
             except apsw.ExecutionCompleteError:
                 return ()  # no rows
-            shape = self._shapes[query] = _cells_in(columns)
+            shape = self._codec.shapes[query] = _cells_in(self._codec.file, columns)
         return shape
 
     def _opener(self, shape: Sequence[_CellsOfTable], values: Values) -> Callable[[Any], tuple[Any, ...]]:
         """The function that decrypts the cells of a row."""
-        opening = Opening(self._cells.keys)
-        placed = [(cells, _places(cells, self.scope_id)) for cells in shape]
+        opening, codec = Opening(self._cells.keys), self._codec
+        placed = [(cells, codec.places(cells, self.scope_id)) for cells in shape]
 
         def opened(row: Any) -> tuple[Any, ...]:
             found = list(row)
             for cells, places in placed:
                 if cells.scope is not None:
-                    places = _places(cells, row[cells.scope])
-                key = values[ROW_KEYS[cells.table]] if cells.key is None else row[cells.key]
-                opening.open_row(found, places, str(key).encode())
+                    places = codec.places(cells, row[cells.scope])
+                key = values[codec.file.row_keys[cells.table]] if cells.key is None else row[cells.key]
+                opening.open_row(found, places, key if isinstance(key, bytes) else str(key).encode())
             return tuple(found)
 
         return opened
 
     def _sealed_by(self, table: str) -> int:
-        """The key of new cells: that of the scope's user, for an unscoped row that of the server.
+        """The key of new cells: that of the file's owner or the scope's user, for an unscoped row the server's.
 
         Lists of jobs and runs go over all users, and must not fail with the key of one.
         """
-        if table in UNSCOPED_TABLES:
+        if table in self._codec.file.unscoped:
             return self._cells.keys.current(SERVER)
         if self._key_id is None:
-            tenant, project, user, _ = self._scope_row()
-            self._key_id = self._cells.keys.current((tenant, project, user))
+            if (owner := self._codec.owner) is None:
+                tenant, project, user, _ = self._scope_row()
+                owner = tenant, project, user
+            self._key_id = self._cells.keys.current(owner)
         return self._key_id
 
     def _hashed_by(self) -> int | None:
         if self._digest_key == -1:
-            self._digest_key = None if self.scope_id is None else self._scope_row()[3]
+            if self._codec.owner is not None:
+                self._digest_key = super().value(_STATE["sealing_state"])
+            else:
+                self._digest_key = None if self.scope_id is None else self._scope_row()[3]
         return self._digest_key
 
     def _scope_row(self) -> Any:
         return self._connection.execute(_SCOPES["owner_of_scope"], {"scope_id": self.scope_id}).fetchone()
 
 
-_SCOPES = queries("scopes")
 _: Callable[..., Sql] = SealedSql  # checked, never run
 
 
 @cache
-def _written_table(query: str) -> str | None:
-    """The table that a query writes to; None when it has no cells that are encrypted."""
+def _written_table(query: str) -> str:
+    """The table that a query writes to; "" for one that does not begin like that."""
     found = _WRITTEN.match(_COMMENT.sub("", query))
-    return found[1] if found is not None and found[1] in SEALED_TABLES else None
+    return "" if found is None else found[1]
 
 
-def _cells_in(columns: Sequence[tuple[str | None, str | None]]) -> Sequence[_CellsOfTable]:
-    """The cells among the columns of a row, each given as (table, name there)."""
-    names = [name for _, name in columns]
-    found = {
-        table: [
-            (index, name)
-            for index, (of, name) in enumerate(columns)
-            if of == table and name is not None and name in sealed
-        ]
-        for table, sealed in SEALED_TABLES.items()
-    }
+def _cells_in(file: SealedFile, columns: Sequence[_Column]) -> Sequence[_CellsOfTable]:
+    """The cells among the columns of a row. Of an expression, as views have them, the name alone tells."""
+    of_name = {name: table for table, names in file.tables.items() for name in names} if file.are_bytes else {}
+    found: dict[str, list[tuple[int, str]]] = {table: [] for table in file.tables}
+    for index, column in enumerate(columns):
+        table, name = column.table, column.origin
+        if table is None:
+            table, name = of_name.get(column.name), column.name
+        if table is not None and name is not None and name in file.tables.get(table, ()):
+            found[table].append((index, name))
     return [
         _CellsOfTable(
             table=table,
             columns=cells,
-            key=_index_of(columns, names, table, ROW_KEYS[table]),
-            scope=_index_of(columns, names, table, "scope_id"),
+            key=_index_of(columns, table, file.row_keys[table]),
+            scope=_index_of(columns, table, "scope_id"),
         )
         for table, cells in found.items()
         if cells
     ]
 
 
-def _index_of(
-    columns: Sequence[tuple[str | None, str | None]], names: Sequence[str | None], table: str, name: str
-) -> int | None:
-    """Where a column of the table stands; else one of that name of a table that is joined by it."""
-    if (table, name) in columns:
-        return columns.index((table, name))
-    return names.index(name) if name in names else None
-
-
-def _places(cells: _CellsOfTable, scope_id: object) -> Sequence[tuple[int, bytes]]:
-    return [(index, _place(cells.table, column, scope_id, "")) for index, column in cells.columns]
-
-
-def _place(table: str, column: str, scope_id: object, key: object) -> bytes:
-    scope = 0 if table in UNSCOPED_TABLES else scope_id
-    return f"{table}\0{column}\0{scope}\0{key}".encode()
+def _index_of(columns: Sequence[_Column], table: str, name: str) -> int | None:
+    """Where a column of the table stands; else one of that name of a table that is joined by it, or of a view."""
+    of_table = [index for index, column in enumerate(columns) if (column.table, column.origin) == (table, name)]
+    alike = [index for index, column in enumerate(columns) if name in (column.origin, column.name)]
+    return next(iter((*of_table, *alike)), None)

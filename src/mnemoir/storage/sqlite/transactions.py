@@ -124,6 +124,10 @@ class SqliteSql:
         """None: digests are bare."""
         return None
 
+    def keyed(self, digest: bytes) -> bytes:
+        """The digest itself."""
+        return digest
+
     def _done(self, query: str, values: dict[str, Value]) -> apsw.Cursor:
         """The cursor of the query, with the scope bound. The dict belongs to this call alone."""
         values["scope_id"] = self.scope_id

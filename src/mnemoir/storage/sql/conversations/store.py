@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 
 import structlog
 
-from mnemoir.conversations.history_digest import message_digest
 from mnemoir.conversations.log.message_rows import Columns, message_of
 from mnemoir.core.clock import Clock
 from mnemoir.core.conversations import (
@@ -35,6 +34,7 @@ UNKNOWN_TIME = datetime(1970, 1, 1)  # naive UTC, like all times here
 Row = tuple[Any, ...]  # as the database gives it
 T = TypeVar("T")
 
+_TOKENS_OF_FILE = 85
 _MOST = 2**62  # databases accept 64-bit numbers; a caller's may be larger
 
 
@@ -137,9 +137,24 @@ def message_values(record: MessageRecord) -> dict[str, Any]:
         "files": _storable(record.files),
         "run_id": _storable(record.run_id),
         "finish_reason": _storable(record.finish_reason),
-        "digest": message_digest(record),
         "uid": record.uid or new_message_uid(),
+        "estimate": _estimate(record),
     }
+
+
+def _estimate(record: MessageRecord) -> int:
+    """What a message costs in a window, in tokens, roughly; as `stretch` works it out of rows without it."""
+    files = json_of(record.files or "[]")
+    count = len(files) if isinstance(files, list) else 0
+    return (len(record.content or "") + len(record.tool_calls or "")) // 4 + _TOKENS_OF_FILE * count
+
+
+def json_of(raw: str | bytes) -> Any:
+    """The value of JSON; None for a text that is none, and for null."""
+    try:
+        return json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
 
 
 def summary_of(row: Row) -> Summary:

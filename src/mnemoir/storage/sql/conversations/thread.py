@@ -79,7 +79,8 @@ def link(sql: Sql, session_id: str) -> None:
     """Set parents and digests of rows by earlier releases and other programs. Costs next to nothing without any."""
     rows = sql.rows(_TREE["unlinked"], session=session_id)
     if rows:
-        sql.many(_TREE["put_digest"], [{"id": row[0], "digest": message_digest(_record(row))} for row in rows])
+        digests = [{"id": row[0], "digest": sql.keyed(message_digest(_record(row)))} for row in rows]
+        sql.many(_TREE["put_digest"], digests)
         sql.run(_TREE["link"], session=session_id)
 
 
@@ -101,7 +102,7 @@ def _place(row: Row | None) -> Place | None:
 
 
 def _record(row: Row) -> MessageRecord:
-    message_id, role, content, calls, files = row
+    message_id, role, content, calls, files, _ = row
     return MessageRecord(
         session_id="",
         id=message_id,
@@ -178,6 +179,7 @@ class MessageWriter:
         turn_id = message.turn_id or _turn(message.role, behind)
         values = {
             **message_values(message),
+            "digest": self._sql.keyed(message_digest(message)),
             "session": session_id,
             "created_at": created_at,
             "parent_id": behind.id,

@@ -1,6 +1,6 @@
 """Branches of sessions in the file: messages after any other, repeated histories, the head, and paths in pages."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar, get_args
@@ -12,6 +12,7 @@ from mnemoir.conversations.history_digest import message_digest
 from mnemoir.core.branches import BranchRun
 from mnemoir.core.conversations import (
     HEAD,
+    ROOT,
     MessageRecord,
     Placed,
     Role,
@@ -21,12 +22,14 @@ from mnemoir.core.conversations import (
     checked_session_id,
     naive_utc,
 )
+from mnemoir.core.ids import new_message_uid
 from mnemoir.storage.sql.conversations.history_match import Found, HistoryItem, StoredTree, session_that_begins
 from mnemoir.storage.sql.conversations.store import (
     UNKNOWN_TIME,
     Row,
     Store,
     clamped,
+    json_of,
     session_of,
     storable,
     stored_messages,
@@ -37,6 +40,7 @@ from mnemoir.storage.sql.conversations.store import (
 )
 from mnemoir.storage.sql.conversations.thread import (
     MessageWriter,
+    add_session,
     head_of,
     is_unlinked,
     link,
@@ -54,6 +58,10 @@ _WAYS = queries("sessions/ways")
 _SESSIONS = queries("sessions/sessions")
 _MESSAGES = queries("sessions/messages")
 _LINKED_TOGETHER = 20  # sessions
+_COPIED = (
+    *("role", "content", "tool_calls", "tool_call_id", "name", "created_at", "turn_id", "token_count", "importance"),
+    *("pinned", "files", "run_id", "finish_reason", "digest", "estimate", "uid"),
+)
 _END = b"\xff"  # sorts after every text
 _BEHIND_ALL = 2**62  # ids
 
@@ -144,7 +152,7 @@ class TreeTables(Store):
             writer = MessageWriter(sql, now, system_prompt=system_prompt, embedding_model=embedding_model)
             writer.head(session_id)
             link(sql, session_id)
-            found = _found(StoredTree(sql, session_id), told, after)
+            found = _found(StoredTree(sql, session_id), _keyed(sql, told), after)
             writer.go_to(session_id, found.behind)
             added = writer.append(session_id, said[len(found.ids) :])
             return Placed(ids=[*found.ids, *added], added=added, parent_id=found.behind)
@@ -170,7 +178,7 @@ class TreeTables(Store):
         told = _told([record for record in history if record.role != "system"])
         while self._link_some():
             pass
-        return self._file.read(lambda sql: session_that_begins(sql, told))
+        return self._file.read(lambda sql: session_that_begins(sql, _keyed(sql, told)))
 
     def set_head(self, session_id: str, message_id: int) -> bool:
         """Make this message, on any branch, the end of the thread; False when the session has no such message."""
@@ -193,26 +201,20 @@ class TreeTables(Store):
         Windows of the new session begin at its first message.
         Raises SessionExistsError for an id that is taken, and MessageNotFoundError.
         """
-        session = storable(session_id)
-        values: dict[str, Value] = {
-            "session": session,
-            "id": message_id,
-            "new": checked_session_id(new_id),
-            "metadata": storable(metadata.to_json()),
-            "now": self._now(),
-            "links": links_of(session_id),
-            "new_links": links_of(new_id),
-        }
+        session, new, now = storable(session_id), checked_session_id(new_id), self._now()
 
         def work(sql: Sql) -> list[int]:
             link(sql, session)
             if not message_id or place_of(sql, session, message_id) is None:
                 raise no_message(session_id, message_id)
-            if not sql.rows(_TREE["copy_session"], **values):
+            prompt = session_of(sql.row(_SESSIONS["session"], session=session)).system_prompt
+            if not add_session(sql, new, prompt, metadata, now):
                 raise taken(new_id)
             last: int = sql.value(_TREE["last_id"])
-            copied = sql.run(_TREE["copy_way"], **values, last=last)
-            return list(range(last + 1, last + 1 + copied))
+            rows = sql.rows(_TREE["way_of_copy"], session=session, id=message_id)
+            copies = _copies(rows, last, {"new": new}, (links_of(session_id), links_of(new_id)))
+            sql.many(_TREE["add_copy"], copies)
+            return [copy["new_id"] for copy in copies]
 
         return self._file.write(work)
 
@@ -229,7 +231,8 @@ class TreeTables(Store):
     def damaged_messages(self, session_id: str) -> int:
         """The number of messages of all branches that cannot be read, wholly or in part."""
         values = {"session": storable(session_id), "roles": orjson.dumps(get_args(Role)).decode()}
-        return int(self._file.read(lambda sql: sql.value(_TREE["damaged"], **values)))
+        rows = self._rows(_TREE["structured"], **values)
+        return sum(not _is_readable(text_of(role), calls, files) for role, calls, files, _ in rows)
 
     def messages_with_files(
         self, limit: int, *, before: int | None = None, session_id: str | None = None
@@ -288,6 +291,35 @@ def _found(tree: StoredTree, told: Sequence[HistoryItem], after: int | None) -> 
     if after is None:
         return tree.find(told)
     return tree.find_at_the_end(told) if after == HEAD else tree.find_behind(after, told)
+
+
+def _keyed(sql: Sql, told: Sequence[HistoryItem]) -> list[HistoryItem]:
+    """The same with digests as they are stored."""
+    return [HistoryItem(role=one.role, digest=sql.keyed(one.digest)) for one in told]
+
+
+def _copies(
+    rows: Sequence[Row], last: int, names: Mapping[str, Value], links: tuple[str, str]
+) -> list[dict[str, Any]]:
+    """The values of `add_copy` for rows of `way_of_copy`, with ids behind the last one, each behind the one before.
+
+    Links to attachments become links to those of the new session.
+    """
+    copies = []
+    for number, row in enumerate(rows, start=last + 1):
+        copy = {**dict(zip(_COPIED, row, strict=True)), **names}
+        copy.update(
+            {name: text_of(value) for name, value in copy.items() if name != "digest" and isinstance(value, bytes)}
+        )
+        copy.update(new_id=number, parent_id=ROOT if number == last + 1 else number - 1, uid=new_message_uid())
+        if copy["files"] is not None:
+            copy["files"] = copy["files"].replace(*links)
+        copies.append(copy)
+    return copies
+
+
+def _is_readable(role: str | None, calls: bytes | None, files: bytes | None) -> bool:
+    return role in get_args(Role) and all(not raw or json_of(raw) is not None for raw in (calls, files))
 
 
 def _told(history: Sequence[MessageRecord]) -> list[HistoryItem]:

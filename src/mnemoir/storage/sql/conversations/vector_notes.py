@@ -87,7 +87,7 @@ class VectorTables(Store):
             MessageText(
                 each, _text(session), _text(role), None if name is None else _text(name), _text(text), time_of(at)
             )
-            for each, session, role, name, text, at in rows
+            for each, session, role, name, text, at, _ in rows
         ]
 
     def standing(self, removals: int | None = None) -> MessageChanges:
@@ -113,7 +113,8 @@ class VectorTables(Store):
             rows = self._rows(_SEARCHING["notes"])
         else:
             rows = self._rows(_SEARCHING["notes_of_user"], user=storable(user))
-        return ((name, _noted(name, raw)) for name, raw in ((_text(name), raw) for name, raw in rows))
+        notes = ((name, _noted(name, raw)) for name, raw in ((_text(name), raw) for name, raw in rows))
+        return notes if user is None else (note for note in notes if note[1].user == user)
 
     def _each(self, query: str, message_ids: Sequence[int], **values: Value) -> list[int]:
         if not message_ids:

@@ -84,16 +84,16 @@ def change(
     changes = state.changes
     units = None if vectors is None else unit_rows(vectors)
     for number, name in enumerate(ids):
-        found = sql.row(QUERIES["one"], id=name)
+        found = sql.row(QUERIES["metadata"], id=name)
         if found is None:
             continue
         changes += 1
         values = {
             "id": name,
             "change": changes,
-            "vector": found[0] if units is None else units[number].astype(_DIGITS).tobytes(),
-            "document": found[1] if documents is None else _storable(documents[number]),
-            "metadata": found[2] if metadata is None else as_json(merged(_members(found[2]), metadata[number])),
+            "vector": None if units is None else units[number].astype(_DIGITS).tobytes(),
+            "document": None if documents is None else _storable(documents[number]),
+            "metadata": None if metadata is None else as_json(merged(_members(found[0]), metadata[number])),
         }
         sql.run(QUERIES["change"], **values)
     _note(sql, state._replace(changes=changes))
@@ -167,7 +167,7 @@ def written_since(sql: Sql, change: int) -> Iterator[tuple[Sequence[int], FloatA
     """Rows written after a change, in batches: (rows, vectors, metadata)."""
     written = sql.each(QUERIES["since"], change=change)
     while batch := list(islice(written, _ROWS_AT_ONCE)):
-        rows, stored, metadata = zip(*batch, strict=True)
+        rows, stored, metadata, _ = zip(*batch, strict=True)
         yield rows, vectors_from(stored), [_members(raw) for raw in metadata]
 
 

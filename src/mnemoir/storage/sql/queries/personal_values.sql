@@ -19,7 +19,7 @@ SELECT 1 FROM pii_values
 
 -- name: originals
 -- Kind, number and value of all that can be turned back; by index pii_values_by_number.
-SELECT kind, number, original FROM pii_values WHERE scope_id = :scope_id AND original IS NOT NULL;
+SELECT kind, number, original, label FROM pii_values WHERE scope_id = :scope_id AND original IS NOT NULL;
 
 -- name: forget_values_of
 -- Delete what was said in a conversation; by index pii_values_by_session.
@@ -34,10 +34,9 @@ DELETE FROM pii_values WHERE scope_id = :scope_id AND (about = 'facts' OR sessio
 DELETE FROM pii_values
  WHERE scope_id = :scope_id AND kind = :kind AND hash = :hash AND about = 'messages' AND session_id = '';
 
--- name: move_values_of_messages
--- Give what stands in messages to the scope that a user has now; by the primary key.
-UPDATE pii_values
-   SET scope_id = (SELECT id FROM scopes WHERE tenant = :tenant AND project = :project AND user = :user)
+-- name: values_of_messages
+-- What stands in messages, with what each value is bound to; by the primary key.
+SELECT kind, hash, about, session_id, number, original, label FROM pii_values
  WHERE scope_id = :scope_id AND about = 'messages';
 
 -- name: erase_values

@@ -1,10 +1,10 @@
 -- name: add_message
 -- The id. It is not older than its parent.
 INSERT INTO messages (session_id, role, content, tool_calls, tool_call_id, name, created_at, parent_id, turn_id,
-                      token_count, importance, pinned, files, run_id, finish_reason, digest, uid)
+                      token_count, importance, pinned, files, run_id, finish_reason, digest, uid, estimate)
 VALUES (:session, :role, :content, :tool_calls, :tool_call_id, :name,
         max(:created_at, coalesce((SELECT created_at FROM messages WHERE id = :parent_id), '')), :parent_id, :turn_id,
-        :token_count, :importance, :pinned, :files, :run_id, :finish_reason, :digest, :uid) RETURNING id;
+        :token_count, :importance, :pinned, :files, :run_id, :finish_reason, :digest, :uid, :estimate) RETURNING id;
 
 -- name: count
 -- Messages of the thread; one row.
@@ -108,7 +108,7 @@ UPDATE sessions
 
 -- name: summary
 -- The session's summary.
-SELECT upto_message_id, CAST(text AS BLOB), token_count, CAST(model AS BLOB), CAST(created_at AS BLOB) FROM summaries
+SELECT upto_message_id, CAST(text AS BLOB) AS text, token_count, CAST(model AS BLOB), CAST(created_at AS BLOB) FROM summaries
  WHERE session_id = :session;
 
 -- name: claim

@@ -1,6 +1,6 @@
 -- name: said_after
 -- Messages that say something, by id.
-SELECT id, session, role, name, content, at FROM message_rows
+SELECT id, session, role, name, content, at, uid FROM message_rows
  WHERE id > :after AND message_rows.role <> CAST('system' AS BLOB) AND trim(message_rows.content, :spaces) <> ''
  ORDER BY id LIMIT :limit;
 
@@ -16,12 +16,12 @@ SELECT id FROM messages WHERE pinned = 1
 
 -- name: notes
 -- Metadata of all sessions.
-SELECT CAST(id AS BLOB), CAST(metadata AS BLOB) FROM sessions;
+SELECT CAST(id AS BLOB) AS session, CAST(metadata AS BLOB) AS metadata FROM sessions;
 
 -- name: notes_of_user
--- Metadata of the sessions of a user; damaged ones have none.
-SELECT CAST(id AS BLOB), CAST(metadata AS BLOB) FROM sessions
- WHERE CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.user') END = :user;
+-- Metadata of the sessions of a user, and of all whose metadata are no JSON: encrypted, or damaged.
+SELECT CAST(id AS BLOB) AS session, CAST(metadata AS BLOB) AS metadata FROM sessions
+ WHERE CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.user') = :user ELSE 1 END;
 
 -- name: newest_id
 -- One row: the greatest id ever given.

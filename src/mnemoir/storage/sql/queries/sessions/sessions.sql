@@ -34,7 +34,7 @@ SELECT CAST(updated_at AS BLOB) FROM sessions WHERE id = :session;
 
 -- name: used_before
 -- Sessions last used before a time, behind another one, oldest activity first, by idx_sessions_updated.
-SELECT id, updated_at, CAST(metadata AS BLOB) FROM sessions
+SELECT id AS session, updated_at, CAST(metadata AS BLOB) AS metadata FROM sessions
  WHERE updated_at < :cutoff AND (updated_at, id) > (:updated_at, :id) ORDER BY updated_at, id LIMIT :limit;
 
 -- name: drop_session

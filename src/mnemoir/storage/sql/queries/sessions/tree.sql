@@ -64,8 +64,9 @@ UPDATE sessions SET context_moved = :moved WHERE id = :session;
 
 -- name: unlinked
 -- Rows of a session that no branch was asked about yet, by idx_messages_unlinked.
-SELECT id, CAST(role AS BLOB), CAST(content AS BLOB), CAST(tool_calls AS BLOB), CAST(files AS BLOB) FROM messages
- WHERE session_id = :session AND digest IS NULL;
+SELECT id, CAST(role AS BLOB), CAST(content AS BLOB) AS content, CAST(tool_calls AS BLOB) AS tool_calls,
+       CAST(files AS BLOB) AS files, uid
+  FROM messages WHERE session_id = :session AND digest IS NULL;
 
 -- name: is_unlinked
 -- True when the session has such rows; one row.
@@ -166,13 +167,13 @@ SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id
        pinned, files, run_id, finish_reason, off_thread, uid
   FROM message_rows WHERE session_id = :session AND id > :after ORDER BY id LIMIT :limit;
 
--- name: damaged
--- How many messages of all branches have an unknown role (`roles` is JSON), or calls or files that are no JSON; one row.
-SELECT count(*) FROM messages
+-- name: structured
+-- What is JSON in the messages of all branches, and their roles, of those that have any or an unknown role (`roles` is
+-- JSON), unsorted.
+SELECT CAST(role AS BLOB), CAST(tool_calls AS BLOB) AS tool_calls, CAST(files AS BLOB) AS files, uid FROM messages
  WHERE session_id = :session
-   AND (coalesce(CAST(role AS TEXT), '') NOT IN (SELECT value FROM json_each(:roles))
-        OR NOT json_valid(iif(tool_calls IS NULL OR tool_calls = '', '[]', CAST(tool_calls AS TEXT)))
-        OR NOT json_valid(iif(files IS NULL OR files = '', '[]', CAST(files AS TEXT))));
+   AND (tool_calls IS NOT NULL OR files IS NOT NULL
+        OR coalesce(CAST(role AS TEXT), '') NOT IN (SELECT value FROM json_each(:roles)));
 
 -- name: with_files
 -- Messages of all branches that carry files, newest first, of one session or of all (NULL), by idx_messages_files.
@@ -184,29 +185,25 @@ SELECT id, session, role, content, tool_calls, tool_call_id, name, at, parent_id
                ORDER BY id DESC LIMIT :limit)
  ORDER BY id DESC;
 
--- name: copy_session
--- The new id, if it was free: a session with the same system prompt.
-INSERT INTO sessions (id, created_at, updated_at, system_prompt, metadata)
-SELECT :new, :now, :now, system_prompt, :metadata FROM sessions WHERE id = :session
-    ON CONFLICT (id) DO NOTHING RETURNING id;
-
 -- name: last_id
 -- The last id given to a message; one row.
 SELECT seq FROM sqlite_sequence WHERE name = 'messages';
 
--- name: copy_way
--- The way to a message again, in another session, with ids that follow the last one. Links to attachments become links
--- to those of the new session.
+-- name: way_of_copy
+-- The way to a message, in the order of the thread, with what a copy of each message keeps.
 WITH RECURSIVE way (id, parent_id) AS (
     SELECT id, parent_id FROM messages WHERE id = :id AND session_id = :session
      UNION
     SELECT messages.id, messages.parent_id FROM way JOIN messages ON messages.id = way.parent_id
      WHERE messages.session_id = :session)
+SELECT rows.role, rows.content, rows.tool_calls, rows.tool_call_id, rows.name, at, rows.turn_id, rows.token_count,
+       rows.importance, rows.pinned, rows.files, rows.run_id, rows.finish_reason, digest, estimate, rows.uid
+  FROM way JOIN messages ON messages.id = way.id JOIN message_rows AS rows ON rows.id = way.id
+ ORDER BY messages.created_at, messages.id;
+
+-- name: add_copy
+-- A copy of a message, with an id of its own.
 INSERT INTO messages (id, session_id, role, content, tool_calls, tool_call_id, name, created_at, parent_id, turn_id,
-                      token_count, importance, pinned, files, run_id, finish_reason, digest)
-SELECT :last + place, :new, role, content, tool_calls, tool_call_id, name, created_at,
-       CASE place WHEN 1 THEN 0 ELSE :last + place - 1 END, turn_id, token_count, importance, pinned,
-       replace(files, :links, :new_links), run_id, finish_reason, digest
-  FROM (SELECT messages.*, row_number() OVER (ORDER BY messages.created_at, messages.id) AS place
-          FROM way JOIN messages ON messages.id = way.id)
- ORDER BY place;
+                      token_count, importance, pinned, files, run_id, finish_reason, digest, estimate, uid)
+VALUES (:new_id, :new, :role, :content, :tool_calls, :tool_call_id, :name, :created_at, :parent_id, :turn_id,
+        :token_count, :importance, :pinned, :files, :run_id, :finish_reason, :digest, :estimate, :uid);

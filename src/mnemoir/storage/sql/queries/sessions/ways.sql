@@ -58,7 +58,7 @@ SELECT count(*), total(tokens),
        (SELECT id FROM messages WHERE {between} ORDER BY created_at, id LIMIT 1),
        (SELECT id FROM messages WHERE {between} ORDER BY created_at DESC, id DESC LIMIT 1),
        total(apart), total(apart * tokens)
-  FROM (SELECT (coalesce(length(content), 0) + coalesce(length(tool_calls), 0)) / 4
-               + 85 * coalesce(CASE WHEN json_valid(files) THEN json_array_length(files) END, 0) AS tokens,
+  FROM (SELECT coalesce(estimate, (coalesce(length(content), 0) + coalesce(length(tool_calls), 0)) / 4
+               + 85 * coalesce(CASE WHEN json_valid(files) THEN json_array_length(files) END, 0)) AS tokens,
                role = 'system' OR coalesce(pinned = 1, 0) OR coalesce(importance >= :threshold, 0) AS apart
           FROM messages WHERE {between});

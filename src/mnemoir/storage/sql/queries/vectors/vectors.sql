@@ -34,7 +34,19 @@ CREATE TRIGGER IF NOT EXISTS second_of_deleted AFTER DELETE ON vectors
 BEGIN
     DELETE FROM second_vectors WHERE row = old.row;
 END;
-CREATE TRIGGER IF NOT EXISTS second_of_changed AFTER UPDATE OF document ON vectors WHEN new.document <> old.document
+
+-- name: sealing_schema
+-- For encryption: the key that all cells are known to be encrypted with; 0 when all are plain, NULL when nobody has
+-- looked. An encrypted document is another one each time it is written; it is written anew with its former `change`.
+CREATE TABLE IF NOT EXISTS sealing (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    hashed_by INTEGER,
+    sealed_by INTEGER
+) STRICT;
+INSERT OR IGNORE INTO sealing (one, hashed_by, sealed_by) VALUES (1, NULL, 0);
+DROP TRIGGER IF EXISTS second_of_changed;
+CREATE TRIGGER second_of_changed AFTER UPDATE OF document ON vectors
+ WHEN new.document <> old.document AND new.change <> old.change
 BEGIN
     DELETE FROM second_vectors WHERE row = new.row;
 END;
@@ -96,13 +108,15 @@ VALUES (:id, :change, :vector, :document, :metadata, :token_ids, :token_codes)
     ON CONFLICT (id) DO UPDATE SET change = excluded.change, vector = excluded.vector, document = excluded.document,
        metadata = excluded.metadata, token_ids = excluded.token_ids, token_codes = excluded.token_codes;
 
--- name: one
+-- name: metadata
 -- One row by id, or none.
-SELECT vector, document, metadata FROM vectors WHERE id = :id;
+SELECT metadata FROM vectors WHERE id = :id;
 
 -- name: change
--- Replace what a vector stands for; its tokens stay.
-UPDATE vectors SET change = :change, vector = :vector, document = :document, metadata = :metadata WHERE id = :id;
+-- Replace what a vector stands for, where it is not NULL; its tokens stay.
+UPDATE vectors SET change = :change, vector = coalesce(:vector, vector), document = coalesce(:document, document),
+       metadata = coalesce(:metadata, metadata)
+ WHERE id = :id;
 
 -- name: drop
 -- The row of an id, if it was there.
@@ -118,7 +132,7 @@ SELECT count(*) FROM vectors;
 
 -- name: since
 -- Vectors written after a change, for the resident matrix, by vectors_by_change.
-SELECT row, vector, metadata FROM vectors WHERE change > :change ORDER BY change, row;
+SELECT row, vector, metadata, id FROM vectors WHERE change > :change ORDER BY change, row;
 
 -- name: ids_since
 -- Ids written after a change and not after another, for an index, by vectors_by_change.
