@@ -59,8 +59,8 @@ def open_conversations(
     """Build the conversations of all users; `database` holds their catalogue, no user's files are opened yet.
 
     `cells` encrypt them. Folders with messages that lack a vector are noted in `waiting`; `multilingual` is for those
-    that are not English. Raises SettingsError for a vector store or an embedding client not installed, and StorageUnavailable when
-    another server uses the folder that the settings name.
+    that are not English. Raises SettingsError for a vector store or an embedding client not installed, and
+    StorageUnavailable when another server uses the folder that the settings name.
     """
     chosen = settings.memory
     client = embedding_client(settings, embedding) if chosen.vector_store.enabled else None
