@@ -16,7 +16,7 @@ from mnemoir.app.catalogue import SESSIONS_FILE
 from mnemoir.app.conversation_folders import owner_of, remove, users_below
 from mnemoir.app.conversations import OBJECTS
 from mnemoir.app.user_pool import in_thread
-from mnemoir.core.errors import KeyDestroyed, StorageUnavailable
+from mnemoir.core.errors import Conflict, KeyDestroyed, StorageUnavailable
 from mnemoir.storage.objects.local import LocalObjects
 from mnemoir.storage.objects.sealed import SealedObjects
 from mnemoir.storage.sealing.cells import Cells, OwnCells
@@ -60,19 +60,22 @@ async def bring_folders_up_to_date(root: Path, cells: Cells, ring: KeyRing, fold
     """Encrypt or decrypt what is not as it should be; the numbers of folders done, and of those that failed."""
     done = failed = 0
     for folder in await in_thread(users_below, root):
-        own = OwnCells(cells, owner_of(folder))
         try:
-            async with folders.untouched(folder):
-                is_changed = await in_thread(_brought_up_to_date, folder, own, ring)
-        except KeyDestroyed:
-            await folders.remove_folder(folder)
-            is_changed = True
-        except StorageUnavailable as exc:
+            done += await _folder_done(folder, OwnCells(cells, owner_of(folder)), ring, folders)
+        except (StorageUnavailable, Conflict) as exc:
             failed += 1
             _log.warning("conversations of a user not written anew", folder=str(folder), cause=exc.message)
-            continue
-        done += is_changed
     return done, failed
+
+
+async def _folder_done(folder: Path, own: OwnCells, ring: KeyRing, folders: Folders) -> bool:
+    """False when there was nothing to do."""
+    try:
+        async with folders.untouched(folder):
+            return await in_thread(_brought_up_to_date, folder, own, ring)
+    except KeyDestroyed:
+        await folders.remove_folder(folder)
+        return True
 
 
 def share_of_folders(root: Path) -> tuple[int, int]:
@@ -80,13 +83,13 @@ def share_of_folders(root: Path) -> tuple[int, int]:
 
     Objects are not looked at. A file that cannot be read counts as plain.
     """
-    found = [[_is_sealed(path) for path, _ in _databases(folder)] for folder in users_below(root)]
+    found = [[bool(_known_state(path).sealed_by) for path, _ in _databases(folder)] for folder in users_below(root)]
     return sum(map(bool, found)), sum(bool(files) and all(files) for files in found)
 
 
 def is_any_sealed(root: Path) -> bool:
-    """True when any file of conversations may hold encrypted cells. Blocks."""
-    return any(not _state_of(path).fits(None) for folder in users_below(root) for path, _ in _databases(folder))
+    """True when any file of conversations that can be read may hold encrypted cells. Blocks."""
+    return any(not _known_state(path).fits(None) for folder in users_below(root) for path, _ in _databases(folder))
 
 
 def is_unreadable(folder: Path, ring: KeyRing) -> bool:
@@ -124,13 +127,6 @@ def _opened(path: Path, kind: SealedFile, own: OwnCells) -> FileEngine:
     return open_vector_file(path, "raise", own)
 
 
-def _is_sealed(path: Path) -> bool:
-    try:
-        return bool(_state_of(path).sealed_by)
-    except StorageUnavailable:
-        return False
-
-
 def _state_of(path: Path) -> SealState:
     """The state of a file that need not be open; one of an earlier release is plain. Raises StorageUnavailable."""
     # a writable connection: a single read-only one would leave a log and its index behind
@@ -139,3 +135,11 @@ def _state_of(path: Path) -> SealState:
         connection.set_busy_timeout(BUSY_MS)
         known = connection.table_exists(None, "sealing")
         return seal_state(SqliteSql(connection)) if known else sealed_state(None)
+
+
+def _known_state(path: Path) -> SealState:
+    """The same, that of a plain file for one that cannot be read."""
+    try:
+        return _state_of(path)
+    except StorageUnavailable:
+        return sealed_state(None)
