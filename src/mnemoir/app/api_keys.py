@@ -23,6 +23,7 @@ from mnemoir.core.api_keys import ApiKey, Env, hash_of, label_text, new_text, pa
 from mnemoir.core.audit import ERASURE, AuditEntry, subject_of
 from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.errors import InvalidRequest, NotFound, StorageUnavailable
+from mnemoir.core.retention import Retention, checked_retention
 from mnemoir.core.scope import (
     DEFAULT_TENANT,
     Principal,
@@ -33,7 +34,6 @@ from mnemoir.core.scope import (
     role_name,
     tenant_name,
 )
-from mnemoir.core.retention import Retention, checked_retention
 from mnemoir.core.usage import Limits, checked_limits
 from mnemoir.settings import Settings
 from mnemoir.storage.sql.api_keys import Note, SqlApiKeys, Tenant

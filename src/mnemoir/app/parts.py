@@ -34,8 +34,8 @@ from mnemoir.app.personal_data import discreet_embedding, make_discreet, make_pe
 from mnemoir.app.pruning import Pruning
 from mnemoir.app.recording import Recorder
 from mnemoir.app.remembering import Turns
-from mnemoir.app.stock import Stock
 from mnemoir.app.retention import RetentionOf
+from mnemoir.app.stock import Stock
 from mnemoir.app.subjects import Subjects
 from mnemoir.app.titles import Titles, choose_namer
 from mnemoir.app.tree import CONVERSATIONS, open_tree, outside

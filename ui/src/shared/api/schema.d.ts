@@ -8020,8 +8020,8 @@ export interface components {
          * TenantBody
          * @description A tenant to add, suspend or let go on. `limits` are its own quotas by name; left out, they stay.
          *
-         *     `retention` is for how many days it keeps things, 0 for ever: `memories_days`, `history_days`, `deleted_days`. What
-         *     is not named in it is as in the settings; left out, it stays.
+         *     `retention` is for how many days it keeps things, 0 for ever: `memories_days`, `history_days`, `deleted_days`.
+         *     What is not named in it is as in the settings; left out, it stays.
          */
         TenantBody: {
             /** Name */
