@@ -370,7 +370,7 @@ async def open_parts(settings: Settings) -> Parts:
                 recall=recall,
                 packs=packs,
                 holds=holds,
-                why_not=_why_nothing_is_given(settings),
+                why_not=_why_nothing_is_given(settings, encryption),
             ),
             pruning=own(Pruning(kinds, conversations.root, settings.memory.auto_prune_days)),
             discussions=discussions,
@@ -402,10 +402,10 @@ def _eraser(database: SqliteEngine) -> Handler:
     return run
 
 
-def _why_nothing_is_given(settings: Settings) -> str | None:
+def _why_nothing_is_given(settings: Settings, encryption: Encryption) -> str | None:
     """Why memories of one user cannot become those of another; None where they can."""
-    if settings.encryption.mode != "off":
-        return "Encrypted memories belong to the key of their user, so they cannot be moved. Export and import them."
+    if encryption.cells is not None:  # also where it was switched off: something may still be encrypted
+        return "What is, or was, encrypted belongs to the key of its user and cannot be moved. Export and import it."
     if settings.storage.backend == "file":
         return "Memories in project files cannot be moved: their files name the user. Export and import them."
     return None

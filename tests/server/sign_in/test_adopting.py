@@ -10,6 +10,7 @@ from mnemoir.storage.sql.holds import Hold
 from tests.remembering_model import learn_every_turn
 from tests.server.server_kit import Server, asks, error_of
 from tests.server.sign_in.page import Page, joined, told
+from tests.storage.sealing_kit import a_key
 
 CELLO = "Plays the cello on Tuesdays"
 
@@ -125,3 +126,24 @@ async def test_only_who_manages_all_users_gives(open_house):
     told(await adopted(server, anna, "anna"))
     [entry] = await server.parts.access.audit.newest(None, limit=1, before=None, action="users.adopt")
     assert entry.result == "200"
+
+
+@pytest.mark.parametrize("kind", ["encrypted", "in project files"])
+async def test_what_names_its_user_or_has_a_key_of_its_own_is_refused(open_house, tmp_path, kind):
+    kek = tmp_path / "kek"
+    kek.write_text(a_key())
+    kek.chmod(0o600)
+    settings = {
+        "encrypted": {
+            "encryption.mode": "fields",
+            "encryption.key_file": str(kek),
+            "encryption.allow_plain": "conversations",
+        },
+        "in project files": {"storage.backend": "file", "storage.workspace_root": str(tmp_path / "workspace")},
+    }
+    server, anna = await open_house(**settings[kind])
+    assert error_of(await adopted(server, anna, "anna"))[1] == "not_supported"
+    assert await texts(anna) == []
+    key = {"x_api_key": server.parts.access.api_keys.create(role="admin", by="test")[1]}
+    left = await server.get("/api/memories?user_id=user", **key)
+    assert CELLO in [one["memory"] for one in left["results"]]

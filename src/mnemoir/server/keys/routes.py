@@ -1,4 +1,4 @@
-"""`/api/keys`, `/api/tenants` and `/api/me`: the keys of callers, and what the key of a request is for.
+"""`/api/keys` and `/api/me`: the keys of callers, and what the key of a request is for.
 
 An admin manages the keys of its own tenant, and may give no more than its own key has; an operator manages all keys
 and the tenants. The first key is made by `mnemoir keys create` on the machine: a server that lets everybody in makes
@@ -39,7 +39,7 @@ router = Routes(prefix="/api", tags=["keys"])
 
 _MOST_LISTED = 1000
 _LONGEST_OVERLAP_H = 30 * 24
-_NOT_KEPT = {"cache-control": "no-store"}
+NOT_KEPT = {"cache-control": "no-store"}
 
 Limit = Annotated[int, BeforeValidator(whole_number(100, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")]
 
@@ -65,19 +65,6 @@ class RotateBody(Body):
     """For how many hours the former key goes on."""
 
     overlap_h: Annotated[float, Field(ge=0, le=_LONGEST_OVERLAP_H, allow_inf_nan=False, strict=False)] = 24
-
-
-class TenantBody(Body):
-    """A tenant to add, suspend or let go on. `limits` are its own quotas by name; left out, they stay.
-
-    `retention` is for how many days it keeps things, 0 for ever: `memories_days`, `history_days`, `deleted_days`.
-    What is not named in it is as in the settings; left out, it stays.
-    """
-
-    name: str
-    suspended: bool = False
-    limits: dict[str, int] | None = None
-    retention: dict[str, int] | None = None
 
 
 class May(JsonObject):
@@ -149,23 +136,6 @@ class KeyPage(JsonObject):
     next: str | None
 
 
-class TenantRecord(JsonObject):
-    """A tenant, the number of its keys, ended ones too, and the quotas and retention that it has of its own."""
-
-    name: str
-    suspended_at: str | None
-    created_at: str
-    keys: int
-    limits: dict[str, int]
-    retention: dict[str, int]
-
-
-class TenantList(JsonObject):
-    """All tenants, by name."""
-
-    results: list[TenantRecord]
-
-
 @router.get("/me", summary="What the key of this request is for, and what it may do")
 async def me(request: Request) -> Answer[Me]:
     caller = principal_of(request.scope)
@@ -187,7 +157,7 @@ async def me(request: Request) -> Answer[Me]:
                 "server": has_right(caller, "server"),
             },
         },
-        headers=_NOT_KEPT,
+        headers=NOT_KEPT,
     )
 
 
@@ -198,20 +168,20 @@ async def list_keys(
     keys, caller = site.parts.access.api_keys, principal_of(request.scope)
     wanted = tenant if caller.may("operator") else caller.tenant
     if tenant not in (None, wanted):
-        return Answer({"results": [], "next": None}, headers=_NOT_KEPT)
+        return Answer({"results": [], "next": None}, headers=NOT_KEPT)
     after = None if cursor is None else await _key(keys, cursor, caller)
     found = await asyncio.to_thread(keys.listed, wanted, limit=limit + 1, after=after)
     page = found[:limit]
     following = page[-1].id if len(found) > limit else None
     shown = [key for key in page if caller.may("operator") or _is_within(caller, key.projects, key.user)]
-    return Answer({"results": await _records(keys, *shown), "next": following}, headers=_NOT_KEPT)
+    return Answer({"results": await _records(keys, *shown), "next": following}, headers=NOT_KEPT)
 
 
 @router.post("/keys", summary="Make a key; its text is in this answer and nowhere else", status_code=201)
 async def create(
     request: Request, site: SiteHere, body: Annotated[KeyBody, Depends(BodyOf(KeyBody))]
 ) -> Answer[NewKey]:
-    caller = _managing(request, site)
+    caller = managing(request, site)
     tenant = caller.tenant if body.tenant is None else body.tenant
     _check_grant(caller, role=body.role, tenant=tenant, projects=body.projects, user=body.user, configs=body.configs)
     if body.limits and not caller.may("operator") and caller.user is not None:
@@ -230,7 +200,7 @@ async def create(
         by=caller.key,
     )
     [record] = await _records(site.parts.access.api_keys, made)
-    return Answer[NewKey]({**record, "key": text}, 201, _NOT_KEPT)
+    return Answer[NewKey]({**record, "key": text}, 201, NOT_KEPT)
 
 
 @router.post("/keys/{key_id}/rotate", summary="Make a key in place of another, which goes on for some hours")
@@ -240,65 +210,23 @@ async def rotate(
     key_id: str,
     body: Annotated[RotateBody, Depends(BodyOf(RotateBody, required=False))],
 ) -> Answer[RotatedKey]:
-    caller = _managing(request, site)
+    caller = managing(request, site)
     old = await _key(site.parts.access.api_keys, key_id, caller)
     _check_grant(caller, role=old.role, tenant=old.tenant, projects=old.projects, user=old.user, configs=old.configs)
     overlap = timedelta(hours=body.overlap_h)
     made, text = await asyncio.to_thread(site.parts.access.api_keys.rotate, key_id, overlap=overlap, by=caller.key)
     [record] = await _records(site.parts.access.api_keys, made)
     warning = await asyncio.to_thread(warning_of_rotation, site.parts.settings, made)
-    return Answer[RotatedKey]({**record, "key": text, "warning": warning}, 201, _NOT_KEPT)
+    return Answer[RotatedKey]({**record, "key": text, "warning": warning}, 201, NOT_KEPT)
 
 
 @router.delete("/keys/{key_id}", summary="End a key at once")
 async def revoke(request: Request, site: SiteHere, key_id: str) -> Answer[KeyRecord]:
-    caller = _managing(request, site)
+    caller = managing(request, site)
     await _key(site.parts.access.api_keys, key_id, caller)
     revoked = await asyncio.to_thread(site.parts.access.api_keys.revoke, key_id)
     [record] = await _records(site.parts.access.api_keys, revoked)
-    return Answer(record, headers=_NOT_KEPT)
-
-
-@router.get("/tenants", summary="All tenants, for an operator")
-async def tenants(request: Request, site: SiteHere) -> Answer[TenantList]:
-    caller = principal_of(request.scope)
-    found = await asyncio.to_thread(site.parts.access.api_keys.tenants)
-    shown = [one for one in found if caller.may("operator") or one.name == caller.tenant]
-    keys = site.parts.access.api_keys
-    own = await asyncio.to_thread(lambda: [(keys.limits_of(one.name), keys.retention_of(one.name)) for one in shown])
-    return Answer(
-        {
-            "results": [
-                {
-                    "name": one.name,
-                    "suspended_at": one.suspended_at,
-                    "created_at": one.created_at,
-                    "keys": one.keys,
-                    "limits": {str(what): limit for what, limit in limits.items()},
-                    "retention": {str(what): days for what, days in retention.items()},
-                }
-                for one, (limits, retention) in zip(shown, own, strict=True)
-            ]
-        },
-        headers=_NOT_KEPT,
-    )
-
-
-@router.put("/tenants", summary="Add a tenant, suspend one or let it go on; for an operator")
-async def put_tenant(
-    request: Request, site: SiteHere, body: Annotated[TenantBody, Depends(BodyOf(TenantBody))]
-) -> Answer[TenantList]:
-    caller = _managing(request, site)
-    if not caller.may("operator"):
-        raise Forbidden("Tenants are managed by an operator, such as the admin key (ADMIN_API_KEY).")
-    await asyncio.to_thread(
-        site.parts.access.api_keys.put_tenant,
-        body.name,
-        suspended=body.suspended,
-        limits=body.limits,
-        retention=body.retention,
-    )
-    return await tenants(request, site)
+    return Answer(record, headers=NOT_KEPT)
 
 
 async def _records(keys: ApiKeys, *shown: ApiKey) -> list[KeyRecord]:
@@ -327,7 +255,7 @@ def key_json(key: ApiKey, limits: Limits) -> KeyRecord:
     }
 
 
-def _managing(request: Request, site: Site) -> Principal:
+def managing(request: Request, site: Site) -> Principal:
     """The caller of a change. Raises Forbidden on a server that lets everybody in."""
     caller = principal_of(request.scope)
     if not caller.key and not site.options.is_in_process:

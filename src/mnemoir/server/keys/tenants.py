@@ -1,0 +1,85 @@
+"""`/api/tenants`: who shares nothing with the others, with quotas and retention of their own."""
+
+import asyncio
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from mnemoir.core.errors import Forbidden
+from mnemoir.server.access import principal_of
+from mnemoir.server.keys.routes import NOT_KEPT, managing
+from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere
+
+router = Routes(prefix="/api/tenants", tags=["keys"])
+
+
+class TenantBody(Body):
+    """A tenant to add, suspend or let go on. `limits` are its own quotas by name; left out, they stay.
+
+    `retention` is for how many days it keeps things, 0 for ever: `memories_days`, `history_days`, `deleted_days`.
+    What is not named in it is as in the settings; left out, it stays.
+    """
+
+    name: str
+    suspended: bool = False
+    limits: dict[str, int] | None = None
+    retention: dict[str, int] | None = None
+
+
+class TenantRecord(JsonObject):
+    """A tenant, the number of its keys, ended ones too, and the quotas and retention that it has of its own."""
+
+    name: str
+    suspended_at: str | None
+    created_at: str
+    keys: int
+    limits: dict[str, int]
+    retention: dict[str, int]
+
+
+class TenantList(JsonObject):
+    """All tenants, by name."""
+
+    results: list[TenantRecord]
+
+
+@router.get("", summary="All tenants, for an operator")
+async def tenants(request: Request, site: SiteHere) -> Answer[TenantList]:
+    caller = principal_of(request.scope)
+    found = await asyncio.to_thread(site.parts.access.api_keys.tenants)
+    shown = [one for one in found if caller.may("operator") or one.name == caller.tenant]
+    keys = site.parts.access.api_keys
+    own = await asyncio.to_thread(lambda: [(keys.limits_of(one.name), keys.retention_of(one.name)) for one in shown])
+    return Answer(
+        {
+            "results": [
+                {
+                    "name": one.name,
+                    "suspended_at": one.suspended_at,
+                    "created_at": one.created_at,
+                    "keys": one.keys,
+                    "limits": {str(what): limit for what, limit in limits.items()},
+                    "retention": {str(what): days for what, days in retention.items()},
+                }
+                for one, (limits, retention) in zip(shown, own, strict=True)
+            ]
+        },
+        headers=NOT_KEPT,
+    )
+
+
+@router.put("", summary="Add a tenant, suspend one or let it go on; for an operator")
+async def put_tenant(
+    request: Request, site: SiteHere, body: Annotated[TenantBody, Depends(BodyOf(TenantBody))]
+) -> Answer[TenantList]:
+    caller = managing(request, site)
+    if not caller.may("operator"):
+        raise Forbidden("Tenants are managed by an operator, such as the admin key (ADMIN_API_KEY).")
+    await asyncio.to_thread(
+        site.parts.access.api_keys.put_tenant,
+        body.name,
+        suspended=body.suspended,
+        limits=body.limits,
+        retention=body.retention,
+    )
+    return await tenants(request, site)
