@@ -30,7 +30,9 @@ def spent(chats: Chats, user: str = "user") -> int:
 async def until(holds: Callable[[], Awaitable[bool]]) -> None:
     """What is done behind an answer tells nobody."""
     async with asyncio.timeout(60):
-        while not await holds():
+        while True:
+            if await holds():
+                return
             await asyncio.sleep(0.01)
 
 
