@@ -1,17 +1,18 @@
 """The cost of keys, limits, quotas and the audit log for a chat: a server with all of it against one without.
 
 Batches of both alternate, so that both see the same load of the machine; the figure is the median of the ratios of
-CPU, batch by batch. And what it takes to recognise a key that is known.
+CPU, batch by batch. Then what it takes to recognise a key (`bench/keys.py`), and whether the time of a refusal tells
+what is elsewhere from what is nowhere (`bench/elsewhere.py`).
 """
 
 import asyncio
 import tempfile
-import time
 from contextlib import closing
 from pathlib import Path
 
 import aiohttp
 
+from bench import elsewhere, keys
 from bench.chat import ratio
 from bench.report import median, ms, table
 from bench.traffic import cpu, load, new_session, process, until_listening
@@ -21,7 +22,6 @@ from tests.serving import ServerProcess, free_port
 
 BATCHES = 7
 CHATS = 1000
-LOOK_UPS = 20_000
 _FAR = "1000000000"
 GUARDED = {
     "MNEMOIR_LIMITS__ENABLED": "true",
@@ -51,20 +51,6 @@ async def costs(bare: ServerProcess, guarded: ServerProcess, key: str) -> tuple[
     return taken
 
 
-def look_up_time(folder: Path) -> float:
-    """CPU seconds of one look-up of a key that is known."""
-    with closing(ApiKeys(load_settings(None, {"storage.data_dir": str(folder)}, environ={}))) as keys:
-        text = keys.create(role="write", by="bench")[1]
-        keys.principal(text)
-        times = []
-        for _ in range(BATCHES):
-            before = time.process_time()
-            for _ in range(LOOK_UPS):
-                keys.principal(text)
-            times.append((time.process_time() - before) / LOOK_UPS)
-        return min(times)
-
-
 def run() -> None:
     """Run the whole benchmark."""
     upstream = free_port()
@@ -83,13 +69,13 @@ def run() -> None:
             ServerProcess(folder / "guarded", environment=settings | GUARDED) as guarded,
         ):
             off, on = asyncio.run(costs(bare, guarded, key))
-        looked_up = look_up_time(folder / "keys")
     rows = [
         ("off", ms(median(off) / CHATS), ""),
         ("keys, limits, quotas, audit log", ms(median(on) / CHATS), f"{ratio(on, off):.3f}"),
     ]
     table(f"CPU per chat, median of {BATCHES} batches of {CHATS}", ("", "CPU", "ratio"), rows)
-    table("keys", ("", "CPU"), [("look-up of a known key", f"{looked_up * 1e6:.1f} µs")])
+    keys.run()
+    elsewhere.run()
 
 
 if __name__ == "__main__":

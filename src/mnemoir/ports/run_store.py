@@ -97,8 +97,8 @@ class RunWatcher(Protocol):
 class RunStore(RunWatcher, Protocol):
     """The last runs, limited in number and age."""
 
-    async def get(self, run_id: str) -> RunTrace | None:
-        """The trace of a run, also of a running one; None for an unknown or removed id."""
+    async def get(self, run_id: str, reaches: Callable[[Scope], bool] = every_scope) -> RunTrace | None:
+        """The trace of a run, also of a running one; None for an unknown or removed id, and outside `reaches`."""
 
     async def latest(
         self, *, limit: int, before: str | None = None, only: RunFilter = ALL_RUNS

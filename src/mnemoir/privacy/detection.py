@@ -40,7 +40,13 @@ _ADDRESS_HINT = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _SMALL = 32  # four numbers below this may be a version as well
-_PHONE_LIKE = re.compile(r"[+＋]?\(?\d[\d\s().\-/–‑]{5,}\d")
+# what may stand within a number, as `phonenumbers` has it; no line break: no number goes on behind one
+_SEPARATORS = " \t\u00a0\u00ad\u200b\u2060\u3000()（）.[]［］-‐‑‒–—―−ー－/／~⁓∼～．"
+_RUN = re.compile(rf"[+＋(（\[［]{{0,3}}\d[\d{re.escape(_SEPARATORS)}]*")
+_LEAST_DIGITS = 6
+_LONGEST_RUN = 40  # characters; what is longer is a table or data
+_LONGEST_EXTENSION = 24  # characters
+_EXTENSION = re.compile(r"[ \t.,;:]{0,4}(?:[x#~;,]|e?xt|anexo|int|доб)", re.IGNORECASE)
 _DATE_LIKE = re.compile(
     r"\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](?:19|20)\d\d|(?:19|20)\d\d[-/]\d{3,6}\Z"
 )
@@ -174,16 +180,37 @@ def _is_version(text: str, match: re.Match[str]) -> bool:
 
 def _phones(text: str, regions: Sequence[str]) -> Iterator[Span]:
     """Numbers that are valid in the numbering plan of a region, or of the country behind a +."""
-    if not _PHONE_LIKE.search(text):
-        return
+    runs = [run for run in _RUN.finditer(text) if _may_be_phone(text, run)]
+    for place, run in enumerate(runs):
+        upto = min(run.end() + _LONGEST_EXTENSION, len(text))
+        if place + 1 < len(runs):
+            upto = min(upto, runs[place + 1].start())
+        yield from _phones_in(text, run.start(), run.end(), upto, regions)
+
+
+def _may_be_phone(text: str, run: re.Match[str]) -> bool:
+    """False for digits and separators that are no phone number in any plan, which bounds what matching costs."""
+    raw = run[0].rstrip(_SEPARATORS)
+    if len(raw) > _LONGEST_RUN or sum(map(str.isdigit, raw)) < _LEAST_DIGITS or _DATE_LIKE.fullmatch(raw):
+        return False
+    end = run.start() + len(raw)
+    return not _is_bare(raw) or _has_hint(text, run.start(), end) or bool(_EXTENSION.match(text, end))
+
+
+def _phones_in(text: str, start: int, end: int, upto: int, regions: Sequence[str]) -> Iterator[Span]:
+    """The phone numbers in one run of digits and separators; `upto` is the end of an extension behind it."""
     from phonenumbers import Leniency, PhoneNumberMatcher
 
+    begin = max(0, start - 1)  # the character before it tells whether it is part of a longer word
     for region in regions or (None,):
-        for match in PhoneNumberMatcher(text, region, leniency=Leniency.VALID, max_tries=len(text)):
+        for match in PhoneNumberMatcher(text[begin:upto], region, leniency=Leniency.VALID, max_tries=upto - begin):
             is_open = match.raw_string.startswith("(") and ")" not in match.raw_string
-            start = match.start + is_open
-            if _is_phone(text, start, match.end):
-                yield start, match.end
+            found = begin + match.start + is_open, begin + match.end
+            if not _is_phone(text, *found):
+                continue
+            yield found
+            if found[0] <= start + 1 and found[1] >= start + len(text[start:end].rstrip(_SEPARATORS)):
+                return  # all of it: other regions would say the same of less
 
 
 def _is_phone(text: str, start: int, end: int) -> bool:
@@ -191,7 +218,17 @@ def _is_phone(text: str, start: int, end: int) -> bool:
     raw = text[start:end]
     if _DATE_LIKE.search(raw) or re.search(r"\d[.,]\Z", text[max(0, start - 2) : start]):
         return False
-    return not (raw.isdigit() and raw[0] != "0") or bool(_PHONE_HINT.search(text[max(0, start - 40) : end + 20]))
+    return not _is_bare(raw) or _has_hint(text, start, end)
+
+
+def _is_bare(raw: str) -> bool:
+    """True for digits in one piece that do not begin as a number to be dialled."""
+    return raw.isdigit() and raw[0] != "0"
+
+
+def _has_hint(text: str, start: int, end: int) -> bool:
+    """Whether a word near a place says that it is a phone's."""
+    return bool(_PHONE_HINT.search(text[max(0, start - 40) : end + 20]))
 
 
 def _detected(detector: Detector, text: str) -> Iterator[Finding]:

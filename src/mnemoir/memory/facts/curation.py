@@ -165,10 +165,10 @@ class Curation:
             raise _changed(memory_id) from None
 
     async def _owner(self, project: Project, memory_id: MemoryId, user: str | None) -> Scope:
-        scope = await self._store.locate(project, memory_id)
-        if scope is None and user is not None:
+        if user is not None:
             return Scope(tenant=project.tenant, project=project.project, user=user)
-        if scope is None or user not in (None, scope.user):
+        scope = await self._store.locate(project, memory_id)
+        if scope is None:
             raise _gone(memory_id, was_there=False)
         return scope
 

@@ -189,12 +189,11 @@ class Facts:
 
     async def history(self, project: Project, memory_id: MemoryId, user: str | None = None) -> list[HistoryEntry]:
         """The history, oldest first; of a deleted memory only with its `user`; [] when the caller has none such."""
-        scope = await self._store.locate(project, memory_id)
-        if scope is None and user is not None:
+        if user is None:
+            scope = await self._store.locate(project, memory_id)
+        else:  # not looked for elsewhere: what is there would take another time to answer than what is nowhere
             scope = Scope(tenant=project.tenant, project=project.project, user=user)
-        if scope is None or user not in (None, scope.user):
-            return []
-        return await self._store.history(scope, memory_id)
+        return [] if scope is None else await self._store.history(scope, memory_id)
 
     async def _add(self, scope: Scope, request: AddRequest, rehearsal: Committer | None = None) -> AddResult:
         request = await self.personal.request(scope, request)

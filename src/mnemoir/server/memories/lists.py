@@ -222,10 +222,10 @@ def _place(cursor: str, order: Order) -> ListCursor:
 
 
 async def _owner_of(site: Site, project: Project, memory_id: MemoryId, user: str | None) -> Owner:
-    scope = await site.parts.store.locate(project, memory_id)
-    if scope is None and user is not None:
+    if user is not None:
         return owner(project, user)
-    if scope is None or (user is not None and user.strip() != scope.user):
+    scope = await site.parts.store.locate(project, memory_id)
+    if scope is None:
         raise unknown_memory(MemoryId(memory_id))
     return scope
 

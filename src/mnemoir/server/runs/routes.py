@@ -145,8 +145,7 @@ async def _run(request: Request, site: Site, run_id: str) -> RunTrace:
 
 async def _reached(request: Request, site: Site, run_id: str) -> RunTrace | None:
     """The run of that id, if the caller's key is for it."""
-    run = await site.parts.runs.get(run_id)
-    return run if run is not None and _reaches(principal_of(request.scope), run.scope) else None
+    return await site.parts.runs.get(run_id, partial(_reaches, principal_of(request.scope)))
 
 
 def _reaches(principal: Principal, scope: Owner) -> bool:

@@ -85,13 +85,18 @@ class SqlRunStore:
         if number is not None:
             self._put(number, run)
 
-    async def get(self, run_id: str) -> RunTrace | None:
-        """The run of that id; a running one in its present state."""
+    async def get(self, run_id: str, reaches: Callable[[Scope], bool] = every_scope) -> RunTrace | None:
+        """See the port. What is not reached is not read, so its size shows in no time."""
         if run_id in self._under_way:
+            if not reaches(self._under_way[run_id][1].scope):
+                return None
             run = without_texts(self._under_way[run_id][1])
             return run_of(trace_text(run), status=run.status, error=run.error)
 
         def look(sql: Sql) -> RunTrace | None:
+            owner = sql.row(_QUERIES["scope_of_run"], id=_bindable(run_id))
+            if owner is None or not reaches(Scope(tenant=owner[0], project=owner[1], user=owner[2])):
+                return None
             row = sql.row(_QUERIES["run"], id=_bindable(run_id))
             return None if row is None else run_of(row[0], status=row[1], error=row[2])
 
@@ -271,7 +276,7 @@ class NoRuns:
     def ended(self, run: RunTrace) -> None:
         """Nothing."""
 
-    async def get(self, run_id: str) -> RunTrace | None:
+    async def get(self, run_id: str, reaches: Callable[[Scope], bool] = every_scope) -> RunTrace | None:
         """Raises NotFound."""
         raise NotFound(_OFF, code="runs_off")
 

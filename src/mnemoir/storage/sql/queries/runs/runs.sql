@@ -36,6 +36,10 @@ SELECT coalesce(max(number), 0) FROM runs;
 -- How many runs are kept; one row.
 SELECT count(*) FROM runs;
 
+-- name: scope_of_run
+-- Whose a run is; at most one row, by the unique key.
+SELECT tenant, project, user_id FROM runs WHERE id = :id;
+
 -- name: run
 -- One run with its trace; at most one row, by the unique key.
 SELECT trace, status, error FROM runs WHERE id = :id;
