@@ -18,6 +18,7 @@ from mnemoir.core.conversations import Summary
 from mnemoir.core.errors import KeyUnavailable, StorageUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.settings import load_settings
+from mnemoir.storage.conversations.inspection import inspect_conversations
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.sql import SqlPersonalValues
 from mnemoir.storage.tombstones import read_tombstones
@@ -34,6 +35,8 @@ PICTURE = png(filler=FILED.encode())
 MAIL = "zanzibar.quince@example.org"
 CHAT = "/v1/chat/completions"
 NODE_KEY = node_key("app", "c1", "tea/Answer")
+RECORD = {"message_id": "r", "parent_message_id": None, "role": "user", "created_at": "2026-11-22T10:00:00Z"}
+REMEMBERED = orjson.dumps({"version": 1, "messages": [RECORD | {"content": NODE}]})
 
 
 async def talk(server: Server, text: str, id: str = "c1", user: str = "mira", **more: Any) -> Any:
@@ -48,7 +51,7 @@ async def fill(server: Server) -> None:
     await talk(server, f"I met {SAID}")
     await server.ask("PATCH", "/api/conversations/c1?user_id=mira", {"title": f"On {TITLE}", "system_prompt": PROMPT})
     async with server.parts.conversations.of(SCOPE) as own:
-        own.node_parts.objects.save(NODE_KEY, NODE.encode())
+        own.node_parts.objects.save(NODE_KEY, REMEMBERED)
         log = own.log
         log.update_session("c1", system_prompt=PROMPT)
         claim = log.claim_summary("c1", 60) or ""
@@ -98,6 +101,7 @@ async def test_no_word_of_a_chat_is_in_any_byte_and_all_is_read_as_without_encry
         async with ScriptedLLM() as llm, serving(folder, settings | asks(llm)) as server:
             assert await told(server) == seen[-1]  # of the packs of the index
         assert during | holds(folder, *WORDS) == (set() if settings else set(WORDS))
+        assert inspect_conversations(folder / "data" / "conversations" / "default" / "mira") == []
     assert seen[0] == seen[1]
 
 
