@@ -1,4 +1,4 @@
-"""CPU time of looking for personal data, for 1,000 characters: prose, the labelled texts, and texts made to be slow."""
+"""CPU time of looking for personal data, for 1,000 characters: prose, labelled texts, and texts made to be slow."""
 
 import re
 import time
