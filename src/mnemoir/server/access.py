@@ -184,9 +184,8 @@ class Guard:
         if isinstance(why, StorageUnavailable):
             return _no_keys_now(scope, why)
         if quoted := id_in(scope["query_string"].decode("ascii", "replace")):
-            _log.warning(
-                "key in a query string", id=quoted
-            )  # where proxies and browsers keep it: it is to be revoked
+            # proxies and browsers keep addresses: it is to be revoked
+            _log.warning("key in a query string", id=quoted)
         self.rate_limits.note_unauthenticated(scope)
         return failure(scope, why or Unauthorized(_NEEDS_KEY))
 
