@@ -12,6 +12,7 @@ NAMES = (
     "discussions",
     "chat",
     "access",
+    "personal_data",
     "workflows",
     "encryption",
     "start",

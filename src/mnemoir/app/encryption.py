@@ -35,6 +35,7 @@ from mnemoir.storage.sealing.key_ring import KeyRing
 from mnemoir.storage.sealing.providers import command_keys, file_keys, installed_keys, variable_keys
 from mnemoir.storage.sealing.resealing import (
     ScopeKeys,
+    begin_scope,
     before_first,
     finish_scope,
     is_anything_keyed,
@@ -206,6 +207,7 @@ class Encryption:
         key = await asyncio.to_thread(self.ring.current, scope.owner) if self.is_on else None
         if scope.fits(key):
             return False
+        await database.write(None, lambda sql: begin_scope(sql.within(scope.id)))
         for table in scoped_tables():
             await self._table_done(database, table, scope=scope.id, key=key)
         await database.write(None, lambda sql: finish_scope(sql.within(scope.id), key))

@@ -20,6 +20,7 @@ Env = Literal["live", "test"]
 LONGEST_KEY = 512  # bytes; a longer text is no key
 LONGEST_LABEL = 200
 _KEY = re.compile(r"mn_(?:live|test)_([a-z0-9]{8})_([A-Za-z0-9_-]{43})", re.ASCII)
+_QUOTED = re.compile(r"mn_(?:live|test)_([a-z0-9]{8})_", re.ASCII)
 _ID_CHARACTERS = "abcdefghijkmnpqrstuvwxyz23456789"  # none that is easily taken for another
 _PEPPER_BYTES = 32
 
@@ -92,6 +93,12 @@ def parts_of(text: str) -> KeyText | None:
     """The parts of a key's text; None for any other text."""
     found = _KEY.fullmatch(text) if len(text) <= LONGEST_KEY else None
     return None if found is None else KeyText(found[1], found[2])
+
+
+def id_in(text: str) -> str | None:
+    """The id of the first key that a text quotes; None where it quotes none."""
+    found = _QUOTED.search(text)
+    return None if found is None else found[1]
 
 
 def hash_of(secret: str, pepper: bytes) -> bytes:

@@ -20,6 +20,7 @@ Span = tuple[int, int]  # the first character, and the one behind the last
 _CARD = re.compile(r"(?<![\w.,+])\d{3,19}(?:[ -]\d{3,19}){0,8}(?:[ -]\d{1,2})?(?![.,]?\d|\w)")
 _IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,40}", re.IGNORECASE)
 _ID = re.compile(r"(?<![\w@])(?:[A-Z]{1,6}[ .-]?)?[A-Z]{0,6}\d\w*(?:[ ./-]{1,2}\w*\d\w*)*(?:[ .-]?[A-Z]\b)?")
+_DATE = re.compile(r"(?:19|20)\d\d([-./])\d\d?\1\d\d?|\d\d?([-./])\d\d?\2(?:19|20)\d\d")
 _GROUP = re.compile(r"\w+")
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*", re.UNICODE)
 _SHORTEST_ID, _LONGEST_ID = 7, 20  # characters without separators
@@ -77,7 +78,7 @@ def id_spans(text: str, countries: Sequence[str]) -> Iterator[Span]:
         return _is_id(text, found, span, rules)
 
     for run in _ID.finditer(text):
-        if sum(map(str.isdigit, run[0])) >= _SHORTEST_ID - 1:
+        if sum(map(str.isdigit, run[0])) >= _SHORTEST_ID - 1 and not _DATE.fullmatch(run[0]):
             yield from _windows(text, run.span(), is_id)
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
+import structlog
 from starlette.responses import Response
 from starlette.types import Scope, Send
 
@@ -22,7 +23,7 @@ from mnemoir.app.api_keys import ApiKeys
 from mnemoir.app.issuers.tokens import Tokens
 from mnemoir.app.keyless_clients import KeylessClients
 from mnemoir.app.sign_in.sessions import Sessions, SignedIn
-from mnemoir.core.api_keys import LONGEST_KEY
+from mnemoir.core.api_keys import LONGEST_KEY, id_in
 from mnemoir.core.discussions import ClientKeys
 from mnemoir.core.errors import (
     Forbidden,
@@ -53,6 +54,7 @@ OPEN_PATHS = frozenset(
     {"/health", "/api/health", "/docs", "/docs/try.js", "/openapi.json", "/", "/api/version"}
     | {"/auth/callback", "/auth/callback.js"}
 )
+_log = structlog.get_logger(__name__)
 _SIGNING_IN = re.compile(r"/api/auth(?:/(?!clients$).+)?")
 PROJECT_HEADERS = (b"x-mnemoir-project", b"x-etienne-project")  # the second is that of Etienne's page
 _PREVIOUS_KEY = PREVIOUS_KEY.lower().encode()
@@ -186,6 +188,9 @@ class Guard:
             self.rate_limits.note_wrong_key(scope)
         if isinstance(why, StorageUnavailable):
             return _no_keys_now(scope, why)
+        if quoted := id_in(scope["query_string"].decode("ascii", "replace")):
+            # proxies and browsers keep addresses: it is to be revoked
+            _log.warning("key in a query string", id=quoted)
         self.rate_limits.note_unauthenticated(scope)
         return failure(scope, why or Unauthorized(_NEEDS_KEY))
 

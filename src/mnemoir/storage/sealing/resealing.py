@@ -78,6 +78,11 @@ def reseal_rows(
     return rows[-1][0] if rows else None
 
 
+def begin_scope(sql: Sql) -> None:
+    """Note that nobody knows any more which key all cells of a scope have. `sql` is within the scope."""
+    sql.run(_QUERIES["set_seal_key"], key=None)
+
+
 def finish_scope(sql: Sql, key: int | None) -> None:
     """Make the digests of a scope anew with a key, None for bare ones, and note it. `sql` is within the scope."""
     sql.run(_QUERIES["set_hash_key"], key=key)

@@ -8,7 +8,7 @@ SELECT id, tenant, project, user, hashed_by, sealed_by FROM scopes
 UPDATE scopes SET hashed_by = :key WHERE id = :scope_id;
 
 -- name: set_seal_key
--- Note the key that all cells of a scope are encrypted with; 0 when all are plain.
+-- Note the key that all cells of a scope are encrypted with; 0 when all are plain, none when unknown.
 UPDATE scopes SET sealed_by = :key WHERE id = :scope_id;
 
 -- name: texts_of_memories
