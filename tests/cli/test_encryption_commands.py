@@ -126,6 +126,27 @@ def test_a_rotation_that_is_killed_anywhere_goes_on_and_loses_nothing(mnemoir, t
     assert asyncio.run(all_of(path, cells_of(tmp_path))) == before
 
 
+@pytest.mark.slow
+def test_what_was_decrypted_by_half_is_encrypted_again(mnemoir, tmp_path) -> None:
+    path, count = tmp_path / "data" / "mnemoir.db", 2000
+    mnemoir("memories", "add", "I like tea", "--user", "mira")
+    asyncio.run(fill(path, cells_of(tmp_path), count))
+    mnemoir("encryption", "apply")
+    before, key = asyncio.run(all_of(path, cells_of(tmp_path))), f"{newest_key(tmp_path):08x}"
+    plain = ["--data-dir", str(path.parent), "--config", str(tmp_path / "plain.yaml")]
+    program = subprocess.Popen(
+        [sys.executable, "-m", "mnemoir", "encryption", "apply", *plain], cwd=tmp_path, stderr=subprocess.DEVNULL
+    )
+    while program.poll() is None and sealed_by(path, key) == len(before):
+        time.sleep(0.001)
+    program.kill()
+    program.wait()
+    assert sealed_by(path, key) < len(before)
+    mnemoir("encryption", "apply")
+    assert sealed_by(path, key) == len(before)
+    assert asyncio.run(all_of(path, cells_of(tmp_path))) == before
+
+
 def cells_of(folder: Path) -> Cells:
     return Cells(KeyRing(folder / "data" / STORE_FILE, file_keys(folder / "kek"), open_key_store), seals=True)
 

@@ -35,8 +35,8 @@ from mnemoir.storage.sealing.key_ring import KeyRing
 from mnemoir.storage.sealing.providers import command_keys, file_keys, installed_keys, variable_keys
 from mnemoir.storage.sealing.resealing import (
     ScopeKeys,
-    begin_scope,
     before_first,
+    begin_scope,
     finish_scope,
     is_anything_keyed,
     reseal_rows,
