@@ -33,7 +33,7 @@ export default defineConfig({
     setupFiles: ['src/shared/testing/setup.ts'],
     css: false,
     restoreMocks: true,
-    testTimeout: 30_000, // many may run at once on a small machine
+    testTimeout: 180_000, // many may run at once on a small machine
     pool: 'threads',
     isolate: false, // modules are loaded once for all files of a process; setup.ts clears what tests change in them
   },

@@ -4,7 +4,7 @@ import { act, cleanup, configure } from '@testing-library/react';
 import { keepSession } from '../api/session';
 import { server } from './server';
 
-configure({ asyncUtilTimeout: 20_000 }); // how long `find…` waits: many may run at once on a small machine
+configure({ asyncUtilTimeout: 60_000 }); // how long `find…` waits: many may run at once on a small machine
 
 // what pages ask a browser for and jsdom does not have
 window.matchMedia = query =>

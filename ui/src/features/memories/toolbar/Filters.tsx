@@ -97,13 +97,19 @@ export function Filters({ place, isSearch, go }: FiltersProps) {
           onChange={event => go({ order: event.currentTarget.value as Place['order'] })}
         />
       )}
-      <SourceFilter key={place.source} source={place.source} onChange={source => go({ source })} />
+      <SourceFilter source={place.source} onChange={source => go({ source })} />
     </>
   );
 }
 
 function SourceFilter({ source, onChange }: { source: string; onChange: (source: string) => void }) {
   const [typed, setTyped] = useState(source);
+  const [shown, setShown] = useState(source);
+  if (shown !== source) {
+    // of elsewhere: a field that was made anew would lose the focus
+    setShown(source);
+    setTyped(source);
+  }
   const submit = () => typed.trim() !== source && onChange(typed.trim());
   return (
     <TextInput

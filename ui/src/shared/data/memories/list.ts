@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { client, unwrap } from '@/shared/api/client';
-import type { components } from '@/shared/api/schema';
+import type { components, paths } from '@/shared/api/schema';
 import { useResults } from '../pages';
 import { inScope, type Scope } from '../scope';
 import { memoryKeys as keys } from './keys';
@@ -42,6 +42,12 @@ export function useMemories(scope: Scope) {
   });
 }
 
+type Query = paths['/api/memories']['get']['parameters']['query'];
+
+/** A page of memories. */
+const pageOf = (query: Query, signal: AbortSignal) =>
+  unwrap(client.GET('/api/memories', { params: { query }, signal }));
+
 /** The memories that meet the conditions, page by page. */
 export function useMemoryList(scope: Scope, conditions: Conditions, enabled: boolean) {
   const { kind, origin, since, source, words, hidden, order } = conditions;
@@ -60,7 +66,7 @@ export function useMemoryList(scope: Scope, conditions: Conditions, enabled: boo
         ...(words && { q: words }),
         ...(pageParam && { cursor: pageParam }),
       };
-      return unwrap(client.GET('/api/memories', { params: { query }, signal }));
+      return pageOf(query, signal);
     },
     initialPageParam: '',
     getNextPageParam: page => page.next,
@@ -82,9 +88,7 @@ export function useIdsOfSource(scope: Scope, { origin, source }: MemorySource) {
       const ids: string[] = [];
       for (let cursor: string | null = ''; cursor !== null;) {
         const query = { ...inScope(scope), ...narrowed, ...(cursor && { cursor }) };
-        const page: components['schemas']['ListedMemories'] = await unwrap(
-          client.GET('/api/memories', { params: { query }, signal }),
-        );
+        const page: components['schemas']['ListedMemories'] = await pageOf(query, signal);
         ids.push(...page.results.map(({ id }) => id));
         cursor = page.next;
       }
