@@ -35,7 +35,7 @@ class Part:
 PARTS = {
     "serving": Part(
         what="Mnemoir and what it needs to serve",
-        size="about 100 MB to fetch, 350 MB on the disk, a minute or two",
+        size="about 110 MB to fetch, 390 MB on the disk, a minute or two",
         sign="mnemoir",
         unlocked=("-r", "requirements/build.in", "-e", "."),
     ),
