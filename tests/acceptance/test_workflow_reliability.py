@@ -100,7 +100,7 @@ async def test_of_a_thousand_chats_at_once_those_with_a_place_are_answered_and_t
             if told[503, "1"] == 1000 - PLACES:
                 all_refused.set()
 
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session, asyncio.timeout(60):
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session, asyncio.timeout(400):
         clients = [asyncio.create_task(one(session, number)) for number in range(1000)]
         await all_refused.wait()  # while the model has not said a word: nobody waited for a place
         assert told == {(503, "1"): 1000 - PLACES}
