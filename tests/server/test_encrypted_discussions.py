@@ -13,6 +13,7 @@ from cryptography.fernet import Fernet
 
 from mnemoir.app.encryption import plain_places
 from mnemoir.cli.file_checks import check_discussions
+from mnemoir.core.users import Grant
 from mnemoir.settings import load_settings
 from mnemoir.storage.discussions import client_keys
 from tests.server.served_tree import answering, served
@@ -212,6 +213,16 @@ async def test_a_key_is_derived_once_for_a_user(server, monkeypatch):
     for id in ("cups", "plates", "cups"):
         assert (await say(server, *SAID, key=KEY, id=id)).status == 200
     assert done == [(KEY, "Ann")]
+
+
+async def test_a_login_of_the_command_line_is_no_key_of_discussions(server, root):
+    access = server.parts.access
+    _, token = access.users.invite(Grant(role="admin"), by="test")
+    user, _ = access.users.join(token, "anna", password_hash=await access.passwords.hash("a long enough one"))
+    login = access.sessions.begin(user, how="terminal", agent="", address="", is_terminal=True)
+    succeeded(await say(server, *SAID, key=login))
+    assert words_in(root, MADE) == {MADE}
+    assert not list(root.rglob(folder(root, login).parent.name))
 
 
 async def test_lists_and_routes_show_what_the_key_of_the_request_opens(server, root):

@@ -254,7 +254,9 @@ def client_keys(scope: Scope) -> ClientKeys | None:
     A token and a session end too soon to encrypt anything by them.
     """
     key = None if isinstance(scope.get(_BEARER), Principal) else presented_key(scope)
-    return None if key is None else ClientKeys(current=key, previous=header(scope, _PREVIOUS_KEY) or None)
+    if key is None or (key.startswith(TERMINAL_TOKEN) and principal_of(scope).person):
+        return None
+    return ClientKeys(current=key, previous=header(scope, _PREVIOUS_KEY) or None)
 
 
 def _presented_keys(scope: Scope) -> Iterator[str]:
