@@ -23,12 +23,13 @@ from mnemoir.core.errors import Cancelled, MnemoirError
 from mnemoir.core.events import Event, Gathering, MembersDropped, MemoriesRecalled, MemorySkipped, Reply, Usage
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.scope import acting
-from mnemoir.server.access import chat_owner, client_keys, is_temporary, presented_key, principal_of
+from mnemoir.server.access import client_keys, presented_key, principal_of
 from mnemoir.server.budgets import degraded_by, note_stored, within_quotas
 from mnemoir.server.errors import broken, failure, outward, stopping
 from mnemoir.server.live_answers import LiveAnswer
 from mnemoir.server.request import header, query, read_json, visit_of
 from mnemoir.server.rest import Site
+from mnemoir.server.scopes import chat_owner, is_temporary
 from mnemoir.server.under_way import Departure, Headers, Outflow, Writer
 from mnemoir.wire.app_prompts import TASK_HEADER, named_task, recognised_task
 from mnemoir.wire.forwarding import bounded_names

@@ -24,13 +24,14 @@ from mnemoir.core.events import Usage
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.core.scope import entity_name
 from mnemoir.ports.memory_store import Project
-from mnemoir.server.access import Guard, bound_user, project_of
+from mnemoir.server.access import Guard
 from mnemoir.server.clients import Clients
 from mnemoir.server.entry import Metrics
 from mnemoir.server.errors import Invalid, Misfit
 from mnemoir.server.live_answers import LiveAnswers
 from mnemoir.server.options import ServerOptions
 from mnemoir.server.request import parse_json, read_body
+from mnemoir.server.scopes import bound_user, project_of
 from mnemoir.server.shares import Shares
 from mnemoir.server.turns import Turns
 from mnemoir.server.under_way import Places, UnderWay

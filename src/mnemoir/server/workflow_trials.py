@@ -12,7 +12,7 @@ from mnemoir.core.errors import MnemoirError
 from mnemoir.core.events import Event, Text, Thinking
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.runs import RunTrace
-from mnemoir.server.access import owner, principal_of
+from mnemoir.server.access import principal_of
 from mnemoir.server.budgets import check_budgets
 from mnemoir.server.errors import broken, failure
 from mnemoir.server.request import visit_of
@@ -27,6 +27,7 @@ from mnemoir.server.rest import (
     UserId,
     tolerant_json,
 )
+from mnemoir.server.scopes import owner
 from mnemoir.server.under_way import Departure, Headers, Outflow
 from mnemoir.server.workflow_files import GUARDED, TypedBody
 from mnemoir.wire import openai_chat

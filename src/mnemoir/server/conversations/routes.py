@@ -21,7 +21,6 @@ from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.conversations import ROOT, Message, MessageNotFoundError, SessionExistsError
 from mnemoir.core.errors import Conflict, InvalidRequest
 from mnemoir.core.keyed_lock import KeyedLock
-from mnemoir.server.access import bound_user
 from mnemoir.server.conversations.access import (
     CONVERSATIONS,
     ONE,
@@ -45,6 +44,7 @@ from mnemoir.server.conversations.titles import Place, page_called, place_of
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.rest import Answer, BodyOf, Cursor, Done, JsonObject, Routes, SiteHere, whole_number
 from mnemoir.server.routing import RouteAsSent
+from mnemoir.server.scopes import bound_user
 
 router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 

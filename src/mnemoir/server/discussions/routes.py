@@ -23,7 +23,7 @@ from mnemoir.core.scope import Scope as Owner
 from mnemoir.memory.discussions.reading import RecordSearch, find_records
 from mnemoir.memory.discussions.transfer import copy_of, put_copy
 from mnemoir.memory.discussions.writing import Kind, forget_chunk
-from mnemoir.server.access import client_keys, default_user, owner, principal_of
+from mnemoir.server.access import client_keys, principal_of
 from mnemoir.server.discussions.answers import (
     DiscussionImported,
     DiscussionMemories,
@@ -54,6 +54,7 @@ from mnemoir.server.rest import (
     whole_number,
 )
 from mnemoir.server.routing import RouteAsSent
+from mnemoir.server.scopes import default_user, owner
 from mnemoir.server.under_way import Departure, Headers, Outflow
 from mnemoir.storage.sql.holds import LegalHold
 from mnemoir.workflows.rebuilding import RebuildProgress

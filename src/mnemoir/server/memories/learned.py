@@ -19,12 +19,12 @@ from mnemoir.core.memories import ChangedMemory, LoggedChange
 from mnemoir.core.scope import Scope
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import MemoryStore
-from mnemoir.server.access import project_in
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.conversations.messages import MessageId
 from mnemoir.server.memories.answers import Event, KnownMemory, Proposed, proposed_json
 from mnemoir.server.rest import Answer, JsonObject, Routes, Site, SiteHere
 from mnemoir.server.routing import RouteAsSent
+from mnemoir.server.scopes import project_in
 
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 

@@ -22,7 +22,6 @@ from mnemoir.memory.facts.kind import FACT, ToldMemory
 from mnemoir.memory.facts.proposal_kind import PROPOSAL
 from mnemoir.ports.memory_kinds import Exchange
 from mnemoir.ports.memory_store import Project
-from mnemoir.server.access import bound_user, owner
 from mnemoir.server.errors import Invalid
 from mnemoir.server.memories.answers import (
     AppliedChange,
@@ -38,6 +37,7 @@ from mnemoir.server.memories.lists import UserQuery
 from mnemoir.server.memories.proposals import exported_json
 from mnemoir.server.request import parse_json, read_body
 from mnemoir.server.rest import Answer, JsonObject, ProjectHere, Routes, Site, SiteHere, checked
+from mnemoir.server.scopes import bound_user, owner
 
 router = Routes(prefix="/api", tags=["transfer"])
 
