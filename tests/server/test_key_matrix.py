@@ -232,9 +232,12 @@ def expired_key(server) -> str:
 
 
 @pytest.fixture
-def store_calls(monkeypatch) -> list[str]:
-    """The queries that requests ran over memories, conversations and runs, as they stand in the code."""
-    queries: list[str] = []
+def store_calls(monkeypatch) -> list[tuple[str, str]]:
+    """The requests that ran queries over memories, conversations and runs, and these as they stand in the code.
+
+    What is done behind an answer is told by the id of its request, too, while the next one is asked.
+    """
+    queries: list[tuple[str, str]] = []
     of_memories, of_files = (
         {text for subject in subjects for text in queries_of(subject).values()}
         for subjects in (OF_MEMORIES, OF_FILES)
@@ -243,7 +246,7 @@ def store_calls(monkeypatch) -> list[str]:
     def noted(run):
         def noting(self, query: str, /, *values: object, **named: object):
             if query in of_memories or (query in of_files and acting.get().request_id):
-                queries.append(query)
+                queries.append((acting.get().request_id, query))
             return run(self, query, *values, **named)
 
         return noting
@@ -330,7 +333,8 @@ async def test_elsewhere_looks_like_nowhere_on_every_route_and_nothing_there_cha
             store_calls.clear()
             answer = await server.ask(method, asked, body_of(values), **sent)
             assert (b"cello" in answer.body.lower().replace(b"q=cello", b""), method, path) == (False, method, path)
-            told.append((answer.status, plain(answer.body, values), Counter(store_calls)))
+            ran = Counter(query for request, query in store_calls if request == answer.headers["x-request-id"])
+            told.append((answer.status, plain(answer.body, values), ran))
         assert (told[0], method, path) == (told[1], method, path)
     assert await everything(server, keys["admin"]) == before
 
