@@ -3,7 +3,6 @@
 A folder that no key opens any more, as the owner's keys were destroyed, is removed.
 """
 
-import shutil
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, closing, nullcontext
 from pathlib import Path
@@ -100,16 +99,16 @@ def is_unreadable(folder: Path, ring: KeyRing) -> bool:
 def _brought_up_to_date(folder: Path, own: OwnCells, ring: KeyRing) -> bool:
     if is_unreadable(folder, ring):
         raise KeyDestroyed("Its key was destroyed.")
+    others = [(path, kind) for path, kind in _databases(folder) if not _state_of(path).fits(own.key())]
+    if others:
+        remove(folder / _INDEXES)  # first: when that fails, all of it is tried again
     is_changed = False
-    for path, kind in _databases(folder):
-        if not _state_of(path).fits(own.key()):
-            with closing(_opened(path, kind, own)) as file:
-                is_changed |= bring_file_up_to_date(file, kind, own)
+    for path, kind in others:
+        with closing(_opened(path, kind, own)) as file:
+            is_changed |= bring_file_up_to_date(file, kind, own)
     objects = folder / OBJECTS
     if objects.exists():
         is_changed |= SealedObjects(LocalObjects(objects), own).bring_up_to_date()
-    if is_changed:
-        shutil.rmtree(folder / _INDEXES, ignore_errors=True)
     return is_changed
 
 
