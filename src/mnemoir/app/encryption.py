@@ -208,10 +208,10 @@ class Encryption:
         if scope.fits(key):
             return False
         await database.write(None, lambda sql: begin_scope(sql.within(scope.id)))
+        await asyncio.to_thread(packs.drop, owner)  # first: when that fails, all of it is tried again
         for table in scoped_tables():
             await self._table_done(database, table, scope=scope.id, key=key)
         await database.write(None, lambda sql: finish_scope(sql.within(scope.id), key))
-        await asyncio.to_thread(packs.drop, owner)
         return True
 
     async def _unscoped_done(self, database: Engine) -> bool:
