@@ -100,12 +100,14 @@ async def test_of_a_thousand_chats_at_once_those_with_a_place_are_answered_and_t
             if told[503, "1"] == 1000 - PLACES:
                 all_refused.set()
 
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session, asyncio.timeout(400):
-        clients = [asyncio.create_task(one(session, number)) for number in range(1000)]
+    patient = aiohttp.ClientTimeout(total=None, sock_connect=None)
+    every_client = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), timeout=patient)
+    async with every_client as session, asyncio.timeout(400), asyncio.TaskGroup() as clients:
+        for number in range(1000):
+            clients.create_task(one(session, number))
         await all_refused.wait()  # while the model has not said a word: nobody waited for a place
         assert told == {(503, "1"): 1000 - PLACES}
         llm.release()
-        await asyncio.gather(*clients)
     assert told == {(200, None): PLACES, (503, "1"): 1000 - PLACES}
     assert is_alive(server)
 

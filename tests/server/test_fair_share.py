@@ -105,7 +105,7 @@ class Held:
         self.is_gone = True
 
 
-@pytest.mark.parametrize(("later_s", "kept"), [(0.0, 40), (2.0, 10)])
+@pytest.mark.parametrize(("later_s", "kept"), [(0.0, 40), (5.0, 40), (11.0, 10)])
 def test_a_crowd_that_comes_at_once_has_its_time_to_send_heads(later_s, kept):
     crowd, connections = Crowd(40), [Held() for _ in range(39)]
     for each in connections:
