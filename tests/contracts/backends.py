@@ -14,6 +14,8 @@ from mnemoir.ports.search_rows import SearchRows
 from mnemoir.storage.files import FileMemoryStore, FileProjectSettings
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings
 from mnemoir.storage.sqlite import open_database
+from mnemoir.storage.sqlite.sealed_sql import sealing
+from tests.storage.sealing_kit import cells_in
 
 
 class Store(MemoryStore, SearchRows, Protocol):
@@ -26,6 +28,7 @@ class MemoryBackend:
 
     open: Callable[[Path, Clock], AbstractAsyncContextManager[Store]]
     keeps_past_states: bool = False  # closed memories, for looks into the past
+    encrypts: bool = False
 
 
 @asynccontextmanager
@@ -38,12 +41,34 @@ async def _sqlite_memories(folder: Path, clock: Clock) -> AsyncIterator[Store]:
 
 
 @asynccontextmanager
+async def _encrypted_memories(folder: Path, clock: Clock) -> AsyncIterator[Store]:
+    cells = cells_in(folder)
+    database = open_database(folder / "mnemoir.db", sealing(cells))
+    try:
+        yield SqlMemoryStore(database, clock)
+    finally:
+        await database.aclose()
+        cells.keys.close()
+
+
+@asynccontextmanager
 async def _sqlite_jobs(folder: Path, clock: Clock) -> AsyncIterator[JobQueue]:
     database = open_database(folder / "mnemoir.db")
     try:
         yield SqlJobQueue(database, clock)
     finally:
         await database.aclose()
+
+
+@asynccontextmanager
+async def _encrypted_jobs(folder: Path, clock: Clock) -> AsyncIterator[JobQueue]:
+    cells = cells_in(folder)
+    database = open_database(folder / "mnemoir.db", sealing(cells))
+    try:
+        yield SqlJobQueue(database, clock)
+    finally:
+        await database.aclose()
+        cells.keys.close()
 
 
 @asynccontextmanager
@@ -73,7 +98,8 @@ async def _file_settings(folder: Path) -> AsyncIterator[ProjectSettingsStore]:
 
 MEMORY_STORES = {
     "sqlite": MemoryBackend(open=_sqlite_memories, keeps_past_states=True),
+    "encrypted": MemoryBackend(open=_encrypted_memories, keeps_past_states=True, encrypts=True),
     "files": MemoryBackend(open=_file_memories),
 }
-JOB_QUEUES = {"sqlite": _sqlite_jobs}
+JOB_QUEUES = {"sqlite": _sqlite_jobs, "encrypted": _encrypted_jobs}
 PROJECT_SETTINGS = {"sqlite": _sqlite_settings, "files": _file_settings}

@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from mnemoir.providers.embedding import multilingual_model
+from tests.storage.sealing_kit import a_key
 
 MEMORIES = "/api/memories"
 FACTS = ["Wohnt in Graz", "Ist Vegetarierin", "Arbeitet als Krankenschwester", "Mit Jonas verheiratet"]
@@ -45,6 +46,17 @@ async def test_a_question_in_any_served_language_finds_the_fact(open_server, que
     await filled(server)
     hits, degraded = await asked(server, query)
     assert (hits[0], degraded) == (expected, [])
+
+
+async def test_with_encryption_it_finds_the_fact_alike(open_server, tmp_path):
+    keys = tmp_path / "key"
+    keys.write_text(a_key())
+    keys.chmod(0o600)
+    server = await open_server({"encryption.mode": "fields", "encryption.key_file": str(keys)})
+    await keep(server, *FACTS)
+    await filled(server)
+    hits, degraded = await asked(server, "What does she do for a living?")
+    assert (hits[0], degraded) == ("Arbeitet als Krankenschwester", [])
 
 
 async def test_a_first_question_in_another_language_says_that_vectors_are_still_made(open_server):

@@ -12,6 +12,7 @@ from mnemoir.core.memories import Provenance, SourceTurn
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.ports.memory_store import Receipt
+from mnemoir.ports.search_rows import SearchRow
 from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore
 from mnemoir.storage.sqlite import open_database
@@ -181,3 +182,62 @@ async def test_a_wrong_key_is_told_and_damages_nothing(paths, cells, tmp_path):
     again = cells_in(tmp_path / "keys")
     assert await everything(path, again, writes=False) | {"said there": None} == before
     again.keys.close()
+
+
+BOUND_TO_ITS_ROW = "UPDATE entries SET vector = (SELECT vector FROM entries AS o WHERE o.seq <> entries.seq)"
+ONE_COLUMN_ALONE = "UPDATE entries SET vector = unhex('0145313A' || substr(hex(vector), 9))"
+
+
+@pytest.mark.parametrize("swap", [BOUND_TO_ITS_ROW, ONE_COLUMN_ALONE])
+async def test_words_and_vector_of_a_memory_are_one_cell_that_stands_for_them_alone(paths, cells, swap):
+    database = opened(paths[1], cells)
+    store = SqlMemoryStore(database)
+    await store.commit(MIRA, [fact("Likes tea"), fact("Likes rum")], ASKED)
+    assert [row.entry.terms for row in await rows_of(store)] == [b"Likes te", b"Likes ru"]
+    await changed(paths[1], swap)
+    with pytest.raises(KeyUnavailable, match=r"entries vector.* does not open"):
+        await rows_of(store)
+    await database.aclose()
+
+
+async def test_words_and_vector_that_were_encrypted_each_alone_are_read(paths, cells):
+    database = opened(paths[1], cells)
+    store = SqlMemoryStore(database)
+    (stored,) = await store.commit(MIRA, [fact("Likes tea")], ASKED)
+    (before,) = await rows_of(store)
+    scope_id, seq = await database.read(None, lambda sql: sql.row("SELECT scope_id, seq FROM entries"))
+    owner = (MIRA.tenant, MIRA.project, MIRA.user)
+    alone = {
+        column: cells.seal(cells.keys.current(owner), f"entries\0{column}\0{scope_id}\0{seq}".encode(), cell)
+        for column in ("terms", "vector", "token_ids")
+        if (cell := getattr(before.entry, column))
+    }
+    await changed(paths[1], "UPDATE entries SET terms = ?, vector = ?, token_ids = ?", *alone.values())
+    assert await rows_of(store) == [before]
+    await store.commit(MIRA, [rewrite(stored.memory, "Likes gin")], ASKED)
+    assert [row.entry.terms for row in await rows_of(store)] == [b"Likes gi"]
+    await database.aclose()
+
+
+async def test_second_vectors_that_no_key_opens_are_made_anew_once(paths, cells):
+    path = paths[1]
+    database = opened(path, cells)
+    await SqlMemoryStore(database).commit(MIRA, [fact("Likes tea")], ASKED)
+    await SqlMemoryStore(database).second.want(MIRA)
+    await changed(paths[1], "UPDATE entries SET second_model = 'm', second_vector = CAST(char(1) || 'E1:' AS BLOB)")
+    await changed(paths[1], "DELETE FROM migrations WHERE number = 21")
+    await database.aclose()
+    database = opened(path, cells)
+    assert await SqlMemoryStore(database).second.backlog("m") == (1, 1)
+    await database.aclose()
+
+
+async def rows_of(store: SqlMemoryStore) -> list[SearchRow]:
+    return await store.reading(lambda view: view.rows_since(MIRA, -1))
+
+
+async def changed(path: Path, statement: str, *values: bytes) -> None:
+    """Run a statement past the encryption."""
+    connection = apsw.Connection(str(path))
+    connection.execute(statement, values)
+    connection.close()

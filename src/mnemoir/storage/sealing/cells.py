@@ -2,14 +2,18 @@
 
 AES-256-GCM with a random nonce. A cell is bound to its table, column, scope and row, so a moved or exchanged cell
 does not open. Bytes are `\\x01E1:` ‖ key id (4) ‖ nonce (12) ‖ ciphertext ‖ tag (16). A text is `\\x01E1:`, the key
-id as 8 hexadecimal digits, and the rest base64url; so the key of a stored cell can be told in SQL, too.
+id as 8 hexadecimal digits, and the rest base64url; so the key of a stored cell can be told in SQL, too. Columns that
+are always read together are one cell: `\\x01E2:`, and of bytes the rest, whose plain form is their lengths (4 bytes
+each, the greatest number for NULL) and they themselves.
 """
 
 import hmac
 import os
+import struct
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 
 from cryptography.exceptions import InvalidTag
@@ -19,7 +23,9 @@ from mnemoir.core.errors import KeyUnavailable
 from mnemoir.storage.sql.tables import Owner
 
 MARK = "\x01E1:"
+JOINED_MARK = b"\x01E2:"
 _MARK = MARK.encode()
+_NULL = 2**32 - 1  # its length among joined columns
 _NONCE = 12
 _TEXT_HEAD, _HEAD = len(MARK) + 8, len(_MARK) + 4
 _BEGIN = _HEAD + _NONCE  # of the ciphertext
@@ -60,6 +66,14 @@ class Cells:
             return prefix_of(key_id) + urlsafe_b64encode(sealed).decode()
         return prefix_bytes_of(key_id) + sealed
 
+    def seal_joined(self, key_id: int, place: bytes, columns: Sequence[str | bytes | None]) -> bytes:
+        """The stored form of several columns as one cell. Raises KeyUnavailable."""
+        cells = [column.encode() if isinstance(column, str) else column for column in columns]
+        lengths = [_NULL if cell is None else len(cell) for cell in cells]
+        raw = b"".join((_lengths(len(cells)).pack(*lengths), *filter(None, cells)))
+        nonce = os.urandom(_NONCE)
+        return joined_prefix_of(key_id) + nonce + self.keys.cipher(key_id).encrypt(nonce, raw, place)
+
     def open(self, place: bytes, stored: str | bytes) -> str | bytes:
         """The cell stored at a place; a plain one is returned as it is. Raises KeyUnavailable."""
         return Opening(self.keys).open(place, stored)
@@ -90,29 +104,45 @@ class OwnCells:
 class Opening:
     """Decrypts the cells of one query, which mostly have one key: it is looked up when another one comes."""
 
-    __slots__ = ("_decrypt", "_head", "_keys")
+    __slots__ = ("_decrypt", "_head", "_joined_head", "_keys")
 
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
-        self._head = b"\0"  # of no cell
-        self._decrypt: Callable[[bytes, bytes, bytes], bytes] | None = None
+        self._head = self._joined_head = b"\0"  # of no cell
+        self._decrypt: Callable[[bytes, bytes, bytes], bytes] = _no_cell_yet
 
     def open_row(self, row: list[Any], places: Sequence[tuple[int, bytes]], key: bytes) -> None:
         """Decrypt the cells of a row at these indexes, each at the place that is named there and ends with the key.
 
-        An index is made of tens of thousands of cells at once, so that this is one loop.
+        Tens of thousands may be read at once, so that this is one loop.
         """
         head, decrypt = self._head, self._decrypt
         for index, place in places:
             stored = row[index]
-            if decrypt is not None and stored.__class__ is bytes and stored[:_HEAD] == head:
+            if stored.__class__ is bytes and stored[:_HEAD] == head:
                 try:
                     row[index] = decrypt(stored[_HEAD:_BEGIN], stored[_BEGIN:], place + key)
                 except InvalidTag as exc:
                     raise _refused(place + key) from exc
-            elif isinstance(stored, str | bytes):
+            elif stored and isinstance(stored, str | bytes):
                 row[index] = self.open(place + key, stored)
                 head, decrypt = self._head, self._decrypt
+
+    def open_joined(self, row: list[Any], indexes: Sequence[int], place: bytes) -> bool:
+        """Decrypt the columns of a row at these indexes; False where they are no one cell."""
+        stored = row[indexes[0]]
+        if stored.__class__ is not bytes or stored[:_HEAD] != self._joined_head:
+            if not is_joined(stored):
+                return False
+            self._use_key_of(stored)
+        try:
+            raw = self._decrypt(stored[_HEAD:_BEGIN], stored[_BEGIN:], place)
+        except InvalidTag as exc:
+            raise _refused(place) from exc
+        at = 4 * len(indexes)
+        for index, length in zip(indexes, _lengths(len(indexes)).unpack_from(raw), strict=True):
+            row[index] = None if length == _NULL else raw[at : (at := at + length)]
+        return True
 
     def open(self, place: bytes, stored: str | bytes) -> str | bytes:
         """The same as `Cells.open`."""
@@ -125,13 +155,26 @@ class Opening:
         return self._opened(place, stored)
 
     def _opened(self, place: bytes, sealed: bytes) -> bytes:
-        if self._decrypt is None or sealed[:_HEAD] != self._head:
-            self._decrypt = self._keys.cipher(int.from_bytes(sealed[len(_MARK) : _HEAD])).decrypt
-            self._head = sealed[:_HEAD]
+        if sealed[:_HEAD] != self._head:
+            self._use_key_of(sealed)
         try:
             return self._decrypt(sealed[_HEAD:_BEGIN], sealed[_BEGIN:], place)
         except InvalidTag as exc:
             raise _refused(place) from exc
+
+    def _use_key_of(self, sealed: bytes) -> None:
+        key_id = int.from_bytes(sealed[len(_MARK) : _HEAD])
+        self._decrypt = self._keys.cipher(key_id).decrypt
+        self._head, self._joined_head = prefix_bytes_of(key_id), joined_prefix_of(key_id)
+
+
+@cache
+def _lengths(count: int) -> struct.Struct:
+    return struct.Struct(f"<{count}I")
+
+
+def _no_cell_yet(nonce: bytes, sealed: bytes, place: bytes) -> bytes:
+    raise AssertionError(place)  # a key is looked up before
 
 
 def _refused(place: bytes) -> KeyUnavailable:
@@ -152,9 +195,19 @@ def prefix_bytes_of(key_id: int) -> bytes:
     return _MARK + key_id.to_bytes(4)
 
 
+def joined_prefix_of(key_id: int) -> bytes:
+    """How columns that are one cell begin, encrypted with a key."""
+    return JOINED_MARK + key_id.to_bytes(4)
+
+
 def is_sealed(stored: bytes, key_id: int | None = None) -> bool:
     """True for encrypted bytes, of which the beginning is enough; with a key, for those of that key."""
     return len(stored) >= _SHORTEST and stored.startswith(_MARK if key_id is None else prefix_bytes_of(key_id))
+
+
+def is_joined(stored: object) -> bool:
+    """True for several columns that are one cell."""
+    return isinstance(stored, bytes) and stored.startswith(JOINED_MARK) and len(stored) >= _SHORTEST
 
 
 def _bytes_of_text(stored: str) -> bytes | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from mnemoir.core.text import content_hash
-from mnemoir.storage.sealing.cells import MARK, Cells, prefix_bytes_of, prefix_of
+from mnemoir.storage.sealing.cells import JOINED_MARK, MARK, Cells, joined_prefix_of, prefix_bytes_of, prefix_of
 from mnemoir.storage.sql.engine import Sql, Value, queries
 from mnemoir.storage.sql.tables import MAIN_FILE, Owner, SealedFile
 
@@ -67,9 +67,9 @@ def reseal_rows(
     """
     select, updates = _statements(file, table, cells.seals, is_scoped=sql.scope_id is not None)
     names = ("page", file.row_keys[table], *_columns(file, table))
-    marks: dict[str, Value] = {"mark": MARK, "mark_bytes": MARK.encode()}
+    marks: dict[str, Value] = {"mark": MARK, "mark_bytes": MARK.encode(), "mark_joined": JOINED_MARK}
     if key is not None:
-        marks = {"mark": prefix_of(key), "mark_bytes": prefix_bytes_of(key)}
+        marks = {"mark": prefix_of(key), "mark_bytes": prefix_bytes_of(key), "mark_joined": joined_prefix_of(key)}
     rows = sql.rows(select, after=after, limit=_TRACES_AT_ONCE if table == "runs" else ROWS_AT_ONCE, **marks)
     for row in rows:
         values = dict(zip(names, row, strict=True))
@@ -118,10 +118,7 @@ def _statements(file: SealedFile, table: str, seals: bool, *, is_scoped: bool) -
     key = file.key_columns.get(table, file.row_keys[table])
     page = file.paged_by.get(table, key)
     within = "scope_id = :scope_id AND " if is_scoped else ""
-    sign = "<>" if seals else "="
-    are_bytes = {column: file.are_bytes or column in _BYTES for column in file.tables[table]}
-    marks = [(column, "mark_bytes" if is_bytes else "mark") for column, is_bytes in are_bytes.items()]
-    differs = " OR ".join(f"substr({column}, 1, length(:{mark})) {sign} :{mark}" for column, mark in marks)
+    differs = " OR ".join(_differs(file, table, column, seals) for column in file.tables[table])
     read = [f"CAST({column} AS BLOB) AS {column}" if file.are_bytes else column for column in _columns(file, table)]
     select = (
         f"SELECT {page} AS page, {key} AS {file.row_keys[table]}, {', '.join(read)} FROM {table} "  # noqa: S608  # names of ours
@@ -136,3 +133,17 @@ def _statements(file: SealedFile, table: str, seals: bool, *, is_scoped: bool) -
         for group in groups
     ]
     return select, updates
+
+
+def _differs(file: SealedFile, table: str, column: str, seals: bool) -> str:
+    """The condition that a cell is plain or of another key and should not be, or is encrypted and should not be."""
+    mark = "mark_bytes" if file.are_bytes or column in _BYTES else "mark"
+    alone, as_one = (
+        f"substr({column}, 1, length(:{name})) {'<>' if seals else '='} :{name}" for name in (mark, "mark_joined")
+    )
+    joined = file.joined.get(table, ())
+    if column not in joined:
+        return alone
+    if column != joined[0]:
+        return f"({column} <> x'' AND {alone})"
+    return as_one if seals else f"({as_one} OR {alone})"

@@ -17,6 +17,7 @@ from mnemoir.storage.sql.engine import Damaged, Sql, Value, queries
 
 _QUERIES = queries("changes")
 Entries = Sequence[tuple[int, IndexEntry]]  # by `seq`
+Values = dict[str, Value]
 _ENTRY = ("terms", "terms_by", "model", "vector", "token_ids", "second_model", "second_vector")
 _NOT_OF_STATE = frozenset(("id", "text", "user"))
 
@@ -183,13 +184,12 @@ def put_entry(sql: Sql, seq: int, entry: IndexEntry) -> None:
 
 def replace_vectors(sql: Sql, entries: Entries) -> Entries:
     """Replace vectors and token codes of memories by `seq`; all of them."""
-    vectors: list[dict[str, Value]] = [
-        {"seq": seq, "model": entry.model, "vector": entry.vector, "token_ids": entry.token_ids}
-        for seq, entry in entries
-    ]
-    sql.many(_QUERIES["put_vector"], vectors)
+    for seq, entry in entries:
+        if (stored := _entry_of(sql, seq)) is not None:
+            vector: Values = {"model": entry.model, "vector": entry.vector, "token_ids": entry.token_ids}
+            sql.run(_QUERIES["replace_entry"], seq=seq, **{**stored, **vector})
     sql.many(_QUERIES["drop_codes"], [{"seq": seq} for seq, entry in entries if entry.token_codes is None])
-    codes: list[dict[str, Value]] = [
+    codes: list[Values] = [
         {"seq": seq, "codes": entry.token_codes} for seq, entry in entries if entry.token_codes is not None
     ]
     sql.many(_QUERIES["put_codes"], codes)
@@ -198,9 +198,8 @@ def replace_vectors(sql: Sql, entries: Entries) -> Entries:
 
 def copy_entry(sql: Sql, seq: int, copy_seq: int) -> None:
     """Give a closed copy of a memory its words, vectors and token codes."""
-    entry = sql.row(_QUERIES["entry"], seq=seq)
-    if entry is not None:
-        sql.run(_QUERIES["put_copy"], seq=copy_seq, **dict(zip(_ENTRY, entry, strict=True)))
+    if (stored := _entry_of(sql, seq)) is not None:
+        sql.run(_QUERIES["replace_entry"], seq=copy_seq, **stored)
     codes = sql.value(_QUERIES["codes"], seq=seq)
     if codes is not None:
         sql.run(_QUERIES["put_codes"], seq=copy_seq, codes=codes)
@@ -208,9 +207,16 @@ def copy_entry(sql: Sql, seq: int, copy_seq: int) -> None:
 
 def replace_terms(sql: Sql, entries: Entries) -> Entries:
     """Replace the terms of memories by `seq`; those whose terms are other ones now."""
-    before = {seq: sql.value(_QUERIES["terms_of"], seq=seq) for seq, _ in entries}
-    terms: list[dict[str, Value]] = [
-        {"seq": seq, "terms": entry.terms, "terms_by": TERMS_VERSION} for seq, entry in entries
-    ]
-    sql.many(_QUERIES["put_terms"], terms)
-    return [(seq, entry) for seq, entry in entries if entry.terms != before[seq]]
+    changed = []
+    for seq, entry in entries:
+        if (stored := _entry_of(sql, seq)) is not None:
+            terms: Values = {"terms": entry.terms, "terms_by": TERMS_VERSION}
+            sql.run(_QUERIES["replace_entry"], seq=seq, **{**stored, **terms})
+            if stored["terms"] != entry.terms:
+                changed.append((seq, entry))
+    return changed
+
+
+def _entry_of(sql: Sql, seq: int) -> Values | None:
+    row = sql.row(_QUERIES["entry"], seq=seq)
+    return None if row is None else dict(zip(_ENTRY, row, strict=True))

@@ -33,7 +33,7 @@ def _put_second(sql: Sql, entries: Entries) -> Entries:
     """Write the vectors of entries of the multilingual model as second ones, by `seq`; all of them."""
     sql.many(
         _QUERIES["put_second_vector"],
-        [{"seq": seq, "model": entry.model, "vector": entry.vector} for seq, entry in entries],
+        [{"seq": seq, "second_model": entry.model, "second_vector": entry.vector} for seq, entry in entries],
     )
     return entries
 

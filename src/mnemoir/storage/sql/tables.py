@@ -42,12 +42,15 @@ class SealedFile:
 
     `tables` are the encrypted columns by table. `row_keys` are the names under which queries bind and return what a
     cell is bound to: it tells a row of its table and never changes. `key_columns` are what gives it in the table, if
-    that has another name, and `paged_by` the columns by which rows are gone through, if these are others. Rows of
-    `unscoped` tables name no scope. `are_bytes`: texts are stored as bytes too, as queries return them.
+    that has another name, and `paged_by` the columns by which rows are gone through, if these are others. `joined`
+    columns hold bytes and are one cell, which stands in the first of them, in rows where that is not NULL: a query
+    that writes or returns one of them does so with all. Rows of `unscoped` tables name no scope. `are_bytes`: texts
+    are stored as bytes too, as queries return them.
     """
 
     tables: Tables
     row_keys: Mapping[str, str]
+    joined: Tables = field(default_factory=dict)
     key_columns: Mapping[str, str] = field(default_factory=dict)
     paged_by: Mapping[str, str] = field(default_factory=dict)
     unscoped: Sequence[str] = ()
@@ -74,6 +77,7 @@ MAIN_FILE = SealedFile(
         "jobs": "id",
         "runs": "id",
     },
+    joined={"entries": ("vector", "terms", "token_ids")},
     unscoped=(*JOB_TABLES, *RUN_TABLES),
 )
 # The files of one user's conversations. The views of messages and sessions return bytes under these names.

@@ -28,12 +28,25 @@ Values = Mapping[str, Value]
 
 @dataclass(frozen=True, slots=True)
 class _CellsOfTable:
-    """Where cells of a table stand in a row of a query; `key` and `scope` are None where they are not in the row."""
+    """Where cells of a table stand in a row of a query; `key` and `scope` are None where they are not in the row.
+
+    `joined` is where those columns stand that may be one cell.
+    """
 
     table: str
     columns: Sequence[tuple[int, str]]
+    joined: Sequence[int]
     key: int | None
     scope: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """The places of a row's cells, without the key of the row; `others` are not of the joined columns."""
+
+    each: Sequence[tuple[int, bytes]]
+    others: Sequence[tuple[int, bytes]]
+    joined: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +74,13 @@ class _Codec:
             scope_id = 0
         return f"{table}\0{column}\0{scope_id}\0{key}".encode()
 
-    def places(self, cells: _CellsOfTable, scope_id: object) -> Sequence[tuple[int, bytes]]:
-        return [(index, self.place(cells.table, column, scope_id, "")) for index, column in cells.columns]
+    def joined_place(self, table: str, scope_id: object, key: object) -> bytes:
+        return self.place(table, "+".join(self.file.joined.get(table, ())), scope_id, key)
+
+    def places(self, cells: _CellsOfTable, scope_id: object) -> _Places:
+        each = [(index, self.place(cells.table, column, scope_id, "")) for index, column in cells.columns]
+        others = [(index, place) for index, place in each if index not in cells.joined]
+        return _Places(each=each, others=others, joined=self.joined_place(cells.table, scope_id, ""))
 
 
 def sealing(cells: Cells) -> OpenSql:
@@ -128,14 +146,27 @@ class SealedSql(SqliteSql):
         for name in DIGESTS:
             if isinstance(digest := values.get(name), bytes):
                 bound[name] = self.keyed(digest)
-        file = self._codec.file
         table = _written_table(query) if self._cells.seals else ""
-        if table in file.tables:
-            for column in file.tables[table]:
-                if isinstance(cell := values.get(column), str | bytes):
-                    place = self._codec.place(table, column, self.scope_id, values[file.row_keys[table]])
-                    bound[column] = self._cells.seal(self._sealed_by(table), place, cell, as_bytes=file.are_bytes)
+        if table in self._codec.file.tables:
+            bound.update(self._sealed(table, values))
         return self._connection.execute(query, bound)
+
+    def _sealed(self, table: str, values: Values) -> dict[str, Value]:
+        """The bound cells of a row as they are stored."""
+        file, scope_id = self._codec.file, self.scope_id
+        cells = {column: cell for column in file.tables[table] if isinstance(cell := values.get(column), str | bytes)}
+        if not cells:
+            return {}
+        key, joined, sealed_by = values[file.row_keys[table]], file.joined.get(table, ()), self._sealed_by(table)
+        stored: dict[str, Value] = {}
+        if joined and joined[0] in cells:
+            place = self._codec.joined_place(table, scope_id, key)
+            one = self._cells.seal_joined(sealed_by, place, [cells.pop(column, None) for column in joined])
+            stored = {joined[0]: one, **dict.fromkeys(joined[1:], b"")}
+        for column, cell in cells.items():
+            place = self._codec.place(table, column, scope_id, key)
+            stored[column] = self._cells.seal(sealed_by, place, cell, as_bytes=file.are_bytes)
+        return stored
 
     def _shape(self, query: str, cursor: apsw.Cursor) -> Sequence[_CellsOfTable]:
         shape = self._codec.shapes.get(query)
@@ -158,7 +189,9 @@ class SealedSql(SqliteSql):
                 if cells.scope is not None:
                     places = codec.places(cells, row[cells.scope])
                 key = values[codec.file.row_keys[cells.table]] if cells.key is None else row[cells.key]
-                opening.open_row(found, places, key if isinstance(key, bytes) else str(key).encode())
+                key = key if isinstance(key, bytes) else str(key).encode()
+                is_one = cells.joined and opening.open_joined(found, cells.joined, places.joined + key)
+                opening.open_row(found, places.others if is_one else places.each, key)
             return tuple(found)
 
         return opened
@@ -213,12 +246,24 @@ def _cells_in(file: SealedFile, columns: Sequence[_Column]) -> Sequence[_CellsOf
         _CellsOfTable(
             table=table,
             columns=cells,
+            joined=_joined_in(file, table, cells),
             key=_index_of(columns, table, file.row_keys[table]),
             scope=_index_of(columns, table, "scope_id"),
         )
         for table, cells in found.items()
         if cells
     ]
+
+
+def _joined_in(file: SealedFile, table: str, cells: Sequence[tuple[int, str]]) -> Sequence[int]:
+    """Where the joined columns of a table stand in a row that has them."""
+    names, found = file.joined.get(table, ()), {name: index for index, name in cells}
+    missing = [name for name in names if name not in found]
+    if missing and len(missing) < len(names):
+        raise AssertionError(
+            f"A query of {table} returns some but not all of {', '.join(names)}: they may be one cell."
+        )
+    return [found[name] for name in names if not missing]
 
 
 def _index_of(columns: Sequence[_Column], table: str, name: str) -> int | None:

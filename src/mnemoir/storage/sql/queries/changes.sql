@@ -26,18 +26,6 @@ ON CONFLICT (scope_id, seq) DO UPDATE
     SET terms = excluded.terms, terms_by = excluded.terms_by, model = excluded.model, vector = excluded.vector,
         token_ids = excluded.token_ids, second_model = coalesce(second_model, excluded.second_model);
 
--- name: terms_of
--- The terms of a row; at most one row, by the primary key.
-SELECT terms FROM entries WHERE scope_id = :scope_id AND seq = :seq;
-
--- name: put_terms
--- Replace the terms of a memory, whose text is the same.
-UPDATE entries SET terms = :terms, terms_by = :terms_by WHERE scope_id = :scope_id AND seq = :seq;
-
--- name: put_vector
--- Replace the vector of a memory.
-UPDATE entries SET model = :model, vector = :vector, token_ids = :token_ids WHERE scope_id = :scope_id AND seq = :seq;
-
 -- name: want_second_vectors
 -- Give every fact of a scope, closed ones too, an empty second vector; by the primary key.
 UPDATE entries SET second_model = ''
@@ -50,7 +38,8 @@ UPDATE scopes SET is_multilingual = 1 WHERE id = :scope_id;
 
 -- name: put_second_vector
 -- Write the second vector of a memory.
-UPDATE entries SET second_model = :model, second_vector = :vector WHERE scope_id = :scope_id AND seq = :seq;
+UPDATE entries SET second_model = :second_model, second_vector = :second_vector
+ WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: put_codes
 -- Write or replace the token codes of a memory.
@@ -74,8 +63,8 @@ SELECT scope_id, :seq, :copy_id, kind, :change, agent, app, conversation, role, 
 SELECT terms, terms_by, model, vector, token_ids, second_model, second_vector
   FROM entries WHERE scope_id = :scope_id AND seq = :seq;
 
--- name: put_copy
--- Give a closed copy the words and vectors of the memory that it was.
+-- name: replace_entry
+-- Write all words and vectors of a memory. No trigger empties its second vector.
 INSERT OR REPLACE INTO entries
     (scope_id, seq, terms, terms_by, model, vector, token_ids, second_model, second_vector)
 VALUES (:scope_id, :seq, :terms, :terms_by, :model, :vector, :token_ids, :second_model, :second_vector);
