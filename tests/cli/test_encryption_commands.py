@@ -168,9 +168,9 @@ async def all_of(path: Path, cells: Cells) -> list[Memory]:
     return found
 
 
-def newest_key(folder: Path) -> int:
+def newest_key(folder: Path, user: str = "mira") -> int:
     keys = cells_of(folder).keys
-    return keys.current(("default", "default", "mira"))
+    return keys.current(("default", "default", user))
 
 
 def sealed_by(path: Path, key: str) -> int:
