@@ -71,12 +71,12 @@ export async function unwrap<Data>(answer: Promise<Answered<Data>>): Promise<Dat
   return data as Data;
 }
 
-/** The answer, or null for one that the server refused with one of these states. */
-export async function orNull<Data>(answer: Promise<Data>, ...statuses: number[]): Promise<Data | null> {
+/** The answer, or null for one that the server refused with one of these states or codes. */
+export async function orNull<Data>(answer: Promise<Data>, ...refusals: (number | string)[]): Promise<Data | null> {
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof ApiError && statuses.includes(error.status)) return null;
+    if (error instanceof ApiError && [error.status, error.code].some(of => refusals.includes(of))) return null;
     throw error;
   }
 }
