@@ -1,6 +1,7 @@
 """The Conversations page: search, branches, windows, and what is remembered of a conversation."""
 
 import re
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -9,8 +10,10 @@ from playwright.async_api import FilePayload, Page, expect
 from tests.browser import foreign_chats, talks
 from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser.project_kit import begin
+from tests.browser.sign_in_kit import invited, joined
 from tests.browser_kit import NARROW, WIDE, Site, at_rest
 from tests.scripted_llm import Answer
+from tests.server.served_tree import served
 from tests.stages import staged
 
 TABS = ("", "&tab=window&budget=900&strategy=hybrid", "&tab=discussion", "&tab=nodes")
@@ -212,6 +215,30 @@ async def test_discussion_memory_is_shown_and_forgotten(site: Site, open_window:
 
 
 @pytest.mark.slow
+async def test_who_signed_in_by_password_is_told_that_the_clients_key_opens_a_discussion(
+    start_site: StartSite, open_window: OpenWindow, tmp_path: Path
+) -> None:
+    site = await start_site(served(tmp_path, "http://127.0.0.1:9", user={"encryptUsingApiKey": True}))
+    window = await open_window(site, alone=True)
+    await joined(window, invited(site), "Mira")
+    page = window.page
+    _, key = site.parts.access.api_keys.create(role="write", user="mira", by="test")
+    app = {"headers": {"Authorization": f"Bearer {key}"}}
+    summary = {"text": "She likes tea.", "hash": "", "number": 1}
+    discussion = {"format": "mnemoir-discussion", "version": 1, "chunk_summaries": [summary]}
+    talk = {"id": "tea", "title": "Which tea", "messages": talks.said("Which tea do I drink?")}
+    for path, body in (("conversations", talk), ("discussions/tea/import", discussion)):
+        answer = await page.request.post(f"{site.url}/api/{path}", data=body, **app)
+        assert answer.ok, await answer.text()
+
+    await window.go("/conversations?id=tea&tab=discussion")
+    await expect(page.get_by_role("heading", name="Only the client’s key opens this")).to_be_visible()
+    await window.has_no_barrier(("light", WIDE), ("dark", NARROW))
+    await page.evaluate("key => sessionStorage.setItem('mnemoirKey', key)", key)
+    await page.reload()
+    await expect(page.get_by_role("article")).to_contain_text("She likes tea.")
+
+
 async def test_a_rebuild_without_a_config_tree_says_why_not(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/conversations?id=tea-time&tab=discussion")
     await page.get_by_role("button", name="Rebuild…").click()

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Locator, expect
 
-from tests.browser.conftest import OpenWindow
+from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser.test_memories_page import ask, opened, remember, told
 from tests.browser_kit import PHONE, WIDE, Site
 
@@ -62,3 +62,36 @@ async def test_what_was_learned_is_reviewed_approved_and_then_undone(site: Site,
     await expect(page.get_by_role("button", name="Redo")).to_be_visible()
     listed = (await ask(site, "GET", f"/api/memories?{here}"))["results"]
     assert [one["memory"] for one in listed] == ["Likes tea"]
+
+
+async def test_a_project_has_a_retention_of_its_own_until_the_field_is_emptied(
+    start_site: StartSite, open_window: OpenWindow
+) -> None:
+    site = await start_site({"retention.deleted_days": 90})
+    settings = "/api/memories/settings?project=kept"
+    window = await open_window(site)
+    page = window.page
+
+    async def opened_settings() -> Locator:
+        await window.go("/memories?user=keeper&project=kept")
+        await page.get_by_role("button", name="More").click()
+        await page.get_by_role("menuitem", name="Memory settings…").press("Enter")
+        return page.get_by_role("dialog", name="Memory settings").get_by_label("Deleted memories", exact=True)
+
+    field = await opened_settings()
+    await expect(field).to_have_attribute("placeholder", "90 days")
+    await field.fill("36501")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_text("Input should be less than or equal to 36500")).to_be_visible()
+    await window.has_no_barrier(("light", WIDE), ("dark", PHONE))
+    await field.fill("30")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+    field = await opened_settings()
+    await expect(field).to_have_value("30 days")
+    assert (await ask(site, "GET", settings))["retention"]["own"] == {"deletedDays": 30}
+    await field.fill("")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+    told = await ask(site, "GET", settings)
+    assert (told["retention"]["own"], told["deletedDays"]) == ({}, 90)

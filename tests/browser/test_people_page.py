@@ -116,7 +116,9 @@ async def test_what_was_kept_before_is_given_to_a_person_and_their_data_held_and
     await expect(row).to_have_count(0)
 
 
-async def test_an_operator_adds_and_suspends_tenants(start_site: StartSite, open_window: OpenWindow) -> None:
+async def test_an_operator_adds_and_suspends_tenants_and_says_how_long_they_keep_things(
+    start_site: StartSite, open_window: OpenWindow
+) -> None:
     site = await start_site()
     window = await open_window(site, alone=True)
     await joined(window, invited(site, "admin", is_operator=True), "Anna")
@@ -131,6 +133,21 @@ async def test_an_operator_adds_and_suspends_tenants(start_site: StartSite, open
     await window.has_no_barrier(("light", WIDE), ("dark", PHONE), ("light", NARROW))
     await row.get_by_role("button", name="Let go on: acme").click()
     await expect(row).to_contain_text("active")
+
+    await row.get_by_role("button", name="Retention: acme").click()
+    await expect(page.get_by_label("History of memories")).to_have_attribute("placeholder", "forever")
+    await page.get_by_label("History of memories").fill("36501")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_text("at most 36500; 0 is for ever")).to_be_visible()
+    await window.has_no_barrier(("light", WIDE), ("dark", PHONE), ("light", NARROW))
+    await page.get_by_label("History of memories").fill("365")
+    await page.get_by_role("button", name="Save").click()
+    await expect(row).to_contain_text("History of memories: 365 days")
+    await page.reload()
+    await expect(row).to_contain_text("History of memories: 365 days")
+    await window.has_no_barrier(("light", WIDE), ("dark", PHONE), ("light", NARROW))
+    tenants = (await (await page.request.get(f"{site.url}/api/tenants")).json())["results"]
+    assert {one["name"]: one["retention"] for one in tenants}["acme"] == {"history_days": 365}
 
 
 async def test_sign_in_is_turned_on_with_the_code_in_the_terminal(

@@ -18,6 +18,7 @@ from mnemoir.settings import load_settings
 from mnemoir.storage.discussions import client_keys
 from tests.server.served_tree import answering, served
 from tests.server.server_kit import error_of, succeeded
+from tests.server.sign_in.page import joined
 from tests.storage.sealing_kit import a_key
 
 CHAT = "/v1/chat/completions"
@@ -292,6 +293,20 @@ async def test_a_bound_key_has_its_encrypted_discussions_in_the_folder_of_its_ow
     assert opened(left, tokens["otto"], "memories.json")
 
 
+async def test_who_signed_in_is_told_that_a_key_opens_their_own_discussion_and_nothing_of_others(server):
+    anna, ben = await joined(server, "Anna"), await joined(server, "Ben")
+    key = as_bearer(server.parts.access.api_keys.create(role="write", user="anna", by="test")[1])
+    await server.post(CHAT, {"model": "ann", "messages": SAID, "conversation_id": "cups"}, **key)
+    for below in ("", "/memories", "/summary", "/export"):
+        target = f"/api/discussions/cups{below}"
+        assert error_of(await anna.ask("GET", target)) == (404, "client_key_needed")
+        assert error_of(await ben.ask("GET", target)) == (404, "discussion_not_found")
+        assert (await server.ask("GET", target, **key)).status == 200
+    assert error_of(await anna.ask("GET", "/api/discussions/plates")) == (404, "discussion_not_found")
+    other = as_bearer(server.parts.access.api_keys.create(role="write", user="anna", by="test")[1])
+    assert error_of(await server.ask("GET", "/api/discussions/cups", **other)) == (503, "key_unavailable")
+
+
 async def test_who_rotates_a_key_is_told_of_the_discussions_that_it_encrypts(server):
     keys = server.parts.access.api_keys
     old = keys.create(role="admin", by="test")[0]
@@ -313,7 +328,9 @@ async def test_with_encryption_of_all_fields_a_request_without_a_key_leaves_noth
     mode = {"encryption.mode": "fields", "encryption.key_file": str(kek)}
     server = await serve(mode | {"encryption.allow_plain": "conversations"}, encryptUsingApiKey=True)
     assert error_of(await say(server, *SAID)) == (503, "key_unavailable")
+    assert error_of(await server.ask("GET", "/api/discussions/cups")) == (404, "discussion_not_found")
     assert (await say(server, *SAID, key=KEY)).status == 200
+    assert error_of(await server.ask("GET", "/api/discussions/cups")) == (404, "client_key_needed")
     assert words_in(root, "Zanzibarquince", "Tandemzinnober") == set()
 
 

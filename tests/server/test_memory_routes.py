@@ -231,6 +231,7 @@ async def test_a_projects_settings_are_merged_over_the_servers(open_server):
         "memoriesDays": 0,
         "historyDays": 0,
         "deletedDays": 0,
+        "retention": {"own": {}, "otherwise": {"memoriesDays": 0, "historyDays": 0, "deletedDays": 0}},
     }
     changes = (
         {"memoryEnabled": False},
@@ -253,6 +254,10 @@ async def test_a_projects_settings_are_merged_over_the_servers(open_server):
         "memoriesDays": 0,
         "historyDays": 0,
         "deletedDays": 30,
+        "retention": {
+            "own": {"deletedDays": 30},
+            "otherwise": {"memoriesDays": 0, "historyDays": 0, "deletedDays": 0},
+        },
     }
     assert (await server.get(f"{MEMORIES}/settings"))["memoryEnabled"] is True
 

@@ -273,13 +273,33 @@ async def test_what_the_narrowest_says_is_kept_and_a_dry_run_counts_the_same(ope
     assert len(left) == (0 if is_too_old else 1)
 
 
+async def test_it_is_told_who_says_how_long_things_are_kept(open_server):
+    server = await open_server({"retention.memories_days": 90, "retention.history_days": 60})
+    keys = server.parts.access.api_keys
+    admin = {"x_api_key": keys.create(role="admin", by="test")[1]}
+    operator = {"x_api_key": keys.create(role="operator", by="test")[1]}
+    body = {"name": "default", "retention": {"history_days": 9, "deleted_days": 0}}
+    told = succeeded(await server.ask("PUT", "/api/tenants", body, **operator))
+    assert told["retention"] == {"memories_days": 90, "history_days": 60, "deleted_days": 0}
+    succeeded(await server.ask("PUT", "/api/memories/settings", {"memoriesDays": 90, "deletedDays": 30}, **admin))
+    assert (await server.get("/api/memories/settings", **admin))["retention"] == {
+        "own": {"memoriesDays": 90, "deletedDays": 30},
+        "otherwise": {"memoriesDays": 90, "historyDays": 9, "deletedDays": 0},
+    }
+
+
 async def test_days_that_cannot_be_are_refused(open_server):
     server = await open_server()
     keys = server.parts.access.api_keys
     operator = {"x_api_key": keys.create(role="operator", by="test")[1]}
-    for retention in ({"years": 3}, {"memories_days": -1}, {"memories_days": 36_501}):
+    for retention, place in (
+        ({"years": 3}, "retention"),
+        ({"memories_days": -1}, "retention.memories_days"),
+        ({"deleted_days": 36_501}, "retention.deleted_days"),
+    ):
         answer = await server.ask("PUT", "/api/tenants", {"name": "default", "retention": retention}, **operator)
         assert error_of(answer) == (422, "validation_error")
+        assert [one["loc"] for one in json.loads(answer.body)["detail"]] == [[place]]
     body = {"name": "default", "retention": {"history_days": 9}}
     succeeded(await server.ask("PUT", "/api/tenants", body, **operator))
     succeeded(await server.ask("PUT", "/api/tenants", {"name": "default"}, **operator))

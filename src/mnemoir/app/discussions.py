@@ -50,18 +50,25 @@ class Discussions:
 
         Raises InvalidRequest for a bad user name or id, and KeyUnavailable.
         """
-        if not is_allowed(id):
-            raise InvalidRequest(f"{id[:80]!r} is not a valid id of a discussion.", field="id")
-        return await self._places.of(self._tree(user), id, owner, keys)
+        return await self._places.of(self._tree(user), _allowed(id), owner, keys)
 
     async def require(
         self, user: str | None, id: str, owner: Scope | None = None, keys: ClientKeys | None = None
     ) -> Discussion:
-        """Like `discussion`, but raises NotFound when nothing is stored of it."""
-        discussion = await self.discussion(user, id, owner, keys)
-        if not await self.memory.files.exists(discussion):
+        """Like `discussion`, but raises NotFound when nothing is stored of it.
+
+        Who has no key is told when only the key of a client opens it.
+        """
+        tree = self._tree(user)
+        found = await self._places.stored(tree, _allowed(id), owner, keys)
+        if found is None and keys is None and await self._places.is_of_a_key(tree, id, owner):
+            raise NotFound(
+                f"Discussion {id[:80]!r} belongs to the key of a client, and this request has no key. Send that key.",
+                code="client_key_needed",
+            )
+        if found is None:
             raise nothing_kept(id)
-        return discussion
+        return found
 
     async def listed(
         self, user: str | None, owner: Scope | None = None, keys: ClientKeys | None = None
@@ -197,6 +204,12 @@ class Discussions:
 
     def _caller(self, owner: Scope | None) -> Caller:
         return Caller(scope=owner or self._scope, request_id=new_request_id(), is_bound=owner is not None)
+
+
+def _allowed(id: str) -> str:
+    if not is_allowed(id):
+        raise InvalidRequest(f"{id[:80]!r} is not a valid id of a discussion.", field="id")
+    return id
 
 
 def nothing_kept(id: str) -> NotFound:

@@ -21,15 +21,19 @@ class RetentionOf:
             "history_days": chosen.history_days,
             "deleted_days": chosen.deleted_days,
         }
-        self._of_settings: Retention = {name: said[name] or 0 for name in KEPT}
+        self.of_settings: Retention = {name: said[name] or 0 for name in KEPT}
         self._keys = keys
         self._projects = projects
 
     async def project(self, project: Project) -> KeptDays:
         """For how long the memories of a project are kept."""
+        return kept_days(*await self.said(project))
+
+    async def said(self, project: Project) -> tuple[Retention, Retention]:
+        """What a project says itself, and what holds where it says nothing, which names all."""
         own = await self._projects.load(project)
         of_tenant = await asyncio.to_thread(self._keys.retention_of, project.tenant)
-        return kept_days(_of_project(own), of_tenant, self._of_settings)
+        return _of_project(own), {**self.of_settings, **of_tenant}
 
     async def of(self, scope: Scope) -> KeptDays:
         """For how long those of a user are kept."""

@@ -43,6 +43,6 @@ def checked_retention(raw: Mapping[str, object]) -> Retention:
             raise InvalidRequest(
                 f"{name} must be a whole number of days, at most {MOST_DAYS}; 0 is for ever.",
                 code="validation_error",
-                field="retention",
+                field=f"retention.{name}",
             )
     return {name: days for name in KEPT if isinstance(days := raw.get(name), int)}

@@ -69,17 +69,19 @@ class DiscussionPlaces:
         One of the previous key is moved to the current one first. Raises KeyUnavailable when there is one of other
         keys only, or when a key is needed; StorageUnavailable.
         """
-        if user is None:
-            return await self._of_none(user, id, owner)
-        keyed = None if keys is None else await self._of_key(user, id, owner, keys)
-        found = keyed or await self._of_none(user, id, owner)
-        if self._is_plain_refused and (found.client is None or found.client.secret is None):
-            raise KeyUnavailable(
-                f"The files of discussion {id[:80]!r} would stay plain, which encryption.allow_plain does not allow. "
-                "Have the client send a key as `Authorization: Bearer`, and set encryptUsingApiKey in the file of "
-                f"{user.name}."
-            )
-        return found
+        return self._checked(user, await self._found(user, id, owner, keys))
+
+    async def stored(
+        self, user: UserTree | None, id: str, owner: Scope | None = None, keys: ClientKeys | None = None
+    ) -> Discussion | None:
+        """Like `of`, but None where that has no files."""
+        found = await self._found(user, id, owner, keys)
+        return self._checked(user, found) if await self._files.exists(found) else None
+
+    async def is_of_a_key(self, user: UserTree | None, id: str, owner: Scope | None = None) -> bool:
+        """True when a discussion of that id is there for the key of some client."""
+        roots = () if user is None else self.roots(user, owner)
+        return any([await self._of_keys(root, id) for root in roots])
 
     async def everywhere(self, user: UserTree | None, id: str, owner: Scope | None = None) -> Sequence[Discussion]:
         """The discussions of that id, without a key and of all keys, that may have files. None can be decrypted."""
@@ -100,6 +102,22 @@ class DiscussionPlaces:
         own = await self._files.client_folder(keys.current, user.name if encrypts else None)
         keyed: list[tuple[Path, ClientFolder | None]] = [(root / own.name, own) for root, _ in roots]
         return keyed if encrypts else roots + keyed
+
+    async def _found(
+        self, user: UserTree | None, id: str, owner: Scope | None, keys: ClientKeys | None
+    ) -> Discussion:
+        keyed = None if user is None or keys is None else await self._of_key(user, id, owner, keys)
+        return keyed or await self._of_none(user, id, owner)
+
+    def _checked(self, user: UserTree | None, found: Discussion) -> Discussion:
+        is_plain = found.client is None or found.client.secret is None
+        if user is not None and is_plain and self._is_plain_refused:
+            raise KeyUnavailable(
+                f"The files of discussion {found.id[:80]!r} would stay plain, which encryption.allow_plain does not "
+                "allow. Have the client send a key as `Authorization: Bearer`, and set encryptUsingApiKey in the "
+                f"file of {user.name}."
+            )
+        return found
 
     async def _of_none(self, user: UserTree | None, id: str, owner: Scope | None) -> Discussion:
         legacy = None if user is None or owner is not None else user.tree.public

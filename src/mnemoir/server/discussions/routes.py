@@ -267,7 +267,7 @@ async def rebuild(
 @router.get("/{id}", summary="What is remembered of a discussion, in short")
 async def overview(site: SiteHere, whose: WhoseHere, id: str) -> Answer[DiscussionOverview]:
     discussions = site.parts.discussions
-    discussion = await discussions.discussion(whose.user, id, whose.owner, whose.keys)
+    discussion = await discussions.require(whose.user, id, whose.owner, whose.keys)
     told = await discussions.memory.files.entry(discussion)
     if told is None:
         raise nothing_kept(id)

@@ -38,9 +38,10 @@ class TenantRecord(JsonObject):
 
 
 class TenantList(JsonObject):
-    """All tenants, by name."""
+    """All tenants, by name, and the retention of the settings, which holds for what a tenant does not say."""
 
     results: list[TenantRecord]
+    retention: dict[str, int]
 
 
 @router.get("", summary="All tenants, for an operator")
@@ -62,7 +63,8 @@ async def tenants(request: Request, site: SiteHere) -> Answer[TenantList]:
                     "retention": {str(what): days for what, days in retention.items()},
                 }
                 for one, (limits, retention) in zip(shown, own, strict=True)
-            ]
+            ],
+            "retention": {str(what): days for what, days in site.parts.retention.of_settings.items()},
         },
         headers=NOT_KEPT,
     )

@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 from mnemoir.core.clock import from_epoch, to_text
 from mnemoir.core.errors import NotFound
 from mnemoir.core.ids import JobId
+from mnemoir.core.retention import Retention
 from mnemoir.memory.facts import default_extraction_prompt
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import OwnerSummary, Project
@@ -64,6 +65,13 @@ class DefaultPrompt(JsonObject):
     prompt: str
 
 
+class RetentionAnswer(JsonObject):
+    """The days that a project says itself, and those of its tenant or the server, which hold for what it does not."""
+
+    own: dict[str, int]
+    otherwise: dict[str, int]
+
+
 class ProjectSettingsAnswer(JsonObject):
     """A project's settings; the server's values where it has none of its own. Days of 0 keep for ever."""
 
@@ -77,6 +85,7 @@ class ProjectSettingsAnswer(JsonObject):
     memoriesDays: int
     historyDays: int
     deletedDays: int
+    retention: RetentionAnswer
 
 
 class JobEvent(JsonObject):
@@ -132,7 +141,8 @@ async def reset_prompt(site: SiteHere, project: ProjectHere) -> Answer[DefaultPr
 async def settings(site: SiteHere, project: ProjectHere) -> Answer[ProjectSettingsAnswer]:
     own, options = await site.parts.project_settings.load(project), site.options
     policy = await site.parts.personal_data.policy(project)
-    kept = await site.parts.retention.project(project)
+    own_days, otherwise = await site.parts.retention.said(project)
+    kept = {**otherwise, **own_days}
     decay_days = options.decay_days if own.decay_days is None else own.decay_days
     return Answer(
         {
@@ -143,9 +153,10 @@ async def settings(site: SiteHere, project: ProjectHere) -> Answer[ProjectSettin
             "piiFacts": policy.facts,
             "piiMessages": policy.messages,
             "piiModels": policy.models,
-            "memoriesDays": kept.memories or 0,
-            "historyDays": kept.history or 0,
-            "deletedDays": kept.deleted or 0,
+            "memoriesDays": kept["memories_days"],
+            "historyDays": kept["history_days"],
+            "deletedDays": kept["deleted_days"],
+            "retention": {"own": _days(own_days), "otherwise": _days(otherwise)},
         }
     )
 
@@ -189,6 +200,11 @@ async def event(site: SiteHere, project: ProjectHere, event_id: str) -> Answer[J
     if proposed := (job.result or {}).get("proposed"):
         told["proposed"] = list(proposed)
     return Answer(told)
+
+
+def _days(said: Retention) -> dict[str, int]:
+    """By the names of a project's settings."""
+    return {f"{name.removesuffix('_days')}Days": days for name, days in said.items()}
 
 
 def _with_users(name: str, users: Sequence[OwnerSummary]) -> ProjectWithUsers:

@@ -117,6 +117,18 @@ describe('the page of conversations', () => {
     expect(within(summary).getByText('I drink tea.')).toBeInTheDocument();
   });
 
+  it.each([
+    ['client_key_needed', 'Only the client’s key opens this'],
+    ['discussion_not_found', 'No discussion memory yet'],
+  ])('tells %s of a discussion apart, and takes it for no failure', async (code, told) => {
+    listed(tea);
+    remembered();
+    server.use(http.get('*/api/discussions/tea', () => HttpResponse.json({ ...problem, code }, { status: 404 })));
+    renderAt('/conversations?id=tea&tab=discussion', <ConversationsPage />);
+    expect(await screen.findByRole('heading', { name: told })).toBeVisible();
+    expect(screen.queryByRole('alert')).toBeNull();
+  });
+
   it('asks before it rebuilds, tells how far it is, and what it noted', async () => {
     listed(tea);
     remembered();

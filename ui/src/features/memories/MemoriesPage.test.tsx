@@ -2,7 +2,7 @@ import { screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { http, HttpResponse } from 'msw';
 import { renderAt } from '@/shared/testing/render';
-import { server } from '@/shared/testing/server';
+import { callsAs, server } from '@/shared/testing/server';
 import { MemoriesPage } from './MemoriesPage';
 
 function memory(id: string, text: string, more: object = {}) {
@@ -159,27 +159,37 @@ test('a memory is added by hand, word for word', async () => {
   expect(bodies).toEqual([{ messages, user_id: 'mira', infer: false, origin: 'person' }]);
 });
 
-test('the project’s memory settings and extraction prompt are changed in the page', async () => {
+/** The dialog of a project's settings with this retention of its own, and what was changed. */
+async function openSettings(own: Record<string, number> = {}): Promise<unknown[]> {
   serveMemories([]);
   const changes: unknown[] = [];
   const note = async ({ request }: { request: Request }) => {
     changes.push(await request.json());
     return HttpResponse.json({ success: true });
   };
+  const otherwise = { memoriesDays: 0, historyDays: 1, deletedDays: 1500 };
   server.use(
     http.get('*/api/memories/settings', () =>
       HttpResponse.json({
         ...{ memoryEnabled: true, decayDays: 0, searchLimit: 5, review: 'off' },
         ...{ piiFacts: 'off', piiMessages: 'tag', piiModels: 'off' },
+        ...{ ...otherwise, ...own, retention: { own, otherwise } },
       }),
     ),
     http.get('*/api/memories/extraction-prompt', () => HttpResponse.json({ prompt: 'Keep it.', isCustom: false })),
     http.put('*/api/memories/settings', note),
     http.put('*/api/memories/extraction-prompt', note),
+    http.delete('*/api/memories/extraction-prompt', () => HttpResponse.json({ prompt: 'Keep it.' })),
   );
   renderAt('/memories', <MemoriesPage />);
   await userEvent.click(screen.getByRole('button', { name: 'More' }));
   await userEvent.click(await screen.findByRole('menuitem', { name: 'Memory settings…' }));
+  await screen.findByRole('dialog', { name: /Memory settings/ });
+  return changes;
+}
+
+test('the project’s memory settings and extraction prompt are changed in the page', async () => {
+  const changes = await openSettings();
   const days = await screen.findByRole('textbox', { name: 'Facts fade after' });
   await userEvent.clear(days);
   await userEvent.type(days, '90');
@@ -190,6 +200,64 @@ test('the project’s memory settings and extraction prompt are changed in the p
   await waitFor(() =>
     expect(changes).toEqual([{ decayDays: 90, review: 'all', piiFacts: 'block' }, { prompt: 'Keep it. All of it.' }]),
   );
+});
+
+const retention = (name: string) => screen.findByRole('textbox', { name });
+
+test('an empty field of the retention shows what holds then, and an own one its days', async () => {
+  await openSettings({ deletedDays: 30 });
+  expect(await retention('Memories')).toHaveValue('');
+  expect(await retention('Memories')).toHaveAttribute('placeholder', 'forever');
+  expect(await retention('History of memories')).toHaveAttribute('placeholder', '1 day');
+  expect(await retention('Deleted memories')).toHaveValue('30 days');
+  await userEvent.clear(await retention('Deleted memories'));
+  expect(await retention('Deleted memories')).toHaveAttribute('placeholder', '1,500 days');
+});
+
+test('only the retention that differs is sent, and an emptied field as none of its own', async () => {
+  const changes = await openSettings({ historyDays: 9, deletedDays: 30 });
+  await userEvent.type(await retention('Memories'), '0');
+  await userEvent.clear(await retention('Deleted memories'));
+  await userEvent.click(screen.getByRole('button', { name: 'Save' }));
+  await waitFor(() => expect(changes).toEqual([{ memoriesDays: 0, deletedDays: null }]));
+});
+
+test('the defaults are without a retention of its own', async () => {
+  const changes = await openSettings({ memoriesDays: 30 });
+  await userEvent.click(await screen.findByRole('button', { name: 'Reset to defaults' }));
+  await waitFor(() => expect(changes).toHaveLength(1));
+  expect(changes[0]).toMatchObject({ memoriesDays: null, historyDays: null, deletedDays: null });
+});
+
+test('what the server has against a retention stands at its field, and anything else below', async () => {
+  await openSettings();
+  const refuse = (loc: string[], msg: string) =>
+    server.use(
+      http.put('*/api/memories/settings', () =>
+        HttpResponse.json({ detail: [{ loc, msg }], code: 'validation_error' }, { status: 422 }),
+      ),
+    );
+  refuse(['body', 'memoriesDays'], 'That is too long.');
+  await userEvent.type(await retention('Memories'), '40000');
+  await userEvent.click(screen.getByRole('button', { name: 'Save' }));
+  await waitFor(async () => expect(await retention('Memories')).toBeInvalid());
+  expect(await retention('Memories')).toHaveAccessibleDescription(/That is too long\./);
+  expect(await retention('Deleted memories')).toBeValid();
+  expect(screen.queryByRole('alert')).toBeNull();
+  refuse(['body', 'review'], 'Nobody reviews.');
+  await userEvent.click(screen.getByRole('button', { name: 'Save' }));
+  expect(await screen.findByRole('alert')).toHaveTextContent('review: Nobody reviews.');
+  expect(await retention('Memories')).toBeValid();
+});
+
+test('whoever is no admin is not offered the settings', async () => {
+  callsAs({ roles: ['write'], may: { admin: false } });
+  serveMemories([]);
+  renderAt('/memories', <MemoriesPage />);
+  await screen.findByText('No memories yet');
+  await userEvent.click(screen.getByRole('button', { name: 'More' }));
+  expect(await screen.findByRole('menuitem', { name: 'Changes…' })).toBeVisible();
+  await waitFor(() => expect(screen.queryByRole('menuitem', { name: 'Memory settings…' })).toBeNull());
 });
 
 test('the filters go with a search, and the age counts as the list has it', async () => {

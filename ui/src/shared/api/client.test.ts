@@ -46,3 +46,15 @@ test.each([
   expect(await asks(() => unwrap(client.GET('/api/projects')))).toBe(times);
   expect(await asks(() => send('/api/projects'))).toBe(times);
 });
+
+test.each([
+  [['body', 'retention', 'memories_days'], 'retention.memories_days'],
+  [['retention.memories_days'], 'retention.memories_days'],
+])('a refusal names the place that it is about, given as %j', async (loc, place) => {
+  const detail = [{ loc, msg: 'Too long.' }];
+  server.use(http.put('*/api/tenants', () => HttpResponse.json({ detail }, { status: 422 })));
+  const refusal = await unwrap(client.PUT('/api/tenants', { body: { name: 'acme', suspended: false } })).catch(
+    (error: unknown) => error,
+  );
+  expect(refusal).toMatchObject({ message: `${place}: Too long.`, problems: { [place]: 'Too long.' } });
+});

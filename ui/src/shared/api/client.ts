@@ -71,12 +71,12 @@ export async function unwrap<Data>(answer: Promise<Answered<Data>>): Promise<Dat
   return data as Data;
 }
 
-/** The answer, or null for one that the server refused with one of these states. */
-export async function orNull<Data>(answer: Promise<Data>, ...statuses: number[]): Promise<Data | null> {
+/** The answer, or null for one that the server refused with one of these states or codes. */
+export async function orNull<Data>(answer: Promise<Data>, ...refusals: (number | string)[]): Promise<Data | null> {
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof ApiError && statuses.includes(error.status)) return null;
+    if (error instanceof ApiError && [error.status, error.code].some(of => refusals.includes(of))) return null;
     throw error;
   }
 }
@@ -112,10 +112,17 @@ interface Problem {
 function problemOf(response: Response, body: unknown): ApiError {
   const problem = (typeof body === 'object' && body !== null ? body : {}) as Problem;
   const said = typeof problem.error === 'object' ? problem.error.message : problem.error;
+  const misfits = Array.isArray(problem.detail) ? problem.detail.map(({ loc, msg }) => [placeOf(loc), msg]) : [];
   const detail = Array.isArray(problem.detail)
-    ? problem.detail.map(misfit => `${misfit.loc.slice(1).join('.')}: ${misfit.msg}`).join('; ')
+    ? misfits.map(([place, msg]) => `${place}: ${msg}`).join('; ')
     : problem.detail;
   const message = detail ?? said ?? `The server answered ${String(response.status)} ${response.statusText}`.trim();
   const runId = response.headers.get('X-Workflow-Run-Id') ?? undefined;
-  return new ApiError(response.status, problem.code ?? 'error', message, problem.request_id, runId);
+  const problems = Object.fromEntries(misfits) as Record<string, string>;
+  return new ApiError(response.status, problem.code ?? 'error', message, problem.request_id, runId, problems);
+}
+
+/** The first step is "body" or "query", unless it is the only one. */
+function placeOf([first, ...rest]: Misfit['loc']): string {
+  return rest.length ? rest.join('.') : String(first);
 }

@@ -5297,6 +5297,7 @@ export interface components {
             historyDays: number;
             /** Deleteddays */
             deletedDays: number;
+            retention: components["schemas"]["RetentionAnswer"];
         };
         /**
          * ProjectWithUsers
@@ -5587,6 +5588,20 @@ export interface components {
             found: string;
             /** To Do */
             to_do: string;
+        };
+        /**
+         * RetentionAnswer
+         * @description The days that a project says itself, and those of its tenant or the server, which hold for what it does not.
+         */
+        RetentionAnswer: {
+            /** Own */
+            own: {
+                [key: string]: number;
+            };
+            /** Otherwise */
+            otherwise: {
+                [key: string]: number;
+            };
         };
         /**
          * RetentionRun
@@ -6175,11 +6190,15 @@ export interface components {
         };
         /**
          * TenantList
-         * @description All tenants, by name.
+         * @description All tenants, by name, and the retention of the settings, which holds for what a tenant does not say.
          */
         TenantList: {
             /** Results */
             results: components["schemas"]["TenantRecord"][];
+            /** Retention */
+            retention: {
+                [key: string]: number;
+            };
         };
         /**
          * TenantRecord

@@ -3,6 +3,7 @@ import { client, unwrap } from '@/shared/api/client';
 import type { components } from '@/shared/api/schema';
 import { useChange } from './change';
 import { useResults } from './pages';
+import type { Said } from './retention';
 
 export type ApiKey = components['schemas']['KeyRecord'];
 export type NewKey = components['schemas']['NewKey'];
@@ -56,18 +57,22 @@ export function useRevokeKey() {
 
 export type Tenant = components['schemas']['TenantRecord'];
 
-/** Adds a tenant, suspends one, or lets it go on. */
+/** Adds a tenant, suspends one, lets it go on, or says for how long it keeps things. */
 export function usePutTenant() {
   return useChange(
-    (body: { name: string; suspended: boolean }) => unwrap(client.PUT('/api/tenants', { body })),
+    (body: { name: string; suspended: boolean; retention?: Said }) => unwrap(client.PUT('/api/tenants', { body })),
     [KEYS],
   );
 }
 
+const tenants = { queryKey: TENANTS, queryFn: () => unwrap(client.GET('/api/tenants')) };
+
 /** The tenants that the caller may make keys for. */
 export function useTenants() {
-  return useQuery({
-    queryKey: TENANTS,
-    queryFn: async () => (await unwrap(client.GET('/api/tenants'))).results,
-  });
+  return useQuery({ ...tenants, select: ({ results }) => results });
+}
+
+/** The retention of tenants that say nothing of it. */
+export function useRetentionOfSettings(): Said {
+  return useQuery({ ...tenants, select: ({ retention }) => retention }).data ?? {};
 }

@@ -4,7 +4,7 @@ import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
 import { useMay } from '@/shared/data/access';
-import { type Kind, type Overview, useDiscussion } from '@/shared/data/discussions/discussion';
+import { isOfAKey, type Kind, type Overview, useDiscussion } from '@/shared/data/discussions/discussion';
 import classes from './Discussion.module.css';
 import { MemoryList } from './MemoryList';
 import { Rebuild } from './Rebuild';
@@ -12,6 +12,13 @@ import { Rebuild } from './Rebuild';
 /** What is remembered of the discussion that is called as the conversation. */
 export function DiscussionTab({ id }: { id: string }) {
   const { data, error, isPending, refetch } = useDiscussion(id);
+  if (isOfAKey(error))
+    return (
+      <EmptyState
+        title="Only the client’s key opens this"
+        hint="What is remembered of this conversation belongs to the key of the app that had it, and the server does not keep that key. It is shown where the key is sent: by the app, on the command line, or on this page if that key is what lets you in."
+      />
+    );
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (isPending) return <LoadingState label="Loading discussion memory" />;
   if (!data) {

@@ -1,11 +1,14 @@
 import { Alert, Button, Group, Modal, NativeSelect, NumberInput, Stack, Switch, Textarea } from '@mantine/core';
 import { useState } from 'react';
+import { isOnlyAt } from '@/shared/api/errors';
+import { RetentionFields } from '@/shared/components/RetentionFields';
 import { ErrorState, LoadingState } from '@/shared/components/states';
 import {
   type MemorySettings,
   useChangeMemorySettings,
   useMemorySettings,
 } from '@/shared/data/memories/projectSettings';
+import { areDays, changedDays, daysOf, KEPT, ofProject } from '@/shared/data/retention';
 import type { Scope } from '@/shared/data/scope';
 import { changedPersonalData, type PersonalData, PersonalDataFields } from './PersonalDataFields';
 
@@ -14,7 +17,7 @@ interface DialogProps {
   onClose: () => void;
 }
 
-/** How the project remembers: whether, how long, how much is recalled, what extraction keeps, and personal data. */
+/** How the project remembers: whether, how long, how much is recalled, what extraction keeps, and what goes. */
 export function SettingsDialog({ owner, onClose }: DialogProps) {
   const known = useMemorySettings(owner.project);
   return (
@@ -27,7 +30,7 @@ export function SettingsDialog({ owner, onClose }: DialogProps) {
     >
       {known.isPending && <LoadingState label="Loading settings" />}
       {known.isError && <ErrorState error={known.error} onRetry={() => void known.refetch()} />}
-      {known.data && !known.isFetching && (
+      {known.data && known.isFetchedAfterMount && (
         <SettingsForm project={owner.project} known={known.data} onClose={onClose} />
       )}
     </Modal>
@@ -48,6 +51,9 @@ const NONE_OF_ITS_OWN = {
   piiFacts: null,
   piiMessages: null,
   piiModels: null,
+  memoriesDays: null,
+  historyDays: null,
+  deletedDays: null,
 };
 
 interface FormProps {
@@ -62,6 +68,8 @@ function SettingsForm({ project, known, onClose }: FormProps) {
   const [searchLimit, setSearchLimit] = useState<number | string>(known.searchLimit);
   const [review, setReview] = useState(known.review);
   const [personal, setPersonal] = useState<PersonalData>(known);
+  const keptBefore = daysOf(known.retention.own, ofProject);
+  const [kept, setKept] = useState(keptBefore);
   const [prompt, setPrompt] = useState(known.prompt);
   const change = useChangeMemorySettings(project);
   const settings = {
@@ -70,9 +78,11 @@ function SettingsForm({ project, known, onClose }: FormProps) {
     ...(typeof searchLimit === 'number' && searchLimit !== known.searchLimit && { searchLimit }),
     ...(review !== known.review && { review }),
     ...changedPersonalData(known, personal),
+    ...changedDays(keptBefore, kept),
   };
   const isPromptNew = prompt.trim() !== '' && prompt !== known.prompt;
-  const isComplete = typeof decayDays === 'number' && typeof searchLimit === 'number' && prompt.trim() !== '';
+  const isComplete =
+    typeof decayDays === 'number' && typeof searchLimit === 'number' && areDays(kept) && prompt.trim() !== '';
   const save = () =>
     change.mutate(
       { ...(Object.keys(settings).length > 0 && { settings }), ...(isPromptNew && { prompt }) },
@@ -115,6 +125,13 @@ function SettingsForm({ project, known, onClose }: FormProps) {
         onChange={event => setReview(event.currentTarget.value as MemorySettings['review'])}
       />
       <PersonalDataFields chosen={personal} onChange={setPersonal} />
+      <RetentionFields
+        days={kept}
+        onChange={setKept}
+        otherwise={daysOf(known.retention.otherwise, ofProject)}
+        error={change.error}
+        placeOf={ofProject}
+      />
       <Textarea
         label="Extraction prompt"
         description={known.isCustom ? 'Custom for this project.' : 'The default. Edit it to say what to keep.'}
@@ -126,7 +143,7 @@ function SettingsForm({ project, known, onClose }: FormProps) {
         value={prompt}
         onChange={event => setPrompt(event.currentTarget.value)}
       />
-      {change.isError && (
+      {change.isError && !isOnlyAt(change.error, KEPT.map(ofProject)) && (
         <Alert color="red" variant="light" title="Could not save the settings" role="alert">
           {change.error.message}
         </Alert>

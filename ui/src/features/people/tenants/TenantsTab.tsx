@@ -7,14 +7,17 @@ import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
 import { useMe } from '@/shared/data/access';
 import { type Tenant, usePutTenant, useTenants } from '@/shared/data/apiKeys';
+import { daysInWords, daysOf, KEPT, NAMES, ofTenant } from '@/shared/data/retention';
 import { useDialog } from '@/shared/hooks/useDialog';
 import { TabIntro } from '../TabIntro';
+import { RetentionDialog } from './RetentionDialog';
 
-/** The tenants of the server: added, suspended, and let go on. */
+/** The tenants of the server: added, suspended, let go on, and for how long they keep things. */
 export function TenantsTab() {
   const tenants = useTenants();
   const me = useMe();
-  const { shown, open, close } = useDialog<'add'>();
+  const { shown, open, close } = useDialog<'add' | 'retention'>();
+  const [chosen, setChosen] = useState<Tenant | null>(null);
   if (tenants.isPending) return <LoadingState label="Loading the tenants" />;
   if (tenants.isError) return <ErrorState error={tenants.error} onRetry={() => void tenants.refetch()} />;
   return (
@@ -23,13 +26,14 @@ export function TenantsTab() {
         Tenants share nothing, whatever their users and projects are called. A suspended one keeps its data, and
         nobody of it gets in.
       </TabIntro>
-      <Table.ScrollContainer minWidth="34rem" type="native" tabIndex={0} role="region" aria-label="Tenants, table">
+      <Table.ScrollContainer minWidth="44rem" type="native" tabIndex={0} role="region" aria-label="Tenants, table">
         <Table verticalSpacing="xs" highlightOnHover>
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Tenant</Table.Th>
               <Table.Th>State</Table.Th>
               <Table.Th>Keys</Table.Th>
+              <Table.Th>Retention</Table.Th>
               <Table.Th>Created</Table.Th>
               <Table.Th>
                 <VisuallyHidden>Actions</VisuallyHidden>
@@ -38,17 +42,33 @@ export function TenantsTab() {
           </Table.Thead>
           <Table.Tbody>
             {tenants.data.map(tenant => (
-              <TenantRow key={tenant.name} tenant={tenant} isOwn={tenant.name === me.tenant} />
+              <TenantRow
+                key={tenant.name}
+                tenant={tenant}
+                isOwn={tenant.name === me.tenant}
+                onRetention={() => {
+                  setChosen(tenant);
+                  open('retention');
+                }}
+              />
             ))}
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
-      {shown && <AddDialog onClose={close} />}
+      {shown === 'add' && <AddDialog onClose={close} />}
+      {shown === 'retention' && chosen && <RetentionDialog tenant={chosen} onClose={close} />}
     </Stack>
   );
 }
 
-function TenantRow({ tenant: { name, suspended_at, created_at, keys }, isOwn }: { tenant: Tenant; isOwn: boolean }) {
+interface TenantRowProps {
+  tenant: Tenant;
+  isOwn: boolean;
+  onRetention: () => void;
+}
+
+function TenantRow({ tenant, isOwn, onRetention }: TenantRowProps) {
+  const { name, suspended_at, created_at, keys } = tenant;
   const put = usePutTenant();
   const isSuspended = suspended_at !== null;
   const turn = async () => {
@@ -77,23 +97,43 @@ function TenantRow({ tenant: { name, suspended_at, created_at, keys }, isOwn }: 
       </Table.Td>
       <Table.Td>{keys.toLocaleString()}</Table.Td>
       <Table.Td>
+        <Retention tenant={tenant} />
+      </Table.Td>
+      <Table.Td>
         <Time value={created_at} ago />
       </Table.Td>
-      <Table.Td ta="right">
-        {(!isOwn || isSuspended) && (
-          <Button
-            size="compact-sm"
-            variant="default"
-            aria-label={`${isSuspended ? 'Let go on' : 'Suspend'}: ${name}`}
-            loading={put.isPending}
-            onClick={() => void turn()}
-          >
-            {isSuspended ? 'Let go on' : 'Suspend…'}
+      <Table.Td>
+        <Group justify="flex-end" gap="xs" wrap="nowrap">
+          <Button size="compact-sm" variant="default" aria-label={`Retention: ${name}`} onClick={onRetention}>
+            Retention…
           </Button>
-        )}
+          {(!isOwn || isSuspended) && (
+            <Button
+              size="compact-sm"
+              variant="default"
+              aria-label={`${isSuspended ? 'Let go on' : 'Suspend'}: ${name}`}
+              loading={put.isPending}
+              onClick={() => void turn()}
+            >
+              {isSuspended ? 'Let go on' : 'Suspend…'}
+            </Button>
+          )}
+        </Group>
       </Table.Td>
     </Table.Tr>
   );
+}
+
+/** For how long a tenant keeps things, as far as it says itself. */
+function Retention({ tenant }: { tenant: Tenant }) {
+  const days = daysOf(tenant.retention, ofTenant);
+  const own = KEPT.filter(kept => days[kept] !== '');
+  if (!own.length) return 'as all';
+  return own.map(kept => (
+    <Text key={kept} size="xs">
+      {NAMES[kept]}: {daysInWords(days[kept])}
+    </Text>
+  ));
 }
 
 function AddDialog({ onClose }: { onClose: () => void }) {

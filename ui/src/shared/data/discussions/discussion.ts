@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { client, orNull, unwrap } from '@/shared/api/client';
+import { ApiError } from '@/shared/api/errors';
 import type { components } from '@/shared/api/schema';
 import { useChange } from '../change';
 import { discussionKeys as keys } from './keys';
@@ -11,15 +12,22 @@ export type Kind = 'summaries' | 'records';
 
 const PAGE = 200;
 
-/** What is remembered of the discussion that is called as the conversation; null for nothing. */
+/** What is remembered of the discussion that is called as the conversation; null for nothing, see `isOfAKey`. */
 export function useDiscussion(id: string) {
   return useQuery({
     queryKey: keys.one(id),
     // no id of a discussion (400) is one of which nothing is remembered
     queryFn: ({ signal }) =>
-      orNull(unwrap(client.GET('/api/discussions/{id}', { params: { path: { id } }, signal })), 404, 400),
+      orNull(
+        unwrap(client.GET('/api/discussions/{id}', { params: { path: { id } }, signal })),
+        'discussion_not_found',
+        400,
+      ),
   });
 }
+
+/** Whether that was refused because only the key of a client opens it, and the page has none. */
+export const isOfAKey = (error: unknown) => error instanceof ApiError && error.code === 'client_key_needed';
 
 /** Chunk summaries as they follow each other, stale ones among them, or records, newest first; with their sources. */
 export function useDiscussionMemories(id: string, kind: Kind) {
