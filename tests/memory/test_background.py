@@ -11,6 +11,7 @@ from mnemoir.core.errors import (
     ProviderInvalidOutput,
     ProviderRefused,
     ProviderUnavailable,
+    QuotaExceeded,
     StorageUnavailable,
 )
 from mnemoir.memory.background import Background
@@ -42,10 +43,15 @@ def steps():
 
 
 @pytest.fixture
-async def queue(tmp_path):
+async def database(tmp_path):
     database = open_database(tmp_path / "mnemoir.db")
-    yield SqlJobQueue(database)
+    yield database
     await database.aclose()
+
+
+@pytest.fixture
+def queue(database):
+    return SqlJobQueue(database)
 
 
 @pytest.fixture
@@ -141,14 +147,31 @@ async def test_two_hundred_turns_of_an_outage_are_all_worked_off_in_order_afterw
     assert steps.done == [str(number) for number in range(200)]
 
 
-async def test_a_job_is_given_up_after_a_week(queue, steps):
-    later = datetime.now(UTC) + timedelta(days=8)
+def used_up(resets_at: datetime | None) -> QuotaExceeded:
+    return QuotaExceeded("used up", what="tokens_month", used=9, limit=9, resets_at=resets_at)
+
+
+@pytest.mark.parametrize(
+    ("days", "failure"),
+    [(8, ProviderUnavailable("down")), (8, used_up(None)), (41, used_up(datetime.now(UTC) + timedelta(days=50)))],
+)
+async def test_a_job_is_given_up_after_a_week_or_when_a_budget_does_not_come_back(queue, steps, days, failure):
+    later = datetime.now(UTC) + timedelta(days=days)
     background = Background(queue, {"step": steps.handle}, clock=lambda: later)
-    steps.failures = [ProviderUnavailable("down")]
+    steps.failures = [failure]
     job_id = await background.put("step", {"name": "a"})
     await background.start()
     assert (await ended(queue, job_id)).state == "FAILED"
     await background.aclose()
+
+
+async def test_a_job_waits_longer_than_a_week_for_a_budget_of_a_month(background, database, queue, steps):
+    now = datetime.now(UTC)
+    steps.failures = [used_up(now + timedelta(days=1))] * 2
+    await SqlJobQueue(database, lambda: now - timedelta(days=29)).put("evt_1", "step", {"name": "a"}, queue="alex")
+    await background.start()
+    job = await ended(queue, "evt_1")
+    assert (job.state, job.attempts) == ("SUCCEEDED", 3)
 
 
 class Slow:

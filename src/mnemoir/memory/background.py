@@ -23,6 +23,7 @@ from mnemoir.core.errors import (
     MnemoirError,
     ProviderInvalidOutput,
     ProviderRefused,
+    QuotaExceeded,
     StorageUnavailable,
 )
 from mnemoir.core.ids import JobId, new_job_id
@@ -34,6 +35,7 @@ _log = structlog.get_logger(__name__)
 _FIRST_WAIT_S = 1.0
 _LONGEST_WAIT_S = 300.0
 _KEPT_TRYING = timedelta(days=7)  # a longer outage is treated as permanent
+_KEPT_FOR_A_BUDGET = timedelta(days=40)  # one of a month is whole again by then
 _TRIES_AT_NONSENSE = 3  # a model that cannot make sense of a turn must not hold up the user's next ones
 _STORAGE_WAIT_S = 5.0
 _LONGEST_SLEEP_S = 3600.0
@@ -190,7 +192,7 @@ class Background:
                 _log.warning("job ended after its lease", job=job.id, kind=job.kind)
             self._woken.set()  # the next of its queue may have waited for it
         except MnemoirError as exc:
-            await (self._give_up(job, exc) if _is_final(job, exc) else self._put_back(job, exc.message))
+            await (self._give_up(job, exc) if _is_final(job, exc) else self._put_back(job, exc))
         except Exception as exc:  # noqa: BLE001 - one broken job must not end the worker for all others
             _log_fault(exc, job)
             await self._jobs.fail(job, f"{type(exc).__name__}: {exc}")
@@ -200,16 +202,16 @@ class Background:
         await self._jobs.fail(job, exc.message)
         self._woken.set()
 
-    async def _put_back(self, job: Job, error: str) -> None:
+    async def _put_back(self, job: Job, exc: MnemoirError) -> None:
         now = self._clock()
         began = from_text(job.created_at)
-        if began is not None and now - began > _KEPT_TRYING:
-            _log.error("job given up after a week", job=job.id, kind=job.kind)
-            await self._jobs.fail(job, error)
+        waits_for_budget = isinstance(exc, QuotaExceeded) and exc.resets_at is not None
+        if began is not None and now - began > (_KEPT_FOR_A_BUDGET if waits_for_budget else _KEPT_TRYING):
+            await self._give_up(job, exc)
             return
         wait_s = min(_LONGEST_WAIT_S, self._first_wait_s * 2 ** min(job.attempts - 1, 12))
         _log.warning("job put back", job=job.id, kind=job.kind, attempts=job.attempts, wait_s=wait_s)
-        await self._jobs.retry(job, at=now + timedelta(seconds=wait_s), error=error)
+        await self._jobs.retry(job, at=now + timedelta(seconds=wait_s), error=exc.message)
         self._woken.set()  # so that a sleeping worker learns the new time
 
 
