@@ -28,6 +28,7 @@ _NOBODYS = {
     "run": "run_" + "0" * 16,
     "job": "job_" + "0" * 32,
     "memory": "mem_" + "0" * 32,
+    "change": "chg_" + "0" * 32,
 }
 ROUTES = (
     ("memory", "GET", "/api/memories/{memory}/history"),
@@ -37,6 +38,7 @@ ROUTES = (
     ("run", "GET", "/api/runs/{run}"),
     ("job", "GET", "/api/events/{job}"),
     ("file of a message", "GET", "/api/conversations/talk/attachments/{file}"),
+    ("change, undone", "POST", "/api/memories/changes/{change}/undo"),
     ("key", "POST", "/api/keys/{key}/rotate"),
 )
 
@@ -52,7 +54,9 @@ async def filled(server: Server, admin: Mapping[str, str]) -> dict[str, str]:
         "POST", "/v1/chat/completions", talk | {"messages": [{"role": "user", "content": content}]}, **admin
     )
     files = (await server.get("/api/files?user_id=mira", **admin))["attachments"]
+    changes = (await server.get("/api/memories/changes?user_id=mira", **admin))["results"]
     return {
+        "change": changes[-1]["id"],
         "memory": added["results"][0]["id"],
         "job": job["event_id"],
         "talk": "talk",

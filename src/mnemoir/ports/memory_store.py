@@ -304,8 +304,10 @@ class MemoryStore(VectorBacklog, Committer, Protocol):
     async def changes(self, scope: Scope, *, limit: int, before: int | None = None) -> ChangePage:
         """Changes of the user before a place, newest first; none with erased words. A page may end early."""
 
-    async def change(self, project: Project, change_id: ChangeId) -> tuple[Scope, LoggedChange] | None:
-        """A change and its user; None when no user of the project has it in the log."""
+    async def change(
+        self, project: Project, change_id: ChangeId, user: str | None = None
+    ) -> tuple[Scope, LoggedChange] | None:
+        """A change and its user; None when no user of the project, or not the given one, has it in the log."""
 
     async def last_change(self, scope: Scope, memory_id: MemoryId) -> ChangeId | None:
         """The change that changed the user's memory last."""

@@ -73,8 +73,8 @@ class Undoing:
         raise Conflict(f"The memories of {change_id} are being changed. Try again.", code="change_conflict")
 
     async def _found(self, project: Project, change_id: ChangeId, user: str | None) -> tuple[Scope, LoggedChange]:
-        found = await self._store.change(project, change_id)
-        if found is None or user not in (None, found[0].user):
+        found = await self._store.change(project, change_id, user)
+        if found is None:
             raise NotFound(
                 f"There is no change {change_id[:128]!r} here. List the user's changes to see their ids.",
                 code="change_not_found",

@@ -273,9 +273,11 @@ class FileMemoryStore:
         """Changes before a place, newest first. Edits by other programs are none of them."""
         return await self._told.changes(scope, limit=limit, before=before)
 
-    async def change(self, project: Project, change_id: ChangeId) -> tuple[Scope, LoggedChange] | None:
-        """A change and its user; None when no user of the project has it in the log."""
-        return await self._told.change(project, change_id)
+    async def change(
+        self, project: Project, change_id: ChangeId, user: str | None = None
+    ) -> tuple[Scope, LoggedChange] | None:
+        """A change and its user; None when no user of the project, or not the given one, has it in the log."""
+        return await self._told.change(project, change_id, user)
 
     async def last_change(self, scope: Scope, memory_id: MemoryId) -> ChangeId | None:
         """The change that changed the user's memory last."""

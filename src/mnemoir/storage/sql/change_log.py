@@ -38,13 +38,16 @@ def changes_before(sql: Sql, scope: Scope, limit: int, place: int | None) -> Cha
     return ChangePage(changes=found)
 
 
-def change_of(sql: Sql, project: Project, change_id: ChangeId) -> tuple[Scope, LoggedChange] | None:
-    """A commit and its user; None when no user of the project has one of that id in the log."""
+def change_of(sql: Sql, project: Project, change_id: ChangeId, only: str | None) -> tuple[Scope, LoggedChange] | None:
+    """A commit and its user, `only` that one if given; None when nobody, or somebody else, has one of that id.
+
+    What another user did is not read, so it takes no longer than what nobody did.
+    """
     number = _number_of(change_id)
     owner, events = ("owner_of_change", "events_of_change") if number is None else ("owner_of_event", "one_event")
     which: dict[str, Value] = {"id": change_id} if number is None else {"number": number}
     user = sql.value(_QUERIES[owner], tenant=project.tenant, project=project.project, **which) if change_id else None
-    if user is None:
+    if user is None or only not in (None, user):
         return None
     scope = Scope(tenant=project.tenant, project=project.project, user=user)
     within = of_scope(sql, scope)

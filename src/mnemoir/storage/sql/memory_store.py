@@ -228,9 +228,11 @@ class SqlMemoryStore(SqlBacklog):
         """Changes before a place, newest first; those with erased words are not listed."""
         return await self._db.read(scope, lambda sql: changes_before(sql, scope, limit, before))
 
-    async def change(self, project: Project, change_id: ChangeId) -> tuple[Scope, LoggedChange] | None:
-        """A change and its user; None when no user of the project has it in the log."""
-        return await self._db.read(None, lambda sql: change_of(sql, project, change_id))
+    async def change(
+        self, project: Project, change_id: ChangeId, user: str | None = None
+    ) -> tuple[Scope, LoggedChange] | None:
+        """A change and its user; None when no user of the project, or not the given one, has it in the log."""
+        return await self._db.read(None, lambda sql: change_of(sql, project, change_id, user))
 
     async def last_change(self, scope: Scope, memory_id: MemoryId) -> ChangeId | None:
         """The change that changed the user's memory last."""
