@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from itertools import count
+from itertools import accumulate
 from pkgutil import iter_modules
 from typing import Any
 
 from mnemoir.core.errors import SettingsError
+from mnemoir.privacy.id_forms import FORMS
 
 Span = tuple[int, int]  # the first character, and the one behind the last
 
@@ -21,9 +22,11 @@ _CARD = re.compile(r"(?<![\w.,+])\d{3,19}(?:[ -]\d{3,19}){0,8}(?:[ -]\d{1,2})?(?
 _IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,40}", re.IGNORECASE)
 _ID = re.compile(r"(?<![\w@])(?:[A-Z]{1,6}[ .-]?)?[A-Z]{0,6}\d\w*(?:[ ./-]{1,2}\w*\d\w*)*(?:[ .-]?[A-Z]\b)?")
 _DATE = re.compile(r"(?:19|20)\d\d([-./])\d\d?\1\d\d?|\d\d?([-./])\d\d?\2(?:19|20)\d\d")
+_ANY_DIGIT = str.maketrans("123456789", "000000000")
 _GROUP = re.compile(r"\w+")
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*", re.UNICODE)
-_SHORTEST_ID, _LONGEST_ID = 7, 20  # characters without separators
+_CARD_LENGTHS, _IBAN_LENGTHS, _ID_LENGTHS = range(13, 20), range(15, 35), range(7, 21)  # without separators
+_LEAST_DIGITS = 6  # of an id
 _MOST_GROUPS = 8
 _MOST_TRIED = 2_000  # sequences of a text that are tried as ids: each rule takes some microseconds
 _TELLING_DIGITS = 7  # an id with letters and this many digits needs no name beside it
@@ -51,35 +54,82 @@ _NAMES = re.compile(
 
 def card_spans(text: str) -> Iterator[Span]:
     """Numbers of payment cards: 13 to 19 digits with an issuer's prefix and a right check digit."""
-    return _checked(text, _CARD, _is_card)
+    return _checked(text, _CARD, _CARD_LENGTHS, _is_card)
 
 
 def iban_spans(text: str) -> Iterator[Span]:
     """Numbers of bank accounts (ISO 13616), of the length and structure of their country."""
-    return _checked(text, _IBAN, _is_iban)
+    return _checked(text, _IBAN, _IBAN_LENGTHS, _is_iban)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _IdRule:
-    """Ids of one kind: their check, and the names by which people call them."""
+    """Ids of one kind: their check, their form, and the names by which people call them."""
 
     is_valid: Callable[[str], bool]
+    form: re.Pattern[str]
     names: re.Pattern[str]
 
 
 def id_spans(text: str, countries: Sequence[str]) -> Iterator[Span]:
     """Tax and national ids of these countries. A bare number needs its name within five words."""
-    rules = [rule for country in countries for rule in _rules(country)]
-    tried = count()
-
-    def is_id(found: str, span: Span) -> bool:
-        if not _SHORTEST_ID <= len(found) <= _LONGEST_ID or next(tried) >= _MOST_TRIED:
-            return False
-        return _is_id(text, found, span, rules)
-
+    is_id = _Ids(text, tuple(countries)).is_id
     for run in _ID.finditer(text):
-        if sum(map(str.isdigit, run[0])) >= _SHORTEST_ID - 1 and not _DATE.fullmatch(run[0]):
-            yield from _windows(text, run.span(), is_id)
+        if sum(map(str.isdigit, run[0])) >= _LEAST_DIGITS and not _DATE.fullmatch(run[0]):
+            yield from _windows(text, run.span(), _ID_LENGTHS, is_id)
+
+
+class _Ids:
+    """Checks what may be an id within one text, the cheapest check first."""
+
+    def __init__(self, text: str, countries: tuple[str, ...]) -> None:
+        self._text = text
+        self._rules, self._has_form = rules_of(countries)
+        self._has_words = bool(_WORD.search(text))
+        self._tried = 0
+        self._before, self._behind = cache(self._words_before), cache(self._words_behind)
+        self._fitting, self._named = cache(self._of_form), cache(self._of_words)
+
+    def is_id(self, found: str, span: Span) -> bool:
+        """True for an id that has letters to tell by, or its name beside it."""
+        self._tried += 1
+        if self._tried > _MOST_TRIED or not (self._has_words or not found.isdigit()):
+            return False
+        if found.isascii() and not self._has_form(found):
+            return False
+        rules = self._fitting(found.translate(_ANY_DIGIT))
+        if not _is_telling(found):
+            rules &= self._named(self._before(span[0]), self._behind(span[1]))
+        return any(self._rules[at].is_valid(found) for at in sorted(rules))
+
+    def _of_form(self, form: str) -> frozenset[int]:
+        """The places of the rules for ids of a form; of all rules for letters and digits beyond ASCII."""
+        return frozenset(at for at, rule in enumerate(self._rules) if not form.isascii() or rule.form.fullmatch(form))
+
+    def _words_before(self, start: int) -> str:
+        return " ".join(_WORD.findall(self._text, max(0, start - _BESIDE), start)[-_WORDS_BESIDE:])
+
+    def _words_behind(self, end: int) -> str:
+        return " ".join(_WORD.findall(self._text, end, end + _BESIDE)[:_WORDS_BESIDE])
+
+    def _of_words(self, before: str, behind: str) -> frozenset[int]:
+        """The places of the rules for ids that have one of these words as their name."""
+        beside = f"{before} / {behind}".lower()
+        named_all = bool(_NAMES.search(beside))
+        return frozenset(at for at, rule in enumerate(self._rules) if named_all or rule.names.search(beside))
+
+
+def _is_telling(found: str) -> bool:
+    """True for an id with letters and so many digits that it needs no name beside it."""
+    return _TELLING_DIGITS <= sum(map(str.isdigit, found)) < len(found)
+
+
+@cache
+def rules_of(countries: tuple[str, ...]) -> tuple[Sequence[_IdRule], Callable[[str], object]]:
+    """The rules of countries, and what matches the forms of all their ids."""
+    rules = [rule for country in countries for rule in _rules(country)]
+    forms = dict.fromkeys(rule.form.pattern for rule in rules)
+    return rules, re.compile("|".join(forms), re.IGNORECASE).fullmatch
 
 
 def check_countries(countries: Sequence[str]) -> None:
@@ -88,19 +138,24 @@ def check_countries(countries: Sequence[str]) -> None:
         _rules(country)
 
 
-def _checked(text: str, runs: re.Pattern[str], is_valid: Callable[[str], bool]) -> Iterator[Span]:
+def _checked(text: str, runs: re.Pattern[str], lengths: range, is_valid: Callable[[str], bool]) -> Iterator[Span]:
     for run in runs.finditer(text):
-        yield from _windows(text, run.span(), lambda found, _: is_valid(found))
+        yield from _windows(text, run.span(), lengths, lambda found, _: is_valid(found))
 
 
-def _windows(text: str, run: Span, is_valid: Callable[[str, Span], bool]) -> Iterator[Span]:
-    """The longest valid sequences of groups within a run, from its beginning on."""
+def _windows(text: str, run: Span, lengths: range, is_valid: Callable[[str, Span], bool]) -> Iterator[Span]:
+    """The longest valid sequences of groups within a run, from its beginning on, of these lengths."""
     groups = [found.span() for found in _GROUP.finditer(text, *run)]
+    joined = "".join(text[a:b] for a, b in groups)
+    begins = [0, *accumulate(b - a for a, b in groups)]  # of each group within what is joined
     first = 0
     while first < len(groups):
+        begin = begins[first]
         for last in range(min(len(groups), first + _MOST_GROUPS), first, -1):
+            if begins[last] - begin not in lengths:
+                continue
             span = groups[first][0], groups[last - 1][1]
-            if is_valid("".join(text[a:b] for a, b in groups[first:last]), span):
+            if is_valid(joined[begin : begins[last]], span):
                 yield span
                 first = last
                 break
@@ -143,22 +198,6 @@ def _lengths(digits: str) -> Sequence[int]:
     return ()
 
 
-def _is_id(text: str, found: str, span: Span, rules: Sequence[_IdRule]) -> bool:
-    digits = sum(map(str.isdigit, found))
-    is_telling = digits < len(found) and digits >= _TELLING_DIGITS
-    beside = "" if is_telling else _beside(text, span)
-    return any(
-        (is_telling or rule.names.search(beside) or _NAMES.search(beside)) and rule.is_valid(found) for rule in rules
-    )
-
-
-def _beside(text: str, span: Span) -> str:
-    """The words before and behind a place, lower case."""
-    before = _WORD.findall(text, max(0, span[0] - _BESIDE), span[0])[-_WORDS_BESIDE:]
-    behind = _WORD.findall(text, span[1], span[1] + _BESIDE)[:_WORDS_BESIDE]
-    return " ".join([*before, "/", *behind]).lower()
-
-
 @cache
 def _rules(country: str) -> Sequence[_IdRule]:
     """The rules of a country, by its ISO code. Raises SettingsError when there are none."""
@@ -184,4 +223,7 @@ def _rule(module: Any) -> _IdRule | None:
     own_words = title.partition("(")[2].partition(",")[0].rstrip(").")
     called = {module.__name__.rpartition(".")[2], *re.findall(r"\b[A-Z]{3,}\b", title), own_words}
     names = "|".join(re.escape(name.lower()) for name in sorted(called) if len(name) > 2)
-    return _IdRule(is_valid=module.is_valid, names=re.compile(rf"\b(?:{names})\b"))
+    form = FORMS.get(module.__name__.removeprefix("stdnum."), ".*")
+    return _IdRule(
+        is_valid=module.is_valid, form=re.compile(form, re.IGNORECASE), names=re.compile(rf"\b(?:{names})\b")
+    )
