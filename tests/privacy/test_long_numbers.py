@@ -1,4 +1,4 @@
-"""What is no phone number in any plan is given neither to the matcher of phone numbers nor to its parser, both slow."""
+"""What no plan has is given neither to the matcher of phone numbers nor to its parser, which are slow."""
 
 import random
 

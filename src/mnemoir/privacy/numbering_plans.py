@@ -25,33 +25,46 @@ _EXTENSION = re.compile(r"[^\d+＋ \u00a0\u00ad\u200b\u2060\u3000()（）［］.
 _KEYPAD = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "22233344455566677778889999")
 
 
+class _Reading(NamedTuple):
+    """What the digits of a candidate may say."""
+
+    is_international: bool  # it begins with a +
+    digits: Sequence[str] | None  # without and with an extension; None where they cannot tell
+
+
 class _Candidate(NamedTuple):
     """A piece of a text that the matcher would parse."""
 
     text: str
     offset: int
     tries_left: int
-    is_international: bool  # it begins with a +
-    digits: Sequence[str] | None  # as they may be read: without and with an extension; None for no simple candidate
+    reading: _Reading
 
 
 def phone_matches(text: str, regions: Sequence[str | None]) -> Iterator[PhoneNumberMatch]:
     """What the matcher of `phonenumbers` finds in a short text, for one region after another."""
-    candidates = _Candidates(text).noted()
+    read = cache(_read)
+    candidates = _Candidates(text, read).noted()
     for region in regions:
         plan = _plan(region)
         for candidate in candidates:
-            if plan.may_have(candidate) and (match := _Matcher(text, region).parse(candidate)):
-                yield match
-                yield from _Matcher(text, region).behind(match, candidate.tries_left)
-                break
+            if plan.may_have(candidate.reading):
+                matcher = _Matcher(text, region, read)
+                if match := matcher.parse(candidate.text, candidate.offset):
+                    yield match
+                    yield from matcher.behind(match, candidate.tries_left)
+                    break
 
 
 class _Matcher(PhoneNumberMatcher):
     """Parses only those candidates that may be valid."""
 
-    def parse(self, candidate: _Candidate) -> PhoneNumberMatch | None:
-        return super()._parse_and_verify(candidate.text, candidate.offset)
+    def __init__(self, text: str, region: str | None, read: Callable[[str], _Reading]) -> None:
+        super().__init__(text, region)
+        self._plan, self._read = _plan(region), read
+
+    def parse(self, candidate: str, offset: int) -> PhoneNumberMatch | None:
+        return super()._parse_and_verify(candidate, offset)
 
     def behind(self, match: PhoneNumberMatch, tries_left: int) -> Iterator[PhoneNumberMatch]:
         """What follows a match."""
@@ -59,15 +72,15 @@ class _Matcher(PhoneNumberMatcher):
         return iter(self)
 
     def _parse_and_verify(self, candidate: str, offset: int) -> PhoneNumberMatch | None:
-        read = _read(candidate, offset, self._max_tries)
-        return self.parse(read) if _plan(self.preferred_region).may_have(read) else None
+        return self.parse(candidate, offset) if self._plan.may_have(self._read(candidate)) else None
 
 
 class _Candidates(PhoneNumberMatcher):
     """Notes what is parsed of a text before its first valid number, which is the same in all regions."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, read: Callable[[str], _Reading]) -> None:
         super().__init__(text, None, max_tries=len(text))
+        self._read = read
         self._noted: list[_Candidate] = []
 
     def noted(self) -> Sequence[_Candidate]:
@@ -76,16 +89,16 @@ class _Candidates(PhoneNumberMatcher):
 
     def _parse_and_verify(self, candidate: str, offset: int) -> PhoneNumberMatch | None:
         if len(candidate) >= _LEAST_DIGITS:
-            self._noted.append(_read(candidate, offset, self._max_tries))
+            self._noted.append(_Candidate(candidate, offset, self._max_tries, self._read(candidate)))
         return None
 
 
-def _read(text: str, offset: int, tries_left: int) -> _Candidate:
+def _read(text: str) -> _Reading:
     extension = _EXTENSION.search(text)
     readings = _readings(text, extension) if extension else (text,)
     digits = [_NO_DIGITS.sub("", reading) for reading in readings]
     is_simple = digits and all(map(str.isascii, digits))
-    return _Candidate(text, offset, tries_left, "+" in text or "＋" in text, digits if is_simple else None)
+    return _Reading("+" in text or "＋" in text, digits if is_simple else None)
 
 
 def _readings(text: str, extension: re.Match[str]) -> Sequence[str]:
@@ -139,12 +152,12 @@ def _called(digits: str) -> _Country | None:
 class _Plan:
     """What can be dialled without saying where: numbers that begin with a +."""
 
-    def may_have(self, candidate: _Candidate) -> bool:
+    def may_have(self, reading: _Reading) -> bool:
         """False for what is no valid number."""
-        if candidate.digits is None:
+        if reading.digits is None:
             return True
-        for digits in candidate.digits:
-            if candidate.is_international and (country := _called(digits)):
+        for digits in reading.digits:
+            if reading.is_international and (country := _called(digits)):
                 if country.may_have(digits[len(country.code) :]):
                     return True
             elif self.may_dial(digits):

@@ -5,12 +5,13 @@ tried, the longest first.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from itertools import accumulate
+from itertools import accumulate, count
 from pkgutil import iter_modules
+from string import ascii_uppercase
 from typing import Any
 
 from mnemoir.core.errors import SettingsError
@@ -22,6 +23,7 @@ _CARD = re.compile(r"(?<![\w.,+])\d{3,19}(?:[ -]\d{3,19}){0,8}(?:[ -]\d{1,2})?(?
 _IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,40}", re.IGNORECASE)
 _ID = re.compile(r"(?<![\w@])(?:[A-Z]{1,6}[ .-]?)?[A-Z]{0,6}\d\w*(?:[ ./-]{1,2}\w*\d\w*)*(?:[ .-]?[A-Z]\b)?")
 _DATE = re.compile(r"(?:19|20)\d\d([-./])\d\d?\1\d\d?|\d\d?([-./])\d\d?\2(?:19|20)\d\d")
+_IBAN_DIGITS = {ord(letter): str(int(letter, 36)) for letter in ascii_uppercase}
 _ANY_DIGIT = str.maketrans("123456789", "000000000")
 _GROUP = re.compile(r"\w+")
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*", re.UNICODE)
@@ -62,7 +64,7 @@ def iban_spans(text: str) -> Iterator[Span]:
     return _checked(text, _IBAN, _IBAN_LENGTHS, _is_iban)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _IdRule:
     """Ids of one kind: their check, their form, and the names by which people call them."""
 
@@ -73,50 +75,49 @@ class _IdRule:
 
 def id_spans(text: str, countries: Sequence[str]) -> Iterator[Span]:
     """Tax and national ids of these countries. A bare number needs its name within five words."""
-    is_id = _Ids(text, tuple(countries)).is_id
+    is_id = _id_check(text, tuple(countries))
     for run in _ID.finditer(text):
         if sum(map(str.isdigit, run[0])) >= _LEAST_DIGITS and not _DATE.fullmatch(run[0]):
             yield from _windows(text, run.span(), _ID_LENGTHS, is_id)
 
 
-class _Ids:
-    """Checks what may be an id within one text, the cheapest check first."""
+def _id_check(text: str, countries: tuple[str, ...]) -> Callable[[str, Span], bool]:
+    """Tells the ids of a text, by the cheapest checks first."""
+    rules, has_form = rules_of(countries)
+    has_words = bool(_WORD.search(text))
+    tried = count()
 
-    def __init__(self, text: str, countries: tuple[str, ...]) -> None:
-        self._text = text
-        self._rules, self._has_form = rules_of(countries)
-        self._has_words = bool(_WORD.search(text))
-        self._tried = 0
-        self._before, self._behind = cache(self._words_before), cache(self._words_behind)
-        self._fitting, self._named = cache(self._of_form), cache(self._of_words)
+    @cache
+    def of_form(form: str) -> Sequence[_IdRule]:
+        return [rule for rule in rules if rule.form.fullmatch(form)]
 
-    def is_id(self, found: str, span: Span) -> bool:
-        """True for an id that has letters to tell by, or its name beside it."""
-        self._tried += 1
-        if self._tried > _MOST_TRIED or not (self._has_words or not found.isdigit()):
+    @cache
+    def before(start: int) -> str:
+        return " ".join(_WORD.findall(text, max(0, start - _BESIDE), start)[-_WORDS_BESIDE:])
+
+    @cache
+    def behind(end: int) -> str:
+        return " ".join(_WORD.findall(text, end, end + _BESIDE)[:_WORDS_BESIDE])
+
+    @cache
+    def named(words: str) -> Collection[_IdRule]:
+        return frozenset(rules if _NAMES.search(words) else (rule for rule in rules if rule.names.search(words)))
+
+    def is_id(found: str, span: Span) -> bool:
+        if next(tried) >= _MOST_TRIED or not (has_words or not found.isdigit()):
             return False
-        if found.isascii() and not self._has_form(found):
+        if not found.isascii():  # each rule reads these letters and digits in its own way
+            fitting: Sequence[_IdRule] = rules
+        elif has_form(found):
+            fitting = of_form(found.translate(_ANY_DIGIT))
+        else:
             return False
-        rules = self._fitting(found.translate(_ANY_DIGIT))
         if not _is_telling(found):
-            rules &= self._named(self._before(span[0]), self._behind(span[1]))
-        return any(self._rules[at].is_valid(found) for at in sorted(rules))
+            called = named(f"{before(span[0])} / {behind(span[1])}".lower())
+            fitting = [rule for rule in fitting if rule in called]
+        return any(rule.is_valid(found) for rule in fitting)
 
-    def _of_form(self, form: str) -> frozenset[int]:
-        """The places of the rules for ids of a form; of all rules for letters and digits beyond ASCII."""
-        return frozenset(at for at, rule in enumerate(self._rules) if not form.isascii() or rule.form.fullmatch(form))
-
-    def _words_before(self, start: int) -> str:
-        return " ".join(_WORD.findall(self._text, max(0, start - _BESIDE), start)[-_WORDS_BESIDE:])
-
-    def _words_behind(self, end: int) -> str:
-        return " ".join(_WORD.findall(self._text, end, end + _BESIDE)[:_WORDS_BESIDE])
-
-    def _of_words(self, before: str, behind: str) -> frozenset[int]:
-        """The places of the rules for ids that have one of these words as their name."""
-        beside = f"{before} / {behind}".lower()
-        named_all = bool(_NAMES.search(beside))
-        return frozenset(at for at, rule in enumerate(self._rules) if named_all or rule.names.search(beside))
+    return is_id
 
 
 def _is_telling(found: str) -> bool:
@@ -167,7 +168,7 @@ def _is_iban(raw: str) -> bool:
     found = raw.upper()
     if not 15 <= len(found) <= 34 or not (found[:2].isalpha() and found[2:4].isdecimal() and found.isascii()):
         return False
-    if int("".join(str(int(char, 36)) for char in found[4:] + found[:4])) % 97 != 1:
+    if int((found[4:] + found[:4]).translate(_IBAN_DIGITS)) % 97 != 1:
         return False
     from stdnum import iban
 
