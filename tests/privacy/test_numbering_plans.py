@@ -26,6 +26,15 @@ PIECES = [
 ]
 BEHIND = [" ext. 12", " x5", "x12", " #4", " ~7", ",,3", ";ext=9", " int 1", "# ", " anexo 2", "é", "%", "７", "٣"]
 
+BETWEEN = [" ", ", ", "\n", "; ", ":", "", " ("]
+
+
+def varied(chance: random.Random, number: str) -> str:
+    """A number with a few other digits."""
+    return "".join(
+        chance.choice("0123456789") if char.isdigit() and chance.random() < 0.2 else char for char in number
+    )
+
 
 def numbers_of(region: str) -> Iterator[str]:
     """Numbers of a region in the forms in which people write them."""
@@ -47,6 +56,7 @@ def texts(region: str, count: int) -> Iterator[str]:
             cut = chance.randrange(len(example))
             pieces.insert(chance.randint(0, len(pieces)), example[:cut] + chance.choice(PIECES) + example[cut:])
             pieces.insert(chance.randint(0, len(pieces)), chance.choice(examples) + chance.choice(BEHIND))
+            pieces += [chance.choice(BETWEEN), varied(chance, chance.choice(examples)), chance.choice(BETWEEN)]
         yield "".join(pieces)
 
 
