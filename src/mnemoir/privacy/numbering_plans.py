@@ -52,13 +52,13 @@ class _Candidate(NamedTuple):
 
 def phone_matches(text: str, regions: Sequence[str | None]) -> Iterator[PhoneNumberMatch]:
     """What the matcher of `phonenumbers` finds in a short text, for one region after another."""
-    read = cache(_read)
-    candidates = _Candidates(text, read).noted()
+    readings = _Readings()
+    candidates = _Candidates(text, readings).noted()
     for region in regions:
         plan = _plan(region)
         for candidate in candidates:
             if plan.may_have(candidate.reading):
-                matcher = _Matcher(text, region, read)
+                matcher = _Matcher(text, region, readings)
                 if match := matcher.parse(candidate.text, candidate.offset):
                     yield match
                     yield from matcher.behind(match, candidate.tries_left)
@@ -68,12 +68,12 @@ def phone_matches(text: str, regions: Sequence[str | None]) -> Iterator[PhoneNum
 class _Matcher(PhoneNumberMatcher):
     """Parses only those candidates that may be valid."""
 
-    def __init__(self, text: str, region: str | None, read: Callable[[str], _Reading]) -> None:
+    def __init__(self, text: str, region: str | None, readings: "_Readings") -> None:
         super().__init__(text, region)
-        self._plan, self._read = _plan(region), read
+        self._plan, self._readings = _plan(region), readings
 
     def parse(self, candidate: str, offset: int) -> PhoneNumberMatch | None:
-        if self._is_alone(candidate, offset) and self._plan.surely_has(self._read(candidate)):
+        if self._is_alone(candidate, offset) and self._plan.surely_has(self._readings[candidate]):
             return PhoneNumberMatch(offset, candidate, PhoneNumber())
         return super()._parse_and_verify(candidate, offset)
 
@@ -92,15 +92,15 @@ class _Matcher(PhoneNumberMatcher):
         return iter(self)
 
     def _parse_and_verify(self, candidate: str, offset: int) -> PhoneNumberMatch | None:
-        return self.parse(candidate, offset) if self._plan.may_have(self._read(candidate)) else None
+        return self.parse(candidate, offset) if self._plan.may_have(self._readings[candidate]) else None
 
 
 class _Candidates(PhoneNumberMatcher):
     """Notes what is parsed of a text before its first valid number, which is the same in all regions."""
 
-    def __init__(self, text: str, read: Callable[[str], _Reading]) -> None:
+    def __init__(self, text: str, readings: "_Readings") -> None:
         super().__init__(text, None, max_tries=len(text))
-        self._read = read
+        self._readings = readings
         self._noted: list[_Candidate] = []
 
     def noted(self) -> Sequence[_Candidate]:
@@ -109,20 +109,23 @@ class _Candidates(PhoneNumberMatcher):
 
     def _parse_and_verify(self, candidate: str, offset: int) -> PhoneNumberMatch | None:
         if len(candidate) >= _LEAST_DIGITS:
-            self._noted.append(_Candidate(candidate, offset, self._max_tries, self._read(candidate)))
+            self._noted.append(_Candidate(candidate, offset, self._max_tries, self._readings[candidate]))
         return None
 
 
-def _read(text: str) -> _Reading:
-    extension = _EXTENSION.search(text)
-    readings = _readings(text, extension) if extension else (text,)
-    digits = [_NO_DIGITS.sub("", reading) for reading in readings]
-    is_simple = digits and all(map(str.isascii, digits))
-    return _Reading("+" in text or "＋" in text, digits if is_simple else None)
+class _Readings(dict[str, _Reading]):
+    """The readings of candidates."""
+
+    def __missing__(self, text: str) -> _Reading:
+        extension = _EXTENSION.search(text)
+        digits = [_NO_DIGITS.sub("", part) for part in (_with_extension(text, extension) if extension else (text,))]
+        is_simple = digits and all(map(str.isascii, digits))
+        self[text] = reading = _Reading("+" in text or "＋" in text, digits if is_simple else None)
+        return reading
 
 
-def _readings(text: str, extension: re.Match[str]) -> Sequence[str]:
-    """Without what follows, and with it: with its digits alone, or with its letters as keys of a phone."""
+def _with_extension(text: str, extension: re.Match[str]) -> Sequence[str]:
+    """Without an extension, and with it: with its digits alone, or with its letters as keys of a phone."""
     if _EXTENSION.search(text, extension.end()) or ("#" in text and ("/" in text or text[-1] == "#")):
         return ()  # it has further parts, or ends as `- 503#`
     return text[: extension.start()], text, text.upper().translate(_KEYPAD)
@@ -237,9 +240,17 @@ class _RegionPlan(_Plan):
             return self._may_be_abroad(digits[abroad.end() :])
         if len(digits) < self._shortest:
             return False
-        return self._may_be_local(digits) or (
-            digits.startswith(self._country.code) and self._may_be_called(digits[len(self._country.code) :])
-        )
+        country, prefix = self._country, self._prefix(digits)
+        if prefix:
+            if self._rewrites or country.has(digits[prefix.end() :]) or country.has(digits):
+                return True
+        elif (
+            len(digits) in country.lengths
+            and not (self._is_main and self._needs_prefix(digits))
+            and country.has(digits)
+        ):
+            return True
+        return digits.startswith(country.code) and self._may_be_called(digits[len(country.code) :])
 
     def _surely_dials(self, digits: str) -> bool:
         if not self._is_main or digits.startswith(self._country.code) or self._abroad(digits):
@@ -259,14 +270,6 @@ class _RegionPlan(_Plan):
         if prefix and (self._rewrites or self._country.may_have(digits[prefix.end() :])):
             return True
         return self._country.may_have(digits)
-
-    def _may_be_local(self, digits: str) -> bool:
-        prefix = self._prefix(digits)
-        if prefix:
-            return self._rewrites or self._country.has(digits[prefix.end() :]) or self._country.has(digits)
-        if len(digits) not in self._country.lengths or (self._is_main and self._needs_prefix(digits)):
-            return False
-        return self._country.has(digits)
 
     def _needs_prefix(self, digits: str) -> bool:
         """True where a number is always written with its prefix: without it, the matcher takes it for none."""

@@ -25,6 +25,7 @@ _ID = re.compile(r"(?<![\w@])(?:[A-Z]{1,6}[ .-]?)?[A-Z]{0,6}\d\w*(?:[ ./-]{1,2}\
 _DATE = re.compile(r"(?:19|20)\d\d([-./])\d\d?\1\d\d?|\d\d?([-./])\d\d?\2(?:19|20)\d\d")
 _IBAN_DIGITS = {ord(letter): str(int(letter, 36)) for letter in ascii_uppercase}
 _ANY_DIGIT = str.maketrans("123456789", "000000000")
+_NOT_ONLY_DIGITS = re.compile(r"[^\W0-9]")
 _GROUP = re.compile(r"\w+")
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*", re.UNICODE)
 _CARD_LENGTHS, _IBAN_LENGTHS, _ID_LENGTHS = range(13, 20), range(15, 35), range(7, 21)  # without separators
@@ -75,6 +76,8 @@ class _IdRule:
 
 def id_spans(text: str, countries: Sequence[str]) -> Iterator[Span]:
     """Tax and national ids of these countries. A bare number needs its name within five words."""
+    if not _NOT_ONLY_DIGITS.search(text):
+        return  # no names, and no letters to tell by
     is_id = _id_check(text, tuple(countries))
     for run in _ID.finditer(text):
         if sum(map(str.isdigit, run[0])) >= _LEAST_DIGITS and not _DATE.fullmatch(run[0]):
@@ -146,6 +149,8 @@ def _checked(text: str, runs: re.Pattern[str], lengths: range, is_valid: Callabl
 
 def _windows(text: str, run: Span, lengths: range, is_valid: Callable[[str, Span], bool]) -> Iterator[Span]:
     """The longest valid sequences of groups within a run, from its beginning on, of these lengths."""
+    if run[1] - run[0] < lengths.start:
+        return
     groups = [found.span() for found in _GROUP.finditer(text, *run)]
     joined = "".join(text[a:b] for a, b in groups)
     begins = [0, *accumulate(b - a for a, b in groups)]  # of each group within what is joined
