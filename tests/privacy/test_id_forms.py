@@ -36,7 +36,7 @@ def test_what_a_check_finds_valid_has_its_form(kind):
 
 
 def test_each_kind_of_these_countries_has_a_form():
-    rules, _ = rules_of(COUNTRIES)
+    rules, *_ = rules_of(COUNTRIES)
     assert {rule.is_valid.__module__.removeprefix("stdnum.") for rule in rules} == FORMS.keys()
 
 
@@ -45,7 +45,7 @@ def test_what_has_no_form_or_no_name_beside_it_is_not_checked(monkeypatch, text)
     def fail(found: str) -> bool:
         raise AssertionError(found)
 
-    rules, _ = rules_of(COUNTRIES)
+    rules, *_ = rules_of(COUNTRIES)
     for rule in rules:
         monkeypatch.setattr(f"{rule.is_valid.__module__}.validate", fail)
     assert [one for one in Rules([], COUNTRIES).find(text) if one.kind == "NATIONAL_ID"] == []

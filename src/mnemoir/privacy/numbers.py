@@ -86,7 +86,7 @@ def id_spans(text: str, countries: Sequence[str]) -> Iterator[Span]:
 
 def _id_check(text: str, countries: tuple[str, ...]) -> Callable[[str, Span], bool]:
     """Tells the ids of a text, by the cheapest checks first."""
-    rules, has_form = rules_of(countries)
+    rules, has_form, has_name = rules_of(countries)
     has_words = bool(_WORD.search(text))
     tried = count()
 
@@ -104,7 +104,9 @@ def _id_check(text: str, countries: tuple[str, ...]) -> Callable[[str, Span], bo
 
     @cache
     def named(words: str) -> Collection[_IdRule]:
-        return frozenset(rules if _NAMES.search(words) else (rule for rule in rules if rule.names.search(words)))
+        if _NAMES.search(words):
+            return frozenset(rules)
+        return frozenset(rule for rule in rules if rule.names.search(words)) if has_name(words) else ()
 
     def is_id(found: str, span: Span) -> bool:
         if next(tried) >= _MOST_TRIED or not (has_words or not found.isdigit()):
@@ -129,11 +131,14 @@ def _is_telling(found: str) -> bool:
 
 
 @cache
-def rules_of(countries: tuple[str, ...]) -> tuple[Sequence[_IdRule], Callable[[str], object]]:
-    """The rules of countries, and what matches the forms of all their ids."""
+def rules_of(
+    countries: tuple[str, ...],
+) -> tuple[Sequence[_IdRule], Callable[[str], object], Callable[[str], object]]:
+    """The rules of countries, what matches the form of any of their ids, and what finds the name of any."""
     rules = [rule for country in countries for rule in _rules(country)]
-    forms = dict.fromkeys(rule.form.pattern for rule in rules)
-    return rules, re.compile("|".join(forms), re.IGNORECASE).fullmatch
+    forms = "|".join(dict.fromkeys(rule.form.pattern for rule in rules))
+    names = "|".join(dict.fromkeys(rule.names.pattern for rule in rules))
+    return rules, re.compile(forms, re.IGNORECASE).fullmatch, re.compile(names).search
 
 
 def check_countries(countries: Sequence[str]) -> None:
