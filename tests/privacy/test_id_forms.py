@@ -40,6 +40,10 @@ def test_each_kind_of_these_countries_has_a_form():
     assert {rule.is_valid.__module__.removeprefix("stdnum.") for rule in rules} == FORMS.keys()
 
 
+def test_digits_of_other_scripts_are_looked_at_and_are_no_id():
+    assert Rules([], ["PT"]).find("id card 1234567٣9ZZ4") == []
+
+
 @pytest.mark.parametrize("text", ["A1.B23.C4-D56 " * 200, "12 345 678 90 " * 200, "3f2a-77b1-0c9d " * 200])
 def test_what_has_no_form_or_no_name_beside_it_is_not_checked(monkeypatch, text):
     def fail(found: str) -> bool:

@@ -6,17 +6,10 @@ alone say of nearly all of them that no plan has them: by patterns that are put 
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, cached_property
+from functools import cache
 from typing import NamedTuple
 
-from phonenumbers import (
-    COUNTRY_CODE_TO_REGION_CODE,
-    PhoneMetadata,
-    PhoneNumber,
-    PhoneNumberDesc,
-    PhoneNumberMatch,
-    PhoneNumberMatcher,
-)
+from phonenumbers import COUNTRY_CODE_TO_REGION_CODE, PhoneMetadata, PhoneNumberMatch, PhoneNumberMatcher
 
 _KINDS = (
     *("fixed_line", "mobile", "toll_free", "premium_rate", "shared_cost"),
@@ -29,8 +22,6 @@ _CAPTURING = re.compile(r"\((?!\?)")
 _WITHOUT_PREFIX = re.compile(r"\(?\\1\)?")
 _NO_DIGITS = re.compile(r"\D+")
 _EXTENSION = re.compile(r"[^\d+＋ \u00a0\u00ad\u200b\u2060\u3000()（）［］.\[\]\-‐-―−ー－．／/⁓∼]\D*")
-_PLAIN = re.compile(r"\+?(?:\(\d+\))?[^+＋()（）\[\]［］]+")
-_NEUTRAL = frozenset(["", *" \n\t,;:"])  # beside a number
 _KEYPAD = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "22233344455566677778889999")
 
 
@@ -73,18 +64,7 @@ class _Matcher(PhoneNumberMatcher):
         self._plan, self._readings = _plan(region), readings
 
     def parse(self, candidate: str, offset: int) -> PhoneNumberMatch | None:
-        if self._is_alone(candidate, offset) and self._plan.surely_has(self._readings[candidate]):
-            return PhoneNumberMatch(offset, candidate, PhoneNumber())
         return super()._parse_and_verify(candidate, offset)
-
-    def _is_alone(self, candidate: str, offset: int) -> bool:
-        """True where neither signs within a candidate nor what stands beside it could tell against a number."""
-        end = offset + len(candidate)
-        return (
-            _PLAIN.fullmatch(candidate) is not None
-            and self.text[max(0, offset - 1) : offset] in _NEUTRAL
-            and self.text[end : end + 1] in _NEUTRAL
-        )
 
     def behind(self, match: PhoneNumberMatch, tries_left: int) -> Iterator[PhoneNumberMatch]:
         """What follows a match."""
@@ -145,7 +125,6 @@ class _Country:
         general = [plan.general_desc for plan in plans if plan.general_desc is not None]
         self.lengths = frozenset(length for numbers in general for length in numbers.possible_length)
         self._has = re.compile("|".join(f"(?:{pattern})" for pattern in patterns)).fullmatch
-        self._plan = plans[0]
         self._prefix = _prefix(plans[0])
         self._rewrites = bool(plans[0].national_prefix_transform_rule)
 
@@ -158,18 +137,6 @@ class _Country:
         if prefix and (self._rewrites or self.has(digits[prefix.end() :])):
             return True
         return self.has(digits)
-
-    def surely_has(self, digits: str) -> bool:
-        return not self._prefix(digits) and self.is_main(digits)
-
-    def is_main(self, digits: str) -> bool:
-        """True for valid numbers of the main region; False where others may have them, or they are written anew."""
-        return self._is_main(digits) is not None
-
-    @cached_property
-    def _is_main(self) -> Callable[[str], re.Match[str] | None]:
-        is_plain = not self._rewrites and not self._plan.leading_digits
-        return _numbers_of(self._plan) if is_plain else re.compile("(?!)").match
 
 
 @cache
@@ -201,19 +168,6 @@ class _Plan:
         return False
 
     def may_dial(self, digits: str) -> bool:
-        return False
-
-    def surely_has(self, reading: _Reading) -> bool:
-        """True for numbers without an extension of which the patterns alone tell that they are valid."""
-        if reading.digits is None or len(reading.digits) > 1:
-            return False
-        digits = reading.digits[0]
-        if not reading.is_international:
-            return self._surely_dials(digits)
-        country = _called(digits)
-        return country is not None and country.surely_has(digits[len(country.code) :])
-
-    def _surely_dials(self, digits: str) -> bool:
         return False
 
 
@@ -252,14 +206,6 @@ class _RegionPlan(_Plan):
             return True
         return digits.startswith(country.code) and self._may_be_called(digits[len(country.code) :])
 
-    def _surely_dials(self, digits: str) -> bool:
-        if not self._is_main or digits.startswith(self._country.code) or self._abroad(digits):
-            return False
-        prefix = self._prefix(digits)
-        if prefix:
-            return self._country.is_main(digits[prefix.end() :])
-        return self._country.is_main(digits) and not self._needs_prefix(digits)
-
     def _may_be_abroad(self, digits: str) -> bool:
         country = _called(digits)
         return country is not None and country.may_have(digits[len(country.code) :])
@@ -275,22 +221,6 @@ class _RegionPlan(_Plan):
         """True where a number is always written with its prefix: without it, the matcher takes it for none."""
         form = self._form(digits)
         return form is not None and form.lastindex is None
-
-
-def _numbers_of(plan: PhoneMetadata) -> Callable[[str], re.Match[str] | None]:
-    """Matches the valid numbers of a region."""
-    kinds = [kind for name in _KINDS if (kind := getattr(plan, name)) is not None and kind.national_number_pattern]
-    patterns = [f"{_of_lengths(kind)}(?:{kind.national_number_pattern})" for kind in kinds]
-    general = plan.general_desc
-    assert general is not None
-    return re.compile(
-        f"(?=(?:{general.national_number_pattern})\\Z){_of_lengths(general)}(?:{'|'.join(patterns)})"
-    ).fullmatch
-
-
-def _of_lengths(numbers: PhoneNumberDesc) -> str:
-    lengths = "|".join(f"\\d{{{length}}}" for length in numbers.possible_length if length > 0)
-    return f"(?=(?:{lengths})\\Z)" if numbers.possible_length else ""
 
 
 def _prefix(plan: PhoneMetadata) -> Callable[[str], re.Match[str] | None]:

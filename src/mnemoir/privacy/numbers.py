@@ -120,9 +120,16 @@ def _id_check(text: str, countries: tuple[str, ...]) -> Callable[[str, Span], bo
         if not _is_telling(found):
             called = named(f"{before(span[0])} / {behind(span[1])}".lower())
             fitting = [rule for rule in fitting if rule in called]
-        return any(rule.is_valid(found) for rule in fitting)
+        return any(_passes(rule, found) for rule in fitting)
 
     return is_id
+
+
+def _passes(rule: _IdRule, found: str) -> bool:
+    try:
+        return rule.is_valid(found)
+    except ValueError:  # some checks do not expect the digits of other scripts
+        return False
 
 
 def _is_telling(found: str) -> bool:
