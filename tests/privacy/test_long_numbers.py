@@ -1,7 +1,9 @@
-"""What is no phone number in any plan is never given to the matcher of phone numbers, which is slow."""
+"""What no plan has is given neither to the matcher of phone numbers nor to its parser, which are slow."""
 
-import phonenumbers
+import random
+
 import pytest
+from phonenumbers import PhoneNumber, PhoneNumberMatcher, phonenumbermatcher
 
 from mnemoir.privacy.detection import Rules
 
@@ -12,13 +14,27 @@ REGIONS = ["US", "GB", "DE", "AT", "FR", "ES"]
 def matched(monkeypatch) -> list[str]:
     """The texts that the matcher was given."""
     given: list[str] = []
+    begin = PhoneNumberMatcher.__init__
 
-    class Matcher(phonenumbers.PhoneNumberMatcher):
-        def __init__(self, text: str, *args: object, **more: object) -> None:
-            given.append(text)
-            super().__init__(text, *args, **more)
+    def noted(self: PhoneNumberMatcher, text: str, *args: object, **more: object) -> None:
+        given.append(text)
+        begin(self, text, *args, **more)
 
-    monkeypatch.setattr(phonenumbers, "PhoneNumberMatcher", Matcher)
+    monkeypatch.setattr(PhoneNumberMatcher, "__init__", noted)
+    return given
+
+
+@pytest.fixture
+def parsed(monkeypatch) -> list[str]:
+    """What was parsed as a phone number."""
+    given: list[str] = []
+    parse = phonenumbermatcher.parse
+
+    def noted(number: str, *args: object, **more: object) -> PhoneNumber:
+        given.append(number)
+        return parse(number, *args, **more)
+
+    monkeypatch.setattr(phonenumbermatcher, "parse", noted)
     return given
 
 
@@ -50,3 +66,26 @@ def test_numbers_in_a_row_are_found_each():
     numbers = ["0171 2345678", "0172 3456789", "+49 173 4567890", "0174/5678901"]
     row = ", ".join(numbers)
     assert [row[one.start : one.end] for one in Rules(["DE"]).find(row)] == numbers
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9",
+        "(1) 2-3 (4) 5/6-7 (8) 9/1",
+        "999.999.999.999",
+        "+999 12 345 6789",
+        "90-90-90",
+    ],
+    ids=["single digits", "brackets", "fours", "an unknown country", "pairs"],
+)
+def test_groups_of_digits_that_no_plan_has_are_not_parsed(parsed, line):
+    assert [one for one in Rules(REGIONS).find(f"{line}:\n" * 40) if one.kind == "PHONE"] == []
+    assert parsed == []
+
+
+def test_of_random_numbers_few_are_parsed(parsed):
+    chance = random.Random(1)
+    numbers = [str(chance.randrange(10 ** chance.randint(1, 12))) for _ in range(2_000)]
+    Rules(REGIONS).find("".join(number + chance.choice([" ", "  ", "-", ".", "/", ", ", "\n"]) for number in numbers))
+    assert len(parsed) < 0.1 * len(numbers)

@@ -55,6 +55,7 @@ _PHONE_HINT = re.compile(
     |ruf\w*|nummer|number|num[ée]ro|n[úu]mero|appelle\w*|ll[áa]ma\w*|llamar|chiama\w*)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
+_LETTER = re.compile(r"[^\W\d_]")
 _KNOWN_TEXTS = 20_000  # texts whose findings are remembered: a client sends its whole history again each time
 
 
@@ -199,18 +200,17 @@ def _may_be_phone(text: str, run: re.Match[str]) -> bool:
 
 def _phones_in(text: str, start: int, end: int, upto: int, regions: Sequence[str]) -> Iterator[Span]:
     """The phone numbers in one run of digits and separators; `upto` is the end of an extension behind it."""
-    from phonenumbers import Leniency, PhoneNumberMatcher
+    from mnemoir.privacy.numbering_plans import phone_matches
 
     begin = max(0, start - 1)  # the character before it tells whether it is part of a longer word
-    for region in regions or (None,):
-        for match in PhoneNumberMatcher(text[begin:upto], region, leniency=Leniency.VALID, max_tries=upto - begin):
-            is_open = match.raw_string.startswith("(") and ")" not in match.raw_string
-            found = begin + match.start + is_open, begin + match.end
-            if not _is_phone(text, *found):
-                continue
-            yield found
-            if found[0] <= start + 1 and found[1] >= start + len(text[start:end].rstrip(_SEPARATORS)):
-                return  # all of it: other regions would say the same of less
+    for match in phone_matches(text[begin:upto], regions or (None,)):
+        is_open = match.raw_string.startswith("(") and ")" not in match.raw_string
+        found = begin + match.start + is_open, begin + match.end
+        if not _is_phone(text, *found):
+            continue
+        yield found
+        if found[0] <= start + 1 and found[1] >= start + len(text[start:end].rstrip(_SEPARATORS)):
+            return  # all of it: other regions would say the same of less
 
 
 def _is_phone(text: str, start: int, end: int) -> bool:
@@ -228,7 +228,8 @@ def _is_bare(raw: str) -> bool:
 
 def _has_hint(text: str, start: int, end: int) -> bool:
     """Whether a word near a place says that it is a phone's."""
-    return bool(_PHONE_HINT.search(text[max(0, start - 40) : end + 20]))
+    around = text[max(0, start - 40) : end + 20]
+    return bool(_LETTER.search(around) and _PHONE_HINT.search(around))
 
 
 def _detected(detector: Detector, text: str) -> Iterator[Finding]:

@@ -5,15 +5,17 @@ tried, the longest first.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from itertools import count
+from itertools import accumulate, count
 from pkgutil import iter_modules
+from string import ascii_uppercase
 from typing import Any
 
 from mnemoir.core.errors import SettingsError
+from mnemoir.privacy.id_forms import FORMS
 
 Span = tuple[int, int]  # the first character, and the one behind the last
 
@@ -21,9 +23,13 @@ _CARD = re.compile(r"(?<![\w.,+])\d{3,19}(?:[ -]\d{3,19}){0,8}(?:[ -]\d{1,2})?(?
 _IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,40}", re.IGNORECASE)
 _ID = re.compile(r"(?<![\w@])(?:[A-Z]{1,6}[ .-]?)?[A-Z]{0,6}\d\w*(?:[ ./-]{1,2}\w*\d\w*)*(?:[ .-]?[A-Z]\b)?")
 _DATE = re.compile(r"(?:19|20)\d\d([-./])\d\d?\1\d\d?|\d\d?([-./])\d\d?\2(?:19|20)\d\d")
+_IBAN_DIGITS = {ord(letter): str(int(letter, 36)) for letter in ascii_uppercase}
+_ANY_DIGIT = str.maketrans("123456789", "000000000")
+_NOT_ONLY_DIGITS = re.compile(r"[^\W0-9]")
 _GROUP = re.compile(r"\w+")
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*", re.UNICODE)
-_SHORTEST_ID, _LONGEST_ID = 7, 20  # characters without separators
+_CARD_LENGTHS, _IBAN_LENGTHS, _ID_LENGTHS = range(13, 20), range(15, 35), range(7, 21)  # without separators
+_LEAST_DIGITS = 6  # of an id
 _MOST_GROUPS = 8
 _MOST_TRIED = 2_000  # sequences of a text that are tried as ids: each rule takes some microseconds
 _TELLING_DIGITS = 7  # an id with letters and this many digits needs no name beside it
@@ -51,35 +57,95 @@ _NAMES = re.compile(
 
 def card_spans(text: str) -> Iterator[Span]:
     """Numbers of payment cards: 13 to 19 digits with an issuer's prefix and a right check digit."""
-    return _checked(text, _CARD, _is_card)
+    return _checked(text, _CARD, _CARD_LENGTHS, _is_card)
 
 
 def iban_spans(text: str) -> Iterator[Span]:
     """Numbers of bank accounts (ISO 13616), of the length and structure of their country."""
-    return _checked(text, _IBAN, _is_iban)
+    return _checked(text, _IBAN, _IBAN_LENGTHS, _is_iban)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _IdRule:
-    """Ids of one kind: their check, and the names by which people call them."""
+    """Ids of one kind: their check, their form, and the names by which people call them."""
 
     is_valid: Callable[[str], bool]
+    form: re.Pattern[str]
     names: re.Pattern[str]
 
 
 def id_spans(text: str, countries: Sequence[str]) -> Iterator[Span]:
     """Tax and national ids of these countries. A bare number needs its name within five words."""
-    rules = [rule for country in countries for rule in _rules(country)]
+    if not _NOT_ONLY_DIGITS.search(text):
+        return  # no names, and no letters to tell by
+    is_id = _id_check(text, tuple(countries))
+    for run in _ID.finditer(text):
+        if sum(map(str.isdigit, run[0])) >= _LEAST_DIGITS and not _DATE.fullmatch(run[0]):
+            yield from _windows(text, run.span(), _ID_LENGTHS, is_id)
+
+
+def _id_check(text: str, countries: tuple[str, ...]) -> Callable[[str, Span], bool]:
+    """Tells the ids of a text, by the cheapest checks first."""
+    rules, has_form, has_name = rules_of(countries)
+    has_words = bool(_WORD.search(text))
     tried = count()
 
-    def is_id(found: str, span: Span) -> bool:
-        if not _SHORTEST_ID <= len(found) <= _LONGEST_ID or next(tried) >= _MOST_TRIED:
-            return False
-        return _is_id(text, found, span, rules)
+    @cache
+    def of_form(form: str) -> Sequence[_IdRule]:
+        return [rule for rule in rules if rule.form.fullmatch(form)]
 
-    for run in _ID.finditer(text):
-        if sum(map(str.isdigit, run[0])) >= _SHORTEST_ID - 1 and not _DATE.fullmatch(run[0]):
-            yield from _windows(text, run.span(), is_id)
+    @cache
+    def before(start: int) -> str:
+        return " ".join(_WORD.findall(text, max(0, start - _BESIDE), start)[-_WORDS_BESIDE:])
+
+    @cache
+    def behind(end: int) -> str:
+        return " ".join(_WORD.findall(text, end, end + _BESIDE)[:_WORDS_BESIDE])
+
+    @cache
+    def named(words: str) -> Collection[_IdRule]:
+        if _NAMES.search(words):
+            return frozenset(rules)
+        return frozenset(rule for rule in rules if rule.names.search(words)) if has_name(words) else ()
+
+    def is_id(found: str, span: Span) -> bool:
+        if next(tried) >= _MOST_TRIED or not (has_words or not found.isdigit()):
+            return False
+        if not found.isascii():  # each rule reads these letters and digits in its own way
+            fitting: Sequence[_IdRule] = rules
+        elif has_form(found):
+            fitting = of_form(found.translate(_ANY_DIGIT))
+        else:
+            return False
+        if not _is_telling(found):
+            called = named(f"{before(span[0])} / {behind(span[1])}".lower())
+            fitting = [rule for rule in fitting if rule in called]
+        return any(_passes(rule, found) for rule in fitting)
+
+    return is_id
+
+
+def _passes(rule: _IdRule, found: str) -> bool:
+    try:
+        return rule.is_valid(found)
+    except ValueError:  # some checks do not expect the digits of other scripts
+        return False
+
+
+def _is_telling(found: str) -> bool:
+    """True for an id with letters and so many digits that it needs no name beside it."""
+    return _TELLING_DIGITS <= sum(map(str.isdigit, found)) < len(found)
+
+
+@cache
+def rules_of(
+    countries: tuple[str, ...],
+) -> tuple[Sequence[_IdRule], Callable[[str], object], Callable[[str], object]]:
+    """The rules of countries, what matches the form of any of their ids, and what finds the name of any."""
+    rules = [rule for country in countries for rule in _rules(country)]
+    forms = "|".join(dict.fromkeys(rule.form.pattern for rule in rules))
+    names = "|".join(dict.fromkeys(rule.names.pattern for rule in rules))
+    return rules, re.compile(forms, re.IGNORECASE).fullmatch, re.compile(names).search
 
 
 def check_countries(countries: Sequence[str]) -> None:
@@ -88,19 +154,26 @@ def check_countries(countries: Sequence[str]) -> None:
         _rules(country)
 
 
-def _checked(text: str, runs: re.Pattern[str], is_valid: Callable[[str], bool]) -> Iterator[Span]:
+def _checked(text: str, runs: re.Pattern[str], lengths: range, is_valid: Callable[[str], bool]) -> Iterator[Span]:
     for run in runs.finditer(text):
-        yield from _windows(text, run.span(), lambda found, _: is_valid(found))
+        yield from _windows(text, run.span(), lengths, lambda found, _: is_valid(found))
 
 
-def _windows(text: str, run: Span, is_valid: Callable[[str, Span], bool]) -> Iterator[Span]:
-    """The longest valid sequences of groups within a run, from its beginning on."""
+def _windows(text: str, run: Span, lengths: range, is_valid: Callable[[str, Span], bool]) -> Iterator[Span]:
+    """The longest valid sequences of groups within a run, from its beginning on, of these lengths."""
+    if run[1] - run[0] < lengths.start:
+        return
     groups = [found.span() for found in _GROUP.finditer(text, *run)]
+    joined = "".join(text[a:b] for a, b in groups)
+    begins = [0, *accumulate(b - a for a, b in groups)]  # of each group within what is joined
     first = 0
     while first < len(groups):
+        begin = begins[first]
         for last in range(min(len(groups), first + _MOST_GROUPS), first, -1):
+            if begins[last] - begin not in lengths:
+                continue
             span = groups[first][0], groups[last - 1][1]
-            if is_valid("".join(text[a:b] for a, b in groups[first:last]), span):
+            if is_valid(joined[begin : begins[last]], span):
                 yield span
                 first = last
                 break
@@ -112,7 +185,7 @@ def _is_iban(raw: str) -> bool:
     found = raw.upper()
     if not 15 <= len(found) <= 34 or not (found[:2].isalpha() and found[2:4].isdecimal() and found.isascii()):
         return False
-    if int("".join(str(int(char, 36)) for char in found[4:] + found[:4])) % 97 != 1:
+    if int((found[4:] + found[:4]).translate(_IBAN_DIGITS)) % 97 != 1:
         return False
     from stdnum import iban
 
@@ -143,22 +216,6 @@ def _lengths(digits: str) -> Sequence[int]:
     return ()
 
 
-def _is_id(text: str, found: str, span: Span, rules: Sequence[_IdRule]) -> bool:
-    digits = sum(map(str.isdigit, found))
-    is_telling = digits < len(found) and digits >= _TELLING_DIGITS
-    beside = "" if is_telling else _beside(text, span)
-    return any(
-        (is_telling or rule.names.search(beside) or _NAMES.search(beside)) and rule.is_valid(found) for rule in rules
-    )
-
-
-def _beside(text: str, span: Span) -> str:
-    """The words before and behind a place, lower case."""
-    before = _WORD.findall(text, max(0, span[0] - _BESIDE), span[0])[-_WORDS_BESIDE:]
-    behind = _WORD.findall(text, span[1], span[1] + _BESIDE)[:_WORDS_BESIDE]
-    return " ".join([*before, "/", *behind]).lower()
-
-
 @cache
 def _rules(country: str) -> Sequence[_IdRule]:
     """The rules of a country, by its ISO code. Raises SettingsError when there are none."""
@@ -184,4 +241,7 @@ def _rule(module: Any) -> _IdRule | None:
     own_words = title.partition("(")[2].partition(",")[0].rstrip(").")
     called = {module.__name__.rpartition(".")[2], *re.findall(r"\b[A-Z]{3,}\b", title), own_words}
     names = "|".join(re.escape(name.lower()) for name in sorted(called) if len(name) > 2)
-    return _IdRule(is_valid=module.is_valid, names=re.compile(rf"\b(?:{names})\b"))
+    form = FORMS.get(module.__name__.removeprefix("stdnum."), ".*")
+    return _IdRule(
+        is_valid=module.is_valid, form=re.compile(form, re.IGNORECASE), names=re.compile(rf"\b(?:{names})\b")
+    )
