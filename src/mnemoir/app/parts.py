@@ -210,17 +210,16 @@ async def open_parts(settings: Settings) -> Parts:
         database = own(open_database(settings.storage.data_dir / DATABASE_FILE, encryption.open_sql))
         await encryption.refuse_lost_store(database)
         access = open_access(settings, careful, settings.storage.data_dir / CACHE, own)
-        api_keys = access.api_keys
         packs = PackFiles(settings.storage.data_dir / PACKS_FOLDER, encryption.cells)
         pending = asyncio.Event()  # set when a memory without a vector was stored or found
         second_pending = asyncio.Event()  # the same for second vectors
         spent = own(Spent(SqlUsage(database)))
         await spent.load()
-        quotas = Quotas(settings, spent, api_keys.limits_of)
+        quotas = Quotas(settings, spent, access.tenants.limits_of)
         store, project_settings = open_storage(
             settings, database, packs, pending.set, second_pending.set, partial(quotas.adding, what="memories")
         )
-        personal_data, personal_kind = make_personal_data(settings, rules, project_settings, database, api_keys)
+        personal_data, personal_kind = make_personal_data(settings, rules, project_settings, database, access.file)
         second_model = choose_multilingual(settings)
         multilingual = multilingual_of(settings, second_model, store.second.want, second_pending.set)
         if multilingual is not None:
@@ -285,7 +284,7 @@ async def open_parts(settings: Settings) -> Parts:
         )
         holds = Holds(database)
         everybody = Everybody(People(database), store, conversations, runs, holds)
-        retention = RetentionOf(settings, access.api_keys, project_settings)
+        retention = RetentionOf(settings, access.tenants, project_settings)
         kinds = [
             job_kind(background, JOB_TABLES),
             run_kind(runs),
