@@ -12,12 +12,12 @@ from mnemoir.app.issuers.documents import Documents
 from mnemoir.app.issuers.sign_ins import SignIns
 from mnemoir.app.issuers.tokens import Tokens
 from mnemoir.app.keyless_clients import KeylessClients
+from mnemoir.app.owning import Own
 from mnemoir.app.sign_in.passkeys import Passkeys
 from mnemoir.app.sign_in.passwords import Passwords
 from mnemoir.app.sign_in.sessions import Sessions
 from mnemoir.app.sign_in.users import Users
 from mnemoir.app.tenants import Tenants
-from mnemoir.app.workflows import Own
 from mnemoir.settings import Settings
 
 
@@ -45,8 +45,8 @@ class Access:
 
 def open_access(settings: Settings, careful: aiohttp.ClientSession, cache: Path, own: Own) -> Access:
     """Open all of it; issuers are asked with the `careful` session, and `cache` is the folder of what can be lost."""
-    file: AccessFile = own(AccessFile(settings))
-    audit: Audit = own(Audit(settings, file))
+    file = own(AccessFile(settings))
+    audit = own(Audit(settings, file))
     tenants = Tenants(file)
     documents = Documents(careful)
     return Access(

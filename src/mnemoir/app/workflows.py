@@ -3,12 +3,12 @@
 import uuid
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import aiohttp
 
 from mnemoir.app.discussions import Discussions
 from mnemoir.app.models import timeouts_of
+from mnemoir.app.owning import Own
 from mnemoir.app.tree import Served, user_files
 from mnemoir.conversations.users import UserConversations
 from mnemoir.core.scope import Scope
@@ -46,8 +46,6 @@ from mnemoir.workflows.trials import Trials
 
 RUNS_FILE = "runs.db"
 DEFAULT_USER = "user"
-
-Own = Callable[[Any], Any]  # registers a part for closing at the end and returns it
 
 
 def open_runs(settings: Settings, open_sql: OpenSql = SqliteSql) -> RunStore:
