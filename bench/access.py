@@ -16,6 +16,7 @@ from bench import elsewhere, keys
 from bench.chat import ratio
 from bench.report import median, ms, table
 from bench.traffic import cpu, load, new_session, process, until_listening
+from mnemoir.app.access_file import AccessFile
 from mnemoir.app.api_keys import ApiKeys
 from mnemoir.settings import load_settings
 from tests.serving import ServerProcess, free_port
@@ -34,8 +35,8 @@ GUARDED = {
 
 def new_key(folder: Path) -> str:
     """A key of a data directory, from which on all requests to its server need one."""
-    with closing(ApiKeys(load_settings(None, {"storage.data_dir": str(folder)}, environ={}))) as keys:
-        return keys.create(role="write", by="bench")[1]
+    with closing(AccessFile(load_settings(None, {"storage.data_dir": str(folder)}, environ={}))) as file:
+        return ApiKeys(file).create(role="write", by="bench")[1]
 
 
 async def costs(bare: ServerProcess, guarded: ServerProcess, key: str) -> tuple[list[float], list[float]]:

@@ -8,7 +8,8 @@ from contextlib import closing
 from pathlib import Path
 
 from bench.report import median, table
-from mnemoir.app.api_keys import ACCESS_FILE, ApiKeys
+from mnemoir.app.access_file import ACCESS_FILE, AccessFile
+from mnemoir.app.api_keys import ApiKeys
 from mnemoir.core.api_keys import hash_of, new_text
 from mnemoir.core.clock import to_text, utc_now
 from mnemoir.settings import load_settings
@@ -18,16 +19,16 @@ COLD = 2_000  # look-ups, each of another key
 WARM, BATCHES = 20_000, 7
 
 
-def opened(folder: Path) -> ApiKeys:
-    """The keys of a data directory, none remembered."""
-    return ApiKeys(load_settings(None, {"storage.data_dir": str(folder)}, environ={}))
+def opened(folder: Path) -> AccessFile:
+    """The access file of a data directory."""
+    return AccessFile(load_settings(None, {"storage.data_dir": str(folder)}, environ={}))
 
 
 def filled(folder: Path) -> list[str]:
     """The texts of all keys of a new data directory; they are written into its file at once."""
-    with closing(opened(folder)) as keys:
-        keys.create(role="write", by="bench")
-        pepper = keys.pepper
+    with closing(opened(folder)) as access:
+        ApiKeys(access).create(role="write", by="bench")
+        pepper = access.pepper
     made = [new_text() for _ in range(KEYS)]
     now = to_text(utc_now())  # used a moment ago, so that no look-up has to write that down in another thread
     rows = ((parts.id, hash_of(parts.secret, pepper), now) for parts, _ in made)
@@ -42,8 +43,8 @@ def filled(folder: Path) -> list[str]:
 
 def cold(folder: Path, texts: list[str]) -> tuple[float, float]:
     """The median and the 99th percentile of look-ups of a server that has just started, in seconds of the clock."""
-    with closing(opened(folder)) as keys:
-        times = []
+    with closing(opened(folder)) as access:
+        keys, times = ApiKeys(access), []
         for text in texts:
             before = time.perf_counter()
             found = keys.principal(text)
@@ -54,7 +55,8 @@ def cold(folder: Path, texts: list[str]) -> tuple[float, float]:
 
 def warm(folder: Path, text: str) -> float:
     """CPU seconds of one look-up of a key that is remembered, in the best batch."""
-    with closing(opened(folder)) as keys:
+    with closing(opened(folder)) as access:
+        keys = ApiKeys(access)
         keys.principal(text)
         times = []
         for _ in range(BATCHES):

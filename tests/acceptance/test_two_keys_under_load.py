@@ -20,6 +20,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from mnemoir.app.access_file import AccessFile
 from mnemoir.app.api_keys import ApiKeys
 from mnemoir.settings import load_settings
 from tests.scripted_llm import Answer, ScriptedLLM
@@ -89,8 +90,9 @@ def many_descriptors() -> Iterator[None]:
 
 
 def new_keys(data_dir: Path) -> tuple[str, str]:
-    keys = ApiKeys(load_settings(None, {"storage.data_dir": str(data_dir)}, environ={}))
-    with contextlib.closing(keys):
+    file = AccessFile(load_settings(None, {"storage.data_dir": str(data_dir)}, environ={}))
+    with contextlib.closing(file):
+        keys = ApiKeys(file)
         return keys.create(role="write", by="test")[1], keys.create(role="write", by="test")[1]
 
 

@@ -5,8 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mnemoir.app.api_keys import ACCESS_FILE, ApiKeys
+from mnemoir.app.access_file import ACCESS_FILE, AccessFile
+from mnemoir.app.api_keys import ApiKeys
 from mnemoir.app.pepper import PEPPER_FILE
+from mnemoir.app.tenants import Tenants
 from mnemoir.core.errors import InvalidRequest, NotFound, StorageUnavailable
 from mnemoir.core.scope import Principal
 from mnemoir.settings import load_settings
@@ -31,18 +33,28 @@ def clock():
 
 
 @pytest.fixture
-def open_keys(tmp_path, clock):
-    """Opens the keys of one data directory, as several processes do; all are closed at the end."""
+def open_file(tmp_path, clock):
+    """Opens the access file of one data directory, as several processes do; all are closed at the end."""
     opened = []
 
-    def start(**more) -> ApiKeys:
+    def start(**more) -> AccessFile:
         given = {"storage.data_dir": str(tmp_path / "data")} | more
-        opened.append(ApiKeys(load_settings(None, given, environ={}), clock, lambda: clock.ticks))
+        opened.append(AccessFile(load_settings(None, given, environ={}), clock, lambda: clock.ticks))
         return opened[-1]
 
     yield start
-    for keys in opened:
-        keys.close()
+    for file in opened:
+        file.close()
+
+
+@pytest.fixture
+def open_keys(open_file, clock):
+    """Opens the keys in it."""
+
+    def start(**more) -> ApiKeys:
+        return ApiKeys(open_file(**more), clock)
+
+    return start
 
 
 def test_without_a_key_nothing_is_made_and_none_is_needed(open_keys, tmp_path):
@@ -61,12 +73,13 @@ def test_a_key_is_known_by_what_it_is_bound_to(open_keys):
     )
 
 
-def test_no_secret_is_in_any_file_and_all_files_are_the_owners_alone(open_keys, tmp_path):
-    keys = open_keys()
+def test_no_secret_is_in_any_file_and_all_files_are_the_owners_alone(open_file, tmp_path):
+    file = open_file()
+    keys = ApiKeys(file)
     texts = [keys.create(role="write", by="test")[1] for _ in range(3)]
     for text in texts:
         assert keys.principal(text)
-    keys.close()
+    file.close()
     made = [tmp_path / "data", *(tmp_path / "data").rglob("*")]
     assert not [path for path in made if path.stat().st_mode & 0o077]
     stored = b"".join(path.read_bytes() for path in made if path.is_file())
@@ -114,21 +127,23 @@ def test_an_expired_key_opens_nothing(open_keys, clock):
     assert keys.principal(text) is None
 
 
-def test_the_keys_of_a_suspended_tenant_open_nothing_until_it_goes_on(open_keys):
-    keys = open_keys()
+def test_the_keys_of_a_suspended_tenant_open_nothing_until_it_goes_on(open_file):
+    file = open_file()
+    keys, tenants = ApiKeys(file), Tenants(file)
     _, text = keys.create(role="admin", tenant="acme", by="test")
-    keys.put_tenant("acme", suspended=True)
+    tenants.put("acme", suspended=True)
     assert keys.principal(text) is None
-    keys.put_tenant("acme", suspended=False)
+    tenants.put("acme", suspended=False)
     assert keys.principal(text)
 
 
-def test_a_key_of_a_suspended_tenant_can_be_revoked(open_keys):
-    keys = open_keys()
+def test_a_key_of_a_suspended_tenant_can_be_revoked(open_file):
+    file = open_file()
+    keys, tenants = ApiKeys(file), Tenants(file)
     made, text = keys.create(role="admin", tenant="acme", by="test")
-    keys.put_tenant("acme", suspended=True)
+    tenants.put("acme", suspended=True)
     keys.revoke(made.id)
-    keys.put_tenant("acme", suspended=False)
+    tenants.put("acme", suspended=False)
     assert keys.principal(text) is None
 
 
@@ -145,13 +160,14 @@ def test_a_file_of_keys_that_is_gone_lets_nobody_in_and_no_new_one_is_made(open_
     assert not (tmp_path / "data" / ACCESS_FILE).exists()
 
 
-def test_when_a_key_was_used_is_noted_at_most_once_a_minute(open_keys, clock):
-    keys = open_keys()
+def test_when_a_key_was_used_is_noted_at_most_once_a_minute(open_file, open_keys, clock):
+    file = open_file()
+    keys = ApiKeys(file, clock)
     made, text = keys.create(role="read", by="test")
     for seconds in (0, 30, 59, 61):
         clock.now = NOON + timedelta(seconds=seconds)
         keys.principal(text)
-    keys.close()
+    file.close()
     assert open_keys().get(made.id).last_used_at == NOON + timedelta(seconds=61)
 
 
@@ -221,14 +237,15 @@ def test_two_first_keys_at_once_both_open(open_keys):
     assert len(made) == 2
 
 
-def test_keys_are_listed_by_tenant_page_by_page(open_keys, clock):
-    keys = open_keys()
+def test_keys_are_listed_by_tenant_page_by_page(open_file, clock):
+    file = open_file()
+    keys = ApiKeys(file, clock)
     for number in range(5):
         clock.now += timedelta(seconds=1)
         keys.create(role="read", tenant="acme" if number % 2 else "default", label=str(number), by="test")
     first = keys.listed(None, limit=3)
     assert [key.label for key in (*first, *keys.listed(None, limit=3, after=first[-1]))] == ["0", "1", "2", "3", "4"]
     assert [key.label for key in keys.listed("acme", limit=9)] == ["1", "3"]
-    assert [(tenant.name, tenant.keys) for tenant in keys.tenants()] == [("acme", 2), ("default", 3)]
+    assert [(tenant.name, tenant.keys) for tenant in Tenants(file).listed()] == [("acme", 2), ("default", 3)]
     with pytest.raises(NotFound):
         keys.get(first[0].id, "acme")

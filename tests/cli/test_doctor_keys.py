@@ -4,6 +4,7 @@ from contextlib import closing
 
 import pytest
 
+from mnemoir.app.access_file import AccessFile
 from mnemoir.app.api_keys import ApiKeys
 from mnemoir.cli.file_checks import check_keys
 from mnemoir.settings import Settings, load_settings
@@ -18,8 +19,8 @@ def settings(tmp_path) -> Settings:
 @pytest.fixture
 def made(settings) -> Settings:
     """The settings of a server for which a key was made."""
-    with closing(ApiKeys(settings)) as keys:
-        keys.create(role="admin", by="test")
+    with closing(AccessFile(settings)) as file:
+        ApiKeys(file).create(role="admin", by="test")
     return settings
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from mnemoir.app.api_keys import ApiKeys
+from mnemoir.app.access_file import AccessFile
 from mnemoir.app.sign_in.users import Users
 from mnemoir.core.users import Grant
 from mnemoir.settings import load_settings
@@ -35,8 +35,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 def people(server: ServerProcess) -> Iterator[Users]:
     """The users of a server's data directory."""
     settings = load_settings(None, {"storage.data_dir": str(server.data_dir)}, environ={})
-    with closing(ApiKeys(settings)) as keys:
-        yield Users(keys)
+    with closing(AccessFile(settings)) as file:
+        yield Users(file)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from mcp import Client
 
+from mnemoir.app.access_file import AccessFile
 from mnemoir.app.api_keys import ApiKeys
 from mnemoir.cli.connection import connect_when_asked
 from mnemoir.core.ids import new_memory_id
@@ -39,13 +40,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 def keys(server: ServerProcess) -> dict[str, str]:
     """Keys by what is to be said of them."""
     settings = load_settings(None, {"storage.data_dir": str(server.data_dir)}, environ={})
-    with closing(ApiKeys(settings)) as made:
+    with closing(AccessFile(settings)) as file:
+        made = ApiKeys(file)
         texts = {role: made.create(role=role, by="test")[1] for role in ("read", "write", "admin", "operator")}
         revoked, texts["revoked"] = made.create(role="admin", by="test")
         made.revoke(revoked.id)
         long_ago = datetime.now(UTC) - timedelta(days=2)
-        with closing(ApiKeys(settings, clock=lambda: long_ago)) as earlier:
-            ended = earlier.create(role="admin", expires_at=long_ago + timedelta(days=1), by="test")
+        earlier = ApiKeys(file, clock=lambda: long_ago)
+        ended = earlier.create(role="admin", expires_at=long_ago + timedelta(days=1), by="test")
         texts["expired"] = ended[1]
         texts["another user"] = made.create(role="admin", user="noa", by="test")[1]
         texts["another project"] = made.create(role="admin", projects=["kitchen"], by="test")[1]

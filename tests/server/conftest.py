@@ -9,6 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from mnemoir.app.access_file import AccessFile
 from mnemoir.app.api_keys import ApiKeys
 from mnemoir.app.parts import Parts, open_parts
 from mnemoir.app.sign_in.sessions import Sessions
@@ -66,8 +67,8 @@ async def listen(open_server: OpenServer) -> AsyncIterator[OpenServer]:
 def known(tmp_path: Path) -> tuple[ApiKeys, Sessions]:
     """The keys and sessions of a new data directory."""
     settings = load_settings(None, {"storage.data_dir": str(tmp_path)}, environ={})
-    keys = ApiKeys(settings)
-    return keys, Sessions(settings, keys)
+    file = AccessFile(settings)
+    return ApiKeys(file), Sessions(settings, file)
 
 
 class Clock:

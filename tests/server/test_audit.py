@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 import apsw
 import pytest
 
-from mnemoir.app.api_keys import ACCESS_FILE, ApiKeys
+from mnemoir.app.access_file import ACCESS_FILE, AccessFile
+from mnemoir.app.api_keys import ApiKeys
 from mnemoir.app.audit import Audit
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.settings import load_settings
@@ -144,7 +145,7 @@ async def test_what_cannot_be_written_down_is_not_done(keyed, monkeypatch):
     def full() -> None:
         raise StorageUnavailable("The disk is full.")
 
-    monkeypatch.setattr(server.parts.access.api_keys, "audit_log", full)
+    monkeypatch.setattr(server.parts.access.file, "audit_log", full)
     answer = await server.ask("DELETE", "/api/memories?user_id=mira", **headers["admin"])
     assert answer.status == 503
     assert len((await server.get("/api/memories?user_id=mira", **headers["admin"]))["results"]) == 1
@@ -152,12 +153,12 @@ async def test_what_cannot_be_written_down_is_not_done(keyed, monkeypatch):
 
 @pytest.fixture
 def log(tmp_path):
-    """A log with some entries: its keys, and a reader that opens it anew."""
+    """A log with some entries, and its file."""
     settings = load_settings(None, {"storage.data_dir": str(tmp_path)}, environ={})
-    with closing(ApiKeys(settings)) as keys:
+    with closing(AccessFile(settings)) as file:
         for number in range(4):
-            keys.create(role="read", label=str(number), by="test")
-        yield keys, Audit(settings, keys), tmp_path / ACCESS_FILE
+            ApiKeys(file).create(role="read", label=str(number), by="test")
+        yield Audit(settings, file), tmp_path / ACCESS_FILE
 
 
 def changed(path, statement: str) -> None:
@@ -181,7 +182,7 @@ def changed(path, statement: str) -> None:
     ],
 )
 def test_a_removed_changed_or_inserted_row_is_found(log, statement, said):
-    _, audit, path = log
+    audit, path = log
     assert audit.problems() == []
     changed(path, statement)
     assert [problem.startswith(said) for problem in audit.problems()] == [True]
@@ -191,8 +192,8 @@ def test_an_act_without_a_result_is_named(tmp_path):
     settings = load_settings(None, {"storage.data_dir": str(tmp_path)}, environ={})
     began = datetime(2026, 3, 4, tzinfo=UTC)
     now = [began]
-    with closing(ApiKeys(settings)) as keys:
-        audit = Audit(settings, keys, lambda: now[0])
+    with closing(AccessFile(settings)) as file:
+        audit = Audit(settings, file, lambda: now[0])
         asyncio.run(audit.begin("memories.delete_all", "/api/memories", ""))
         assert audit.problems() == []  # it may be under way
         now[0] += timedelta(hours=1)
@@ -220,11 +221,11 @@ async def test_old_entries_go_and_the_rest_still_verifies_and_is_anchored(tmp_pa
     anchor = tmp_path / "elsewhere.txt"
     given = {"storage.data_dir": str(tmp_path), "audit.keep_days": 10, "audit.anchor": str(anchor)}
     settings, now = load_settings(None, given, environ={}), [datetime(2026, 3, 1, tzinfo=UTC)]
-    with closing(ApiKeys(settings, lambda: now[0])) as keys:
+    with closing(AccessFile(settings, lambda: now[0])) as file:
         for _ in range(6):
             now[0] += timedelta(days=3)
-            keys.create(role="read", by="test")
-        audit = Audit(settings, keys, lambda: now[0])
+            ApiKeys(file, lambda: now[0]).create(role="read", by="test")
+        audit = Audit(settings, file, lambda: now[0])
         audit.look_after()
         kept = await audit.newest(None, limit=9, before=None, action=None)
         assert [entry.number for entry in kept] == [6, 5, 4, 3]

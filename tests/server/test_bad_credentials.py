@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 import pytest
 import structlog
 
-from mnemoir.app.api_keys import ACCESS_FILE, ApiKeys
+from mnemoir.app.access_file import ACCESS_FILE, AccessFile
+from mnemoir.app.api_keys import ApiKeys
 from mnemoir.core.api_keys import hash_of, new_text
 from mnemoir.core.clock import to_text
 from mnemoir.settings import load_settings
@@ -53,20 +54,21 @@ async def test_a_header_with_a_control_character_is_no_request(listen, character
 @pytest.mark.slow
 def test_of_a_hundred_thousand_keys_each_opens_and_a_bounded_number_is_remembered(tmp_path):
     settings = load_settings(None, {"storage.data_dir": str(tmp_path)}, environ={})
-    with closing(ApiKeys(settings)) as keys:
-        keys.create(role="write", by="test")
-        pepper = keys.pepper
+    with closing(AccessFile(settings)) as file:
+        ApiKeys(file).create(role="write", by="test")
+        pepper = file.pepper
     made, now = [new_text() for _ in range(100_000)], to_text(datetime.now(UTC))
     rows = ((parts.id, hash_of(parts.secret, pepper), now, now) for parts, _ in made)
-    with closing(sqlite3.connect(tmp_path / ACCESS_FILE)) as file, file:
-        file.executemany(
+    with closing(sqlite3.connect(tmp_path / ACCESS_FILE)) as database, database:
+        database.executemany(
             "INSERT INTO api_keys (id, hash, tenant, role, label, created_by, created_at, last_used_at)"
             " VALUES (?, ?, 'default', 'write', '', 'test', ?, ?)",
             rows,
         )
-    with closing(ApiKeys(settings)) as keys:
+    with closing(AccessFile(settings)) as file:
+        keys = ApiKeys(file)
         found = [keys.principal(text) for _, text in made[:12_000]]
         assert [one and one.key for one in found] == [parts.id for parts, _ in made[:12_000]]
-        assert len(keys._known) == 10_000
+        assert len(keys._known._values) == 10_000
         assert keys.count == 2
         assert len(keys.listed("default", limit=1000)) == 1000

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from fastapi import FastAPI
 
+from mnemoir.app.access_file import AccessFile
 from mnemoir.app.api_keys import ApiKeys
 from mnemoir.core.ids import new_memory_id
 from mnemoir.core.scope import acting
@@ -227,8 +228,10 @@ async def served(open_server, tmp_path):
 def expired_key(server) -> str:
     """A key that was made two days ago for one day."""
     made_at = datetime.now(UTC) - timedelta(days=2)
-    with closing(ApiKeys(server.parts.settings, clock=lambda: made_at)) as earlier:
-        return earlier.create(role="admin", expires_at=made_at + timedelta(days=1), by="test")[1]
+    with closing(AccessFile(server.parts.settings)) as file:
+        return ApiKeys(file, clock=lambda: made_at).create(
+            role="admin", expires_at=made_at + timedelta(days=1), by="test"
+        )[1]
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 An act that goes through several files has an entry before it, and another with its result behind it. Refusals are
 gathered for some seconds, and written once with their number. So are reads of a user's data by keys that are bound to
-no user, for the rest of the hour. The log is in the file of the keys, and is off as long as no key is needed.
+no user, for the rest of the hour. The log is in the access file, and is off as long as no key is needed.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from typing import Any
 
 import structlog
 
-from mnemoir.app.api_keys import ApiKeys
+from mnemoir.app.access_file import AccessFile
 from mnemoir.core.atomic_file import append_line
 from mnemoir.core.audit import AuditEntry
 from mnemoir.core.clock import Clock, to_text, utc_now
@@ -35,9 +35,9 @@ _log = structlog.get_logger(__name__)
 class Audit:
     """Writes and reads the log. Raises StorageUnavailable."""
 
-    def __init__(self, settings: Settings, keys: ApiKeys, clock: Clock = utc_now) -> None:
+    def __init__(self, settings: Settings, file: AccessFile, clock: Clock = utc_now) -> None:
         self.is_on = settings.audit.enabled
-        self._keys = keys
+        self._file = file
         self._clock = clock
         self._kept = timedelta(days=settings.audit.keep_days)
         self._anchor = settings.audit.anchor
@@ -98,13 +98,13 @@ class Audit:
         day: date | None = None,
     ) -> Sequence[AuditEntry]:
         """Entries of a tenant, None for all, newest first; of this `action`, `actor` and day in UTC, if given."""
-        log, _ = await asyncio.to_thread(self._keys.audit_log)
+        log, _ = await asyncio.to_thread(self._file.audit_log)
         asked = partial(log.newest, tenant, limit=limit, before=before, action=action, actor=actor, day=day)
         return await asyncio.to_thread(asked)
 
     def problems(self) -> list[str]:
         """Where the log was changed, and acts without a result; [] for a sound log. Blocks."""
-        log, key = self._keys.audit_log()
+        log, key = self._file.audit_log()
         return log.problems(key, open_before=self._clock() - _PATIENCE)
 
     async def write_gathered(self) -> None:
@@ -139,7 +139,7 @@ class Audit:
 
     async def _put(self, *entries: AuditEntry) -> int:
         def put() -> int:
-            log, key = self._keys.audit_log()
+            log, key = self._file.audit_log()
             return log.put(entries, key)[-1]
 
         return await asyncio.to_thread(put)
@@ -195,9 +195,9 @@ class Audit:
 
     def look_after(self) -> None:
         """Remove old entries, and append the end of the chain to the anchor. Blocks."""
-        if not self._keys.has_file:
+        if self._file.existing() is None:
             return
-        log, _ = self._keys.audit_log()
+        log, _ = self._file.audit_log()
         log.prune(self._clock() - self._kept)
         if self._anchor is not None:
             number, chain = log.head()

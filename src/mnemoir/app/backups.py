@@ -16,7 +16,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from mnemoir import __version__
-from mnemoir.app.api_keys import ACCESS_FILE
+from mnemoir.app.access_file import ACCESS_FILE
 from mnemoir.app.backup_list import KnownBackup, is_listed, note_backup
 from mnemoir.app.conversation_parts import PACKS_FOLDER
 from mnemoir.app.parts import CACHE, DATABASE_FILE

@@ -1,21 +1,160 @@
-"""The parts of fact memory that settings choose: its stores, the model for other languages, its own settings."""
+"""Fact memory as the settings choose it: its stores, models and own settings, and what embeds texts anew."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
+from mnemoir.app.access_file import AccessFile
+from mnemoir.app.model_parts import Models
+from mnemoir.app.models import choose_multilingual
+from mnemoir.app.owning import Own
+from mnemoir.app.personal_data import make_personal_data
 from mnemoir.core.scope import Scope
-from mnemoir.memory.facts import FactSettings
+from mnemoir.memory.background import Background, Handler
+from mnemoir.memory.facts import Facts, FactSettings
+from mnemoir.memory.reembedding import Reembedding, second_vectors, terms_renewal
 from mnemoir.ports.embedding import EmbeddingModel
+from mnemoir.ports.jobs import Job
+from mnemoir.ports.memory_kinds import MemoryKind
 from mnemoir.ports.memory_store import Room
-from mnemoir.ports.project_settings import ProjectSettingsStore
+from mnemoir.ports.project_settings import ProjectFiles, ProjectSettingsStore
+from mnemoir.ports.proposals import ProposalStore
+from mnemoir.privacy.handling import PersonalData
+from mnemoir.search.indexing import FactEmbedding, Indexing
 from mnemoir.search.questions import Multilingual
+from mnemoir.search.recall import Recall
 from mnemoir.settings import Settings
-from mnemoir.storage.files import FileMemoryStore, FileProjectSettings, clear_leftovers
+from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProjectSettings, clear_leftovers
 from mnemoir.storage.pack_files import PackFiles
-from mnemoir.storage.sql import SqlMemoryStore, SqlProjectSettings
+from mnemoir.storage.sql import SqlMemoryStore, SqlProjectSettings, SqlProposals
 from mnemoir.storage.sqlite import SqliteEngine
 
 
-def open_storage(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactMemory:
+    """The facts and what they are kept in. Each way to embed anew is passed to `own` for closing."""
+
+    store: SqlMemoryStore | FileMemoryStore
+    packs: PackFiles
+    project_settings: ProjectSettingsStore
+    personal_data: PersonalData
+    personal_kind: MemoryKind
+    proposals: ProposalStore
+    recall: Recall
+    indexing: Indexing
+    facts: Facts
+    second_model: EmbeddingModel | None  # for other languages
+    embedding: FactEmbedding
+    pending: asyncio.Event  # set when a memory without a vector was stored or found
+    second_pending: asyncio.Event  # the same for second vectors
+
+    def reembedding(self, background: Background, own: Own) -> Reembedding:
+        """What makes missing vectors."""
+        return own(Reembedding(self.store, self.indexing, self.embedding, background, self.pending))
+
+    def second_vectors(self, background: Background, own: Own) -> Reembedding | None:
+        """What makes missing second vectors; None without a multilingual model."""
+        if self.second_model is None:
+            return None
+        return own(second_vectors(self.store.second, self.second_model, background, self.second_pending))
+
+    def terms(self, background: Background, own: Own) -> Reembedding | None:
+        """What makes outdated terms anew; None for files, whose terms are made when they are read."""
+        if not isinstance(self.store, SqlMemoryStore):
+            return None
+        return own(terms_renewal(self.store.terms, background))
+
+
+def open_fact_memory(
+    settings: Settings,
+    models: Models,
+    database: SqliteEngine,
+    packs: PackFiles,
+    file: AccessFile,
+    room: Room,
+    own: Own,
+) -> FactMemory:
+    """Open it; the access `file` has the secret of personal values. Parts to be closed are passed to `own`."""
+    pending, second_pending = asyncio.Event(), asyncio.Event()
+    store, project_settings = _storage(settings, database, packs, pending.set, second_pending.set, room)
+    personal_data, personal_kind = make_personal_data(settings, models.rules, project_settings, database, file)
+    second_model = choose_multilingual(settings)
+    multilingual = multilingual_of(settings, second_model, store.second.want, second_pending.set)
+    if multilingual is not None:
+        own(multilingual)
+    in_database = store if isinstance(store, SqlMemoryStore) else None
+    embedding = FactEmbedding(models.embedding)
+    recall = own(
+        Recall(
+            store,
+            embedding,
+            former=embedding.former,
+            packs=packs if in_database else None,  # files are read anew by each process
+            note_pending=pending.set,
+            multilingual=multilingual,
+            of_all_times=in_database.of_all_times if in_database else None,
+        )
+    )
+    indexing = Indexing(embedding, multilingual=settings.embedding.multilingual if multilingual else "off")
+    proposals = SqlProposals(database)
+    facts = Facts(
+        store=own(store),
+        proposals=proposals,
+        recall=recall,
+        indexing=indexing,
+        model=models.in_use.now,
+        project_settings=project_settings,
+        defaults=_fact_settings(settings),
+        personal=personal_data,
+    )
+    return FactMemory(
+        store=store,
+        packs=packs,
+        project_settings=project_settings,
+        personal_data=personal_data,
+        personal_kind=personal_kind,
+        proposals=proposals,
+        recall=recall,
+        indexing=indexing,
+        facts=facts,
+        second_model=second_model,
+        embedding=embedding,
+        pending=pending,
+        second_pending=second_pending,
+    )
+
+
+def multilingual_of(
+    settings: Settings,
+    model: EmbeddingModel | None,
+    want: Callable[[Scope], Awaitable[bool]] | None = None,
+    note_pending: Callable[[], None] = lambda: None,
+) -> Multilingual | None:
+    """What embeds other languages; None without a model for them."""
+    if model is None:
+        return None
+    always = settings.embedding.multilingual == "always"
+    patience_s = settings.memory.search_timeout_s / 2  # so a chat gets its memories, even while the model loads
+    return Multilingual(model, want, note_pending, always=always, patience_s=patience_s)
+
+
+def project_files_of(settings: Settings) -> ProjectFiles | None:
+    """The files of projects; None where no project is kept in files."""
+    return FileProjectFiles(settings.storage.workspace_root) if settings.storage.backend == "file" else None
+
+
+def eraser(database: SqliteEngine) -> Handler:
+    """The handler of jobs that complete the deletion of a user's rows after a crash."""
+
+    async def run(job: Job) -> Mapping[str, Any]:
+        await SqlMemoryStore(database).erase()
+        return {}
+
+    return run
+
+
+def _storage(
     settings: Settings,
     database: SqliteEngine,
     packs: PackFiles,
@@ -34,21 +173,7 @@ def open_storage(
     return store, SqlProjectSettings(database)
 
 
-def multilingual_of(
-    settings: Settings,
-    model: EmbeddingModel | None,
-    want: Callable[[Scope], Awaitable[bool]] | None = None,
-    note_pending: Callable[[], None] = lambda: None,
-) -> Multilingual | None:
-    """What embeds other languages; None without a model for them."""
-    if model is None:
-        return None
-    always = settings.embedding.multilingual == "always"
-    patience_s = settings.memory.search_timeout_s / 2  # so a chat gets its memories, even while the model loads
-    return Multilingual(model, want, note_pending, always=always, patience_s=patience_s)
-
-
-def fact_settings(settings: Settings) -> FactSettings:
+def _fact_settings(settings: Settings) -> FactSettings:
     """The settings of fact memory."""
     return FactSettings(
         decay_days=settings.memory.decay_days,

@@ -5,7 +5,7 @@ from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import entry_points
 
-from mnemoir.app.api_keys import ApiKeys
+from mnemoir.app.access_file import AccessFile
 from mnemoir.core.errors import SettingsError
 from mnemoir.core.scope import Scope
 from mnemoir.ports.embedding import EmbeddingModel
@@ -77,10 +77,10 @@ def make_personal_data(
     rules: Callable[[], Rules],
     projects: ProjectSettingsStore,
     database: Engine,
-    keys: ApiKeys,
+    file: AccessFile,
 ) -> tuple[PersonalData, MemoryKind]:
     """What applies the policies of projects, and the memory kind of the values it keeps."""
-    values = SqlPersonalValues(database, partial(keys.secret_for, _PURPOSE), reversible=settings.pii.reversible)
+    values = SqlPersonalValues(database, partial(file.secret_for, _PURPOSE), reversible=settings.pii.reversible)
     options = PersonalDataOptions(
         default=policy_of(settings), restores=settings.pii.restore, reversible=settings.pii.reversible
     )

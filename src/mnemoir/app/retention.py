@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 
-from mnemoir.app.api_keys import ApiKeys
+from mnemoir.app.tenants import Tenants
 from mnemoir.core.retention import KEPT, MOST_DAYS, Kept, KeptDays, Retention, kept_days
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import Project
@@ -14,7 +14,7 @@ from mnemoir.settings import Settings
 class RetentionOf:
     """Methods may raise StorageUnavailable."""
 
-    def __init__(self, settings: Settings, keys: ApiKeys, projects: ProjectSettingsStore) -> None:
+    def __init__(self, settings: Settings, tenants: Tenants, projects: ProjectSettingsStore) -> None:
         chosen = settings.retention
         said = {
             "memories_days": chosen.memories_days,
@@ -22,7 +22,7 @@ class RetentionOf:
             "deleted_days": chosen.deleted_days,
         }
         self.of_settings: Retention = {name: said[name] or 0 for name in KEPT}
-        self._keys = keys
+        self._tenants = tenants
         self._projects = projects
 
     async def project(self, project: Project) -> KeptDays:
@@ -32,7 +32,7 @@ class RetentionOf:
     async def said(self, project: Project) -> tuple[Retention, Retention]:
         """What a project says itself, and what holds where it says nothing, which names all."""
         own = await self._projects.load(project)
-        of_tenant = await asyncio.to_thread(self._keys.retention_of, project.tenant)
+        of_tenant = await asyncio.to_thread(self._tenants.retention_of, project.tenant)
         return _of_project(own), {**self.of_settings, **of_tenant}
 
     async def of(self, scope: Scope) -> KeptDays:

@@ -100,6 +100,7 @@ class Subjects:
         self._discussions = discussions
         self._runs = runs
         self._open_kept_runs = open_kept_runs
+        self._access_file = access.file
         self._api_keys = access.api_keys
         self._users = access.users
         self._spent = spent
@@ -277,7 +278,7 @@ class Subjects:
         return len(found)
 
     def _put_access(self, archive: "_Archive", person: Person) -> None:
-        if not self._api_keys.has_file:
+        if self._access_file.existing() is None:
             return
         keys = [{**asdict(key), "hash": None} for key in self._api_keys.of_user(person.tenant, person.user)]
         archive.put_lines("keys.jsonl", keys)
@@ -287,7 +288,7 @@ class Subjects:
             if user.grant.memory_user == person.user
         ]
         archive.put_lines("accounts.jsonl", [asdict(user) for user in accounts])
-        log, key = self._api_keys.audit_log()
+        log, key = self._access_file.audit_log()
         entries = log.about(person.tenant, person.user, key)
         digests = {"names": None, "subject": None, "chain": None}
         archive.put_lines("audit.jsonl", [{**asdict(entry), **digests} for entry in entries])

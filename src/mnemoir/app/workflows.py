@@ -3,12 +3,12 @@
 import uuid
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import aiohttp
 
 from mnemoir.app.discussions import Discussions
 from mnemoir.app.models import timeouts_of
+from mnemoir.app.owning import Own
 from mnemoir.app.tree import Served, user_files
 from mnemoir.conversations.users import UserConversations
 from mnemoir.core.scope import Scope
@@ -46,8 +46,6 @@ from mnemoir.workflows.trials import Trials
 
 RUNS_FILE = "runs.db"
 DEFAULT_USER = "user"
-
-Own = Callable[[Any], Any]  # registers a part for closing at the end and returns it
 
 
 def open_runs(settings: Settings, open_sql: OpenSql = SqliteSql) -> RunStore:
@@ -92,16 +90,8 @@ def make_workflows(
     own: Own,
 ) -> tuple[Workflows, Discussions, Trials | None]:
     """Build all parts of the workflows; those to be closed are passed to `own` in the order of opening."""
-    chosen, data_dir = settings.workflows, settings.storage.data_dir
     tree, users = (served.tree, served.users) if served is not None else (None, ())
-    places = DiscussionPlaces(
-        discussions.files,
-        data_dir,
-        several_users=len(users) > 1,
-        directory=chosen.discussion_directory,
-        is_plain_refused=settings.encryption.mode == "fields"
-        and "discussions" not in settings.encryption.allow_plain,
-    )
+    places = _places(settings, discussions, several_users=len(users) > 1)
     services = Services(
         own_model=model,
         memory=memory,
@@ -114,24 +104,37 @@ def make_workflows(
         wikipedia=HttpOfflineWikipedia(session),
         locks=own(WorkflowLocks(partial(RowLeases, uuid.uuid4().hex, open_lock_file))),
         timestamps=FileTimestamps(),
-        data_dir=data_dir,
-        lock_directory=chosen.lock_directory,
-        limits=Limits(
-            node_timeout_s=chosen.node_timeout_s,
-            module_timeout_s=chosen.module_timeout_s,
-            most_depth=chosen.most_depth,
-            most_nodes=chosen.most_nodes,
-        ),
+        data_dir=settings.storage.data_dir,
+        lock_directory=settings.workflows.lock_directory,
+        limits=_limits(settings),
         forwarding=forwarding_of(settings),
     )
     engine = Engine(Compiler(node_types(), services), services)
     workflows = own(Workflows(engine, watched(runs), default_workflow(), tree, users))
     scope = Scope(project=settings.memory.default_project, user=DEFAULT_USER)
     trials = None if served is None else Trials(services, served.tree, served.users, workflows, watched)
-    return (
-        workflows,
-        Discussions(discussions, places, Rebuilding(engine, services, watched(runs)), served, scope),
-        trials,
+    kept = Discussions(discussions, places, Rebuilding(engine, services, watched(runs)), served, scope)
+    return workflows, kept, trials
+
+
+def _places(settings: Settings, discussions: DiscussionMemory, *, several_users: bool) -> DiscussionPlaces:
+    encryption = settings.encryption
+    return DiscussionPlaces(
+        discussions.files,
+        settings.storage.data_dir,
+        several_users=several_users,
+        directory=settings.workflows.discussion_directory,
+        is_plain_refused=encryption.mode == "fields" and "discussions" not in encryption.allow_plain,
+    )
+
+
+def _limits(settings: Settings) -> Limits:
+    chosen = settings.workflows
+    return Limits(
+        node_timeout_s=chosen.node_timeout_s,
+        module_timeout_s=chosen.module_timeout_s,
+        most_depth=chosen.most_depth,
+        most_nodes=chosen.most_nodes,
     )
 
 

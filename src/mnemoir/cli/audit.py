@@ -20,11 +20,11 @@ def list_entries(
     as_json: Json = False,
 ) -> None:
     """Print the last entries, newest first."""
-    from mnemoir.cli.keys import opened_keys
+    from mnemoir.cli.access_file import opened_access_file
     from mnemoir.server.keys.audit import entry_json
 
-    with opened_keys(config, data_dir) as keys:
-        found = keys.audit_log()[0].newest(tenant, limit=limit, action=action) if keys.has_file else []
+    with opened_access_file(config, data_dir) as file:
+        found = file.audit_log()[0].newest(tenant, limit=limit, action=action) if file.existing() else []
     if as_json:
         print_json({"results": [entry_json(entry) for entry in found]})
         return
@@ -39,13 +39,13 @@ def list_entries(
 def verify(config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
     """Check that no entry was changed or removed, and name acts without a result; exit 1 if there is anything."""
     from mnemoir.app.audit import Audit
-    from mnemoir.cli.keys import opened_keys
+    from mnemoir.cli.access_file import opened_access_file
     from mnemoir.settings import load_settings
 
-    with opened_keys(config, data_dir) as keys:
+    with opened_access_file(config, data_dir) as file:
         settings = load_settings(config, {"storage.data_dir": data_dir})
-        problems = Audit(settings, keys).problems() if keys.has_file else []
-        head = keys.audit_log()[0].head() if keys.has_file else (0, b"")
+        problems = Audit(settings, file).problems() if file.existing() else []
+        head = file.audit_log()[0].head() if file.existing() else (0, b"")
     if as_json:
         print_json({"problems": problems, "entries_to": head[0], "chain": head[1].hex()})
     else:

@@ -164,12 +164,12 @@ def _keys(
     config: Any, data_dir: Any, action: str, target: str, tenant: str
 ) -> "Iterator[tuple[Encryption, KeyRing]]":
     """The keys, for an act that the audit log has, where there is one. Raises InvalidRequest without any key."""
-    from mnemoir.cli.keys import opened_keys
+    from mnemoir.cli.access_file import opened_access_file
 
     with _opened(config, data_dir) as encryption:
         if encryption.ring is None or not encryption.path.exists():
             raise InvalidRequest(f"Nothing is encrypted: there is no key store at {encryption.path}.")
-        with opened_keys(config, data_dir) as keys:
-            begun = keys.note_act(action, target, tenant, "begun")
+        with opened_access_file(config, data_dir) as file:
+            begun = file.note_act(action, target, tenant, "begun")
             yield encryption, encryption.ring
-            keys.note_act(action, target, tenant, "done", of=begun)
+            file.note_act(action, target, tenant, "done", of=begun)

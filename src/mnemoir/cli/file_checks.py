@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from mnemoir.app.api_keys import ACCESS_FILE
+from mnemoir.app.access_file import ACCESS_FILE
 from mnemoir.app.catalogue import SESSIONS_FILE
 from mnemoir.app.pepper import PEPPER_FILE
 from mnemoir.app.tree import folder_of_conversations, open_tree, problems_of

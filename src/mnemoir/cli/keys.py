@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mnemoir.cli.access_file import opened_access_file
 from mnemoir.cli.groups import group
 from mnemoir.cli.output import Config, DataDir, Json, note, print_json, print_row
 from mnemoir.core.errors import InvalidRequest
@@ -50,7 +51,7 @@ def create(
     as_json: Json = False,
 ) -> None:
     """Make a key and print it, this once. From the first key on, a server needs one with every request."""
-    with opened_keys(config, data_dir) as keys:
+    with _opened(config, data_dir) as keys:
         is_first = not keys.listed(None, limit=1)
         made, text = keys.create(
             role=role,
@@ -64,7 +65,7 @@ def create(
             limits=_limits(limit or []),
             by=_BY,
         )
-        [limits] = keys.limits_of_keys([made])
+        [limits] = keys.limits_of([made])
     _print_new(made, limits, text, as_json=as_json)
     if is_first:
         note("This is the first key: a server with this data now needs one with every request.")
@@ -79,9 +80,9 @@ def list_keys(
     as_json: Json = False,
 ) -> None:
     """Print all keys without their secrets, oldest first."""
-    with opened_keys(config, data_dir) as keys:
+    with _opened(config, data_dir) as keys:
         found = list(_all(keys, tenant))
-        limits = keys.limits_of_keys(found)
+        limits = keys.limits_of(found)
         needed = keys.are_required(is_local=True)
     if as_json:
         print_json({"required": needed, "keys": [_json(key, own) for key, own in zip(found, limits, strict=True)]})
@@ -98,9 +99,9 @@ def list_keys(
 @commands.command()
 def revoke(key_id: KeyId, config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
     """End a key at once."""
-    with opened_keys(config, data_dir) as keys:
+    with _opened(config, data_dir) as keys:
         key = keys.revoke(key_id)
-        [limits] = keys.limits_of_keys([key])
+        [limits] = keys.limits_of([key])
     if as_json:
         print_json(_json(key, limits))
     else:
@@ -119,9 +120,9 @@ def rotate(
     from mnemoir.app.rekeying import warning_of_rotation
     from mnemoir.settings import load_settings
 
-    with opened_keys(config, data_dir) as keys:
+    with _opened(config, data_dir) as keys:
         made, text = keys.rotate(key_id, overlap=duration(overlap, "--overlap"), by=_BY)
-        [limits] = keys.limits_of_keys([made])
+        [limits] = keys.limits_of([made])
     _print_new(made, limits, text, as_json=as_json)
     if warning := warning_of_rotation(load_settings(config, {"storage.data_dir": data_dir}), made):
         note(warning)
@@ -130,7 +131,7 @@ def rotate(
 @commands.command()
 def disable(config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
     """Need no key any more, on a server that only this machine reaches. All keys are kept."""
-    with opened_keys(config, data_dir) as keys:
+    with _opened(config, data_dir) as keys:
         keys.switch(on=False)
     if as_json:
         print_json({"required": False})
@@ -140,7 +141,7 @@ def disable(config: Config = None, data_dir: DataDir = None, as_json: Json = Fal
 @commands.command()
 def enable(config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
     """Take `disable` back."""
-    with opened_keys(config, data_dir) as keys:
+    with _opened(config, data_dir) as keys:
         keys.switch(on=True)
         required = keys.are_required(is_local=True)
     if as_json:
@@ -148,18 +149,11 @@ def enable(config: Config = None, data_dir: DataDir = None, as_json: Json = Fals
 
 
 @contextmanager
-def opened_keys(config: Any, data_dir: Any) -> "Iterator[ApiKeys]":
-    """The keys of the data directory that the options name, closed at the end."""
+def _opened(config: Any, data_dir: Any) -> "Iterator[ApiKeys]":
     from mnemoir.app.api_keys import ApiKeys
-    from mnemoir.core.scope import Act, acting
-    from mnemoir.settings import load_settings
 
-    acting.set(Act())  # whoever runs the command, and no caller of a server
-    keys = ApiKeys(load_settings(config, {"storage.data_dir": data_dir}))
-    try:
-        yield keys
-    finally:
-        keys.close()
+    with opened_access_file(config, data_dir) as file:
+        yield ApiKeys(file)
 
 
 def _all(keys: "ApiKeys", tenant: str | None) -> "Iterator[ApiKey]":

@@ -2,6 +2,7 @@
 
 import gc
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -137,15 +138,13 @@ async def _serve(settings: "Settings", *, as_json: bool) -> None:
 
 def _has_keys(settings: "Settings") -> bool:
     """Whether keys were made for the data directory, or issuers say who calls; makes nothing there."""
+    from mnemoir.app.access_file import AccessFile
     from mnemoir.app.api_keys import ApiKeys
 
     if settings.auth.has_issuers:
         return True
-    keys = ApiKeys(settings)
-    try:
-        return keys.are_required(is_local=False)
-    finally:
-        keys.close()
+    with closing(AccessFile(settings)) as file:
+        return ApiKeys(file).are_required(is_local=False)
 
 
 def _tell_problems(settings: "Settings") -> None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mnemoir.cli.access_file import opened_access_file
 from mnemoir.cli.groups import group
-from mnemoir.cli.keys import duration, opened_keys
+from mnemoir.cli.keys import duration
 from mnemoir.cli.output import Config, DataDir, Json, Url, note, print_json, print_row
 from mnemoir.cli.session import Session, run
 from mnemoir.core.errors import NotFound
@@ -182,8 +183,8 @@ def _opened_users(config: Any, data_dir: Any) -> "Iterator[tuple[Users, str]]":
     from mnemoir.settings import load_settings
 
     page = load_settings(config, {"storage.data_dir": data_dir}).server.page_url
-    with opened_keys(config, data_dir) as keys:
-        yield Users(keys), page
+    with opened_access_file(config, data_dir) as file:
+        yield Users(file), page
 
 
 def _change(name: str, config: Any, data_dir: Any, *, is_disabled: bool, as_json: bool) -> None:

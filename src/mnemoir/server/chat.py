@@ -33,7 +33,7 @@ from mnemoir.server.scopes import chat_owner, is_temporary
 from mnemoir.server.under_way import Departure, Headers, Outflow, Writer
 from mnemoir.wire.app_prompts import TASK_HEADER, named_task, recognised_task
 from mnemoir.wire.forwarding import bounded_names
-from mnemoir.wire.session import asks_to_store, parent_message, shown_history, without_session
+from mnemoir.wire.session import History, asks_to_store, parent_message, shown_history, without_session
 from mnemoir.workflows.run import Answerer, Caller
 
 _TASK = TASK_HEADER.lower().encode()
@@ -63,6 +63,21 @@ class Dialect:
     def answering(self, chat: ChatRequest) -> "Dialect":
         """The dialect that the answer to this chat is written in."""
         return self.with_functions if chat.function_calls and self.with_functions is not None else self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wishes:
+    """What a client asks about the conversation that its chat is kept in."""
+
+    shown: History | None
+    store: bool
+    parent_id: int | None
+    titled: bool
+
+    @property
+    def need_room(self) -> bool:
+        """Whether the chat can only be answered if it is kept."""
+        return self.shown == "server" or self.parent_id is not None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -141,9 +156,13 @@ class ChatRoute:
         chat = workflows.accepted(chat)
         answerer = workflows.answerer(chat)
         caller = self._caller(scope, body, chat, answerer)
-        shown, store, parent_id = shown_history(body), asks_to_store(body) is True, parent_message(body)
-        needs_room = shown == "server" or parent_id is not None
-        caller = await within_quotas(scope, self._site.parts.quotas, caller, needs_room=needs_room)
+        wishes = _Wishes(
+            shown=shown_history(body),
+            store=asks_to_store(body) is True,
+            parent_id=parent_message(body),
+            titled=header(scope, _TITLE) == "1",
+        )
+        caller = await within_quotas(scope, self._site.parts.quotas, caller, needs_room=wishes.need_room)
         answer_id = self._dialect.id_prefix + caller.run_id.removeprefix("run_")  # one random number for both
         visit_of(scope).run_id = caller.run_id
         self._site.clients.note(scope, model=answerer.name, memory=caller.memory)
@@ -154,38 +173,41 @@ class ChatRoute:
             self._site.places.taking(principal_of(scope).key),
             self._site.parts.quotas.chatting(caller.scope),
         ):
-            may_go_on = self._may_go_on(scope, chat)
+            may_go_on, holding = self._may_go_on(scope, chat), self._site.live_answers.holding
             async with Departure(None if may_go_on else receive) as departure:
-                self._site.under_way.begins(answer_id, principal_of(scope), departure)
-                try:
-                    holding = self._site.live_answers.holding
-                    with holding(answer_id, caller, departure) if may_go_on else nullcontext() as live:
-                        recorder = self._site.parts.recorder
-                        recorded = await recorder.begin(
-                            chat,
-                            caller,
-                            shown=shown,
-                            store=store,
-                            parent_id=parent_id,
-                            titled=header(scope, _TITLE) == "1",
-                        )
-                        note_stored(self._site.parts.quotas, recorded)
-                        turn = _Turn(
-                            recorded=recorded,
-                            dialect=self._dialect.answering(chat),
-                            answer_id=answer_id,
-                            model=answerer.name,
-                            started=visit_of(scope).started,
-                        )
-                        if live is not None and not self._goes_on(turn, live):
-                            departure.watch(receive)
-                        turn.asked_model_at = perf_counter()
-                        await answer(turn, departure, scope, receive, send)
-                finally:
-                    self._site.under_way.ends(answer_id)
+                with (
+                    self._site.under_way.answering(answer_id, principal_of(scope), departure),
+                    holding(answer_id, caller, departure) if may_go_on else nullcontext() as live,
+                ):
+                    turn = await self._begun(scope, chat, caller, wishes, answer_id, answerer.name)
+                    if live is not None and not self._goes_on(turn, live):
+                        departure.watch(receive)
+                    turn.asked_model_at = perf_counter()
+                    await answer(turn, departure, scope, receive, send)
         if departure.asked and not chat.stream:
             raise _cancelled()
         visit_of(scope).left = departure.happened
+
+    async def _begun(
+        self, scope: Scope, chat: ChatRequest, caller: Caller, wishes: _Wishes, answer_id: str, model: str
+    ) -> _Turn:
+        """The turn of a chat, after its new messages were stored."""
+        recorded = await self._site.parts.recorder.begin(
+            chat,
+            caller,
+            shown=wishes.shown,
+            store=wishes.store,
+            parent_id=wishes.parent_id,
+            titled=wishes.titled,
+        )
+        note_stored(self._site.parts.quotas, recorded)
+        return _Turn(
+            recorded=recorded,
+            dialect=self._dialect.answering(chat),
+            answer_id=answer_id,
+            model=model,
+            started=visit_of(scope).started,
+        )
 
     async def _load(self, chat: ChatRequest, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request that only loads or unloads a model: whole, as an Ollama does, and without a run."""

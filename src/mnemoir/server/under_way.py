@@ -195,13 +195,14 @@ class UnderWay:
         finally:
             self._keys.discard(claim)
 
-    def begins(self, answer_id: str, principal: Principal, departure: Departure) -> None:
-        """Register an answer, which may now be ended by its id, by whoever may call with the same rights."""
+    @contextmanager
+    def answering(self, answer_id: str, principal: Principal, departure: Departure) -> Iterator[None]:
+        """An answer that may be ended by its id until the context ends, by whoever may call with the same rights."""
         self._answers[answer_id] = principal, departure
-
-    def ends(self, answer_id: str) -> None:
-        """Remove an answer that has ended."""
-        self._answers.pop(answer_id, None)
+        try:
+            yield
+        finally:
+            self._answers.pop(answer_id, None)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:

@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from mnemoir.app.api_keys import ApiKeys
+from mnemoir.app.access_file import AccessFile
 from mnemoir.app.audit import Audit
 from mnemoir.app.issuers.documents import Documents
 from mnemoir.app.issuers.tokens import Tokens
+from mnemoir.app.tenants import Tenants
 from mnemoir.core.scope import Principal
 from mnemoir.providers.http import new_session
 from mnemoir.settings import load_settings
@@ -25,7 +26,7 @@ class Taking:
 
     issuer: ScriptedIssuer
     tokens: Tokens
-    keys: ApiKeys
+    tenants: Tenants
     audit: Audit
     now: datetime = START
 
@@ -49,14 +50,14 @@ async def taking(folder: Path, issuer: ScriptedIssuer, **settings: Any) -> Async
     listed = [{name: value for name, value in given.items() if value is not None}]
     loaded = load_settings(None, {"storage.data_dir": str(folder), "auth.jwt": listed}, environ={})
     async with new_session(is_careful=True) as session:
-        keys = ApiKeys(loaded)
-        audit = Audit(loaded, keys)
-        view = Taking(issuer, None, keys, audit)  # type: ignore[arg-type]  # set below: the tokens read its clock
-        view.tokens = Tokens(loaded.auth.jwt, Documents(session), keys, audit, clock=lambda: view.now)
+        file = AccessFile(loaded)
+        tenants, audit = Tenants(file), Audit(loaded, file)
+        view = Taking(issuer, None, tenants, audit)  # type: ignore[arg-type]  # set below: the tokens read its clock
+        view.tokens = Tokens(loaded.auth.jwt, Documents(session), tenants, audit, clock=lambda: view.now)
         issuer.clock = lambda: view.now
         try:
             yield view
         finally:
             await view.tokens.aclose()
             await audit.aclose()
-            await keys.aclose()
+            await file.aclose()

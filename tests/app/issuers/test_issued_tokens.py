@@ -170,9 +170,9 @@ async def test_a_weak_key_and_keys_for_other_purposes_count_for_nothing(view):
 async def test_the_tenant_of_a_token_can_be_suspended(view):
     token = view.token()
     await view.take(token)
-    await asyncio.to_thread(view.keys.put_tenant, "default", suspended=True)
+    await asyncio.to_thread(view.tenants.put, "default", suspended=True)
     assert "suspended" in (await refusal(view, token)).message
-    await asyncio.to_thread(view.keys.put_tenant, "default", suspended=False)
+    await asyncio.to_thread(view.tenants.put, "default", suspended=False)
     await view.take(token)
 
 

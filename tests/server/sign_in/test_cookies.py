@@ -121,14 +121,14 @@ async def test_whoever_is_disabled_or_removed_is_signed_out_at_once(open_server)
     assert [(await page.ask("GET", "/api/me")).status for page in pages] == [200, 200, 200]
     users.change(users.named("anna"), is_disabled=True)
     users.remove(users.named("ben"))
-    server.parts.access.api_keys.put_tenant("default", suspended=True)
+    server.parts.access.tenants.put("default", suspended=True)
     assert [(await page.ask("GET", "/api/me")).status for page in pages] == [401, 401, 401]
     assert [(await page.sign_in(name)).status for page, name in zip(pages, ("anna", "ben", "cleo"), strict=True)] == [
         401,
         401,
         401,
     ]
-    server.parts.access.api_keys.put_tenant("default", suspended=False)
+    server.parts.access.tenants.put("default", suspended=False)
     assert [(await page.ask("GET", "/api/me")).status for page in pages] == [401, 401, 200]
     users.change(users.get(pages[0].user["id"]) if "id" in pages[0].user else users.named("anna"), is_disabled=False)
     assert (await pages[0].ask("GET", "/api/me")).status == 401

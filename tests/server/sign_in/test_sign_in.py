@@ -249,7 +249,7 @@ async def test_a_session_ends_when_it_is_not_used_and_after_its_longest_time(ope
     for hours in range(11, 30 * 24, 11):
         monkeypatch.setattr(sessions, "_clock", lambda hours=hours: start + timedelta(hours=hours))
         assert (await anna.ask("GET", "/api/me")).status == 200
-        server.parts.access.api_keys._notes.submit(lambda: None).result()
+        server.parts.access.file._notes.submit(lambda: None).result()
     monkeypatch.setattr(sessions, "_clock", lambda: start + timedelta(days=30, seconds=1))
     assert (await anna.ask("GET", "/api/me")).status == 401
     monkeypatch.setattr(sessions, "_clock", utc_now)

@@ -17,7 +17,7 @@ from urllib.parse import urlencode, urlsplit
 
 import structlog
 
-from mnemoir.app.api_keys import ApiKeys
+from mnemoir.app.access_file import AccessFile
 from mnemoir.app.issuers.checking import Checker, Claims, UncheckedToken
 from mnemoir.app.issuers.documents import Document, Documents, address_in
 from mnemoir.app.issuers.granting import Granted, Granting
@@ -82,10 +82,10 @@ class SignIns:
     """The sign-ins with the providers of the settings. Methods may raise IssuerUnavailable and StorageUnavailable."""
 
     def __init__(
-        self, providers: Sequence[SignInIssuer], documents: Documents, keys: ApiKeys, clock: Clock = utc_now
+        self, providers: Sequence[SignInIssuer], documents: Documents, file: AccessFile, clock: Clock = utc_now
     ) -> None:
         self._providers = {one.id: _Provider(one, documents, clock) for one in providers}
-        self._keys = keys
+        self._file = file
         self._clock = clock
 
     @property
@@ -171,7 +171,7 @@ class SignIns:
 
     @property
     def _stored(self) -> SqlSignIns:
-        return SqlSignIns(self._keys.opened())
+        return SqlSignIns(self._file.opened())
 
 
 class _Provider:

@@ -14,12 +14,12 @@ from functools import partial
 from hashlib import sha256
 from typing import Any
 
-from mnemoir.app.api_keys import ApiKeys
 from mnemoir.app.audit import Audit
 from mnemoir.app.issuers.checking import Checker, UncheckedToken, expiry_of, refused
 from mnemoir.app.issuers.documents import Document, Documents, address_in, document_in
 from mnemoir.app.issuers.granting import Granting
 from mnemoir.app.issuers.keys import IssuerKeys
+from mnemoir.app.tenants import Tenants
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import MnemoirError
 from mnemoir.core.scope import DEFAULT_TENANT, Principal
@@ -35,14 +35,14 @@ class Tokens:
         self,
         issuers: Sequence[TokenIssuer],
         documents: Documents,
-        keys: ApiKeys,
+        tenants: Tenants,
         audit: Audit,
         clock: Clock = utc_now,
     ) -> None:
         self._issuers: dict[str, list[_Issuer]] = {}
         for one in issuers:
             self._issuers.setdefault(one.issuer, []).append(_Issuer(one, documents, clock))
-        self._api_keys = keys
+        self._tenants = tenants
         self._audit = audit
         self._clock = clock
         self._known: OrderedDict[bytes, _Known] = OrderedDict()
@@ -81,7 +81,7 @@ class Tokens:
             self._known.move_to_end(digest)
             if len(self._known) > _MOST_KNOWN:
                 self._known.popitem(last=False)
-        if self._api_keys.is_suspended(known.principal.tenant):
+        if self._tenants.is_suspended(known.principal.tenant):
             raise refused("its tenant is suspended")
         return known.principal
 

@@ -25,7 +25,7 @@ from webauthn.helpers.structs import (
     UserVerificationRequirement,
 )
 
-from mnemoir.app.api_keys import ApiKeys
+from mnemoir.app.access_file import AccessFile
 from mnemoir.core.api_keys import label_text
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import InvalidRequest, NotFound
@@ -50,8 +50,8 @@ class Site:
 class Passkeys:
     """The passkeys of a data directory. Thread-safe and blocking; every method may raise StorageUnavailable."""
 
-    def __init__(self, keys: ApiKeys, clock: Clock = utc_now) -> None:
-        self._keys = keys
+    def __init__(self, file: AccessFile, clock: Clock = utc_now) -> None:
+        self._file = file
         self._clock = clock
 
     def ask_to_sign_in(self, site: Site) -> tuple[str, Mapping[str, Any]]:
@@ -134,7 +134,7 @@ class Passkeys:
 
     def add(self, user: User, new: NewPasskey) -> Passkey:
         """Store a passkey of a user. Raises Conflict for one that is known."""
-        note = self._keys.note("passkeys.create", user.grant.tenant, user.id)
+        note = self._file.note("passkeys.create", user.grant.tenant, user.id)
         self._stored.add(user.id, new, self._clock(), note)
         return next(one for one in self._stored.of_user(user.id) if one.id == new.id)
 
@@ -144,7 +144,7 @@ class Passkeys:
 
     def remove(self, passkey_id: str, user: User) -> None:
         """Remove a passkey of a user. Raises NotFound."""
-        note = self._keys.note("passkeys.remove", user.grant.tenant, user.id)
+        note = self._file.note("passkeys.remove", user.grant.tenant, user.id)
         if not self._stored.remove(passkey_id[:64], user.id, note):
             raise NotFound(f"You have no passkey {passkey_id[:64]!r}.", code="passkey_not_found")
 
@@ -155,18 +155,18 @@ class Passkeys:
         return asked, challenge
 
     def _taken(self, challenge_id: str, purpose: str) -> bytes | None:
-        return self._stored.taken(challenge_id[:64], purpose, self._clock()) if self._keys.version else None
+        return self._stored.taken(challenge_id[:64], purpose, self._clock()) if self._file.version else None
 
     def _known(self, credential: Mapping[str, Any]) -> Passkey | None:
         try:
             sent = base64url_to_bytes(str(credential.get("rawId", "")))
         except ValueError:
             return None
-        return self._stored.known(sent) if self._keys.version else None
+        return self._stored.known(sent) if self._file.version else None
 
     @property
     def _stored(self) -> SqlPasskeys:
-        return SqlPasskeys(self._keys.opened())
+        return SqlPasskeys(self._file.opened())
 
 
 def _refused(why: str) -> InvalidRequest:

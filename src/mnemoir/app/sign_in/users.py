@@ -1,6 +1,6 @@
 """The people who sign in: invited, joined, changed, disabled and removed.
 
-They lie beside the keys, in the same file, so the command line changes them beside a running server too. A server
+They lie beside the keys, in the access file, so the command line changes them beside a running server too. A server
 asks for a credential from the first user on, as it does from the first key on.
 """
 
@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
-from mnemoir.app.api_keys import ApiKeys
+from mnemoir.app.access_file import AccessFile
 from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.errors import InvalidRequest, NotFound
 from mnemoir.core.scope import config_names, entity_name, project_names, role_name, tenant_name
@@ -39,8 +39,8 @@ _MOST_LISTED = 1000
 class Users:
     """The users of a data directory. Thread-safe and blocking; every method may raise StorageUnavailable."""
 
-    def __init__(self, keys: ApiKeys, clock: Clock = utc_now) -> None:
-        self._keys = keys
+    def __init__(self, file: AccessFile, clock: Clock = utc_now) -> None:
+        self._file = file
         self._clock = clock
         self._any_as_of = (0, False)
         self._first: tuple[Invitation, int] | None = None  # the open first code, and how many tries it has left
@@ -49,7 +49,7 @@ class Users:
     def are_there(self) -> bool:
         """Whether there is a user."""
         version, are_there = self._any_as_of
-        if version != (now := self._keys.version):
+        if version != (now := self._file.version):
             are_there = now > 0 and self._stored.any()
             self._any_as_of = now, are_there
         return are_there
@@ -142,7 +142,7 @@ class Users:
 
         After some wrong tokens a first code ends, too.
         """
-        found = self._stored.invitation(_hash_of(token), self._clock()) if self._keys.version else None
+        found = self._stored.invitation(_hash_of(token), self._clock()) if self._file.version else None
         if found is None or (found.created_by == _TERMINAL and self.are_there):
             self._note_wrong_token()
             raise _no_invitation()
@@ -150,11 +150,11 @@ class Users:
 
     def invitations(self, tenant: str | None) -> Sequence[Invitation]:
         """The open invitations of a tenant, None for all, oldest first."""
-        return self._stored.invitations(tenant, self._clock(), limit=_MOST_LISTED) if self._keys.version else []
+        return self._stored.invitations(tenant, self._clock(), limit=_MOST_LISTED) if self._file.version else []
 
     def withdraw(self, invitation: Invitation) -> None:
         """Take an invitation back. Raises NotFound."""
-        note = self._keys.note("invitations.withdraw", invitation.grant.tenant, invitation.id)
+        note = self._file.note("invitations.withdraw", invitation.grant.tenant, invitation.id)
         self._stored.withdraw(invitation.id, note)
 
     def of_identity(self, identity: Identity) -> User | None:
@@ -222,14 +222,14 @@ class Users:
     def recovered(self, name: str, code: str) -> User | None:
         """The user of that name, if it is one of their recovery codes, which is then used up; None else."""
         found = self.with_hash(name)
-        pepper = self._keys.pepper if self.are_there else b""
+        pepper = self._file.pepper if self.are_there else b""
         hash = code_hash(code, found[0].id if found else "", pepper)
         if found is None or hash is None or found[0].disabled_at is not None:
             return None
         return found[0] if self._stored.use_code(found[0].id, hash) else None
 
     def _hashes_of(self, codes: Sequence[str], user: User) -> list[bytes]:
-        pepper = self._keys.pepper
+        pepper = self._file.pepper
         return [hash for code in codes if (hash := code_hash(code, user.id, pepper)) is not None]
 
     def _invited(
@@ -239,7 +239,7 @@ class Users:
         invitation = Invitation(
             id=new_id("i"), name=name, grant=grant, created_at=now, created_by=by, expires_at=now + lasting
         )
-        note = self._keys.note("invitations.create", grant.tenant, invitation.id)
+        note = self._file.note("invitations.create", grant.tenant, invitation.id)
         self._stored.invite(invitation, token_hash(token), note)
         return invitation, token
 
@@ -268,11 +268,11 @@ class Users:
 
     def _note(self, action: str, user: User, identity: Identity | None = None) -> Note:
         target = user.id if identity is None else f"{user.id} {identity.issuer} {identity.subject}"
-        return self._keys.note(action, user.grant.tenant, target)
+        return self._file.note(action, user.grant.tenant, target)
 
     @property
     def _stored(self) -> SqlUsers:
-        return SqlUsers(self._keys.opened())
+        return SqlUsers(self._file.opened())
 
 
 def checked(grant: Grant) -> Grant:

@@ -230,7 +230,7 @@ async def revoke(request: Request, site: SiteHere, key_id: str) -> Answer[KeyRec
 
 
 async def _records(keys: ApiKeys, *shown: ApiKey) -> list[KeyRecord]:
-    limits = await asyncio.to_thread(keys.limits_of_keys, shown)
+    limits = await asyncio.to_thread(keys.limits_of, shown)
     return [key_json(key, own) for key, own in zip(shown, limits, strict=True)]
 
 

@@ -47,10 +47,12 @@ class TenantList(JsonObject):
 @router.get("", summary="All tenants, for an operator")
 async def tenants(request: Request, site: SiteHere) -> Answer[TenantList]:
     caller = principal_of(request.scope)
-    found = await asyncio.to_thread(site.parts.access.api_keys.tenants)
+    stored = site.parts.access.tenants
+    found = await asyncio.to_thread(stored.listed)
     shown = [one for one in found if caller.may("operator") or one.name == caller.tenant]
-    keys = site.parts.access.api_keys
-    own = await asyncio.to_thread(lambda: [(keys.limits_of(one.name), keys.retention_of(one.name)) for one in shown])
+    own = await asyncio.to_thread(
+        lambda: [(stored.limits_of(one.name), stored.retention_of(one.name)) for one in shown]
+    )
     return Answer(
         {
             "results": [
@@ -78,7 +80,7 @@ async def put_tenant(
     if not caller.may("operator"):
         raise Forbidden("Tenants are managed by an operator, such as the admin key (ADMIN_API_KEY).")
     await asyncio.to_thread(
-        site.parts.access.api_keys.put_tenant,
+        site.parts.access.tenants.put,
         body.name,
         suspended=body.suspended,
         limits=body.limits,

@@ -49,7 +49,7 @@ async def of_password(request: Request, site: Site, typed: str, said: str) -> Us
 async def check_may_sign_in(request: Request, site: Site, user: User) -> None:
     """Raise Unauthorized for a user who is disabled, or whose tenant is suspended."""
     if user.disabled_at is not None or await asyncio.to_thread(
-        site.parts.access.api_keys.is_suspended, user.grant.tenant
+        site.parts.access.tenants.is_suspended, user.grant.tenant
     ):
         raise wrong_sign_in(request, site)
 
