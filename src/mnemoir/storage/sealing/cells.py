@@ -139,8 +139,9 @@ class Opening:
             raw = self._decrypt(stored[_HEAD:_BEGIN], stored[_BEGIN:], place)
         except InvalidTag as exc:
             raise _refused(place) from exc
-        at = 4 * len(indexes)
-        for index, length in zip(indexes, _lengths(len(indexes)).unpack_from(raw), strict=True):
+        lengths = _lengths(len(indexes))
+        at = lengths.size
+        for index, length in zip(indexes, lengths.unpack_from(raw)):  # noqa: B905  # checking it costs a tenth
             row[index] = None if length == _NULL else raw[at : (at := at + length)]
         return True
 
