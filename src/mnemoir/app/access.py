@@ -13,6 +13,7 @@ from mnemoir.app.issuers.sign_ins import SignIns
 from mnemoir.app.issuers.tokens import Tokens
 from mnemoir.app.keyless_clients import KeylessClients
 from mnemoir.app.owning import Own
+from mnemoir.app.shared_counts import SharedCounts
 from mnemoir.app.sign_in.passkeys import Passkeys
 from mnemoir.app.sign_in.passwords import Passwords
 from mnemoir.app.sign_in.sessions import Sessions
@@ -36,6 +37,7 @@ class Access:
     audit: Audit
     tokens: Tokens
     sign_ins: SignIns
+    shared_counts: SharedCounts | None  # None for a server that counts requests alone
 
     def start(self) -> None:
         """Start the upkeep of the log, and ask issuers for their keys."""
@@ -61,4 +63,5 @@ def open_access(settings: Settings, careful: aiohttp.ClientSession, cache: Path,
         audit=audit,
         tokens=own(Tokens(settings.auth.jwt, documents, tenants, audit)),
         sign_ins=own(SignIns(settings.auth.oidc, documents, file)),
+        shared_counts=own(SharedCounts(settings.redis)) if settings.redis.url is not None else None,
     )

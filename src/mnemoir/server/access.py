@@ -19,6 +19,7 @@ from starlette.types import Scope, Send
 from mnemoir.app.api_keys import ApiKeys
 from mnemoir.app.issuers.tokens import Tokens
 from mnemoir.app.keyless_clients import KeylessClients
+from mnemoir.app.shared_counts import SharedCounts
 from mnemoir.app.sign_in.sessions import Sessions, SignedIn
 from mnemoir.core.api_keys import LONGEST_KEY, id_in
 from mnemoir.core.discussions import ClientKeys
@@ -56,6 +57,7 @@ ANYBODY = Principal()
 NOBODY = Principal(roles=())
 _PRINCIPAL = "mnemoir.principal"
 _NEEDS = "mnemoir.needs_key"
+_TO_COUNT = "mnemoir.to_count"  # the kind of a request that is to be counted with those of other servers
 _BEARER = "mnemoir.bearer"  # of a token: the principal, or the error for it
 
 
@@ -74,6 +76,7 @@ class Guard:
         tokens: Tokens | None = None,
         *,
         has_issuers: bool = False,
+        shared_counts: SharedCounts | None = None,
     ) -> None:
         self._keys = keys
         self._tokens = tokens if tokens is not None and tokens.are_taken and not options.is_in_process else None
@@ -81,7 +84,7 @@ class Guard:
         self._clients = clients
         self._sessions = sessions
         self.cookies = SessionCookies(options, sessions)
-        self.rate_limits = RateLimits(options)
+        self.rate_limits = RateLimits(options, shared_counts)
         self._is_local = options.is_local
         self._trusts_caller = options.is_in_process
         self._settings_keys = [
@@ -137,6 +140,16 @@ class Guard:
                 refused.headers["www-authenticate"] = "Bearer"
             return refused
 
+    async def refuse_one_too_many(self, scope: Scope) -> Response | None:
+        """The refusal of a request, after `refuse`, of which its key has made too many on all servers together."""
+        if _TO_COUNT not in scope:
+            return None
+        try:
+            await self.rate_limits.take_shared(scope, principal_of(scope).key, scope[_TO_COUNT])
+        except RateLimited as exc:
+            return failure(scope, exc)
+        return None
+
     def _refuse(self, scope: Scope) -> Response | None:
         right = right_for(scope["method"], scope["path"])
         needs_key = scope.get(_NEEDS)
@@ -162,7 +175,11 @@ class Guard:
             return self._unknown(scope, found, has_key=bool(key))
         principal = found
         admit(scope, principal, is_reading=right == "read")
-        self.rate_limits.take(scope, principal.key, bucket_for(scope["method"], scope["path"], right))
+        bucket = bucket_for(scope["method"], scope["path"], right)
+        if self.rate_limits.are_shared:
+            scope[_TO_COUNT] = bucket
+        else:
+            self.rate_limits.take(scope, principal.key, bucket)
         refused = refusal_of(principal, right)
         if refused is not None:
             return failure(scope, refused)

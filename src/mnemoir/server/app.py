@@ -73,6 +73,9 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
         later.KIND, later.add_later(parts.facts, parts.times.write, parts.quotas.spent.note_usage)
     )
     metrics = Metrics() if options.metrics else None
+    shared_counts = parts.access.shared_counts
+    if metrics is not None and shared_counts is not None:
+        metrics.watch_redis(lambda: shared_counts.is_up)
     guard = Guard(
         options,
         parts.access.api_keys,
@@ -80,6 +83,7 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
         parts.access.keyless_clients,
         parts.access.tokens,
         has_issuers=parts.settings.auth.has_issuers,
+        shared_counts=shared_counts,
     )
     site = Site(
         parts=parts,

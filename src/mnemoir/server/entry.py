@@ -11,7 +11,7 @@ not the path, and no query: both may hold personal data.
 import asyncio
 import traceback
 from asyncio.events import TimerHandle
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Callable, Iterable, MutableMapping
 from time import perf_counter
 from typing import Any, cast
 
@@ -212,6 +212,11 @@ class Metrics:
     def active_chats(self, count: int) -> None:
         """Set the number of chats being answered now."""
         self._chats.set(count)
+
+    def watch_redis(self, is_up: Callable[[], bool]) -> None:
+        """Tell whether the Redis that servers share answers."""
+        up = Gauge("mnemoir_redis_up", "Whether the Redis that servers share answers", registry=self._registry)
+        up.set_function(is_up)
 
     def text(self) -> bytes:
         """All metrics, in Prometheus' text format."""

@@ -3,12 +3,14 @@
 Each kind of request is a bucket with two windows, 10 seconds and a minute. A request has to fit into both, and one
 that is refused is not counted. The windows slide: what was counted in the one before fades evenly. Wrong keys are
 counted by address, so that nobody can guess a key, and a request with a valid key is never refused for them. With
-limits on, all that has no valid key is counted by address, too.
+limits on, all that has no valid key is counted by address, too. Where several servers share a Redis, they count the
+requests of keys together; addresses each counts for itself.
 """
 
 import math
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -17,6 +19,7 @@ from limits.storage import MemoryStorage
 from limits.strategies import SlidingWindowCounterRateLimiter
 from starlette.types import Scope
 
+from mnemoir.app.shared_counts import Away, SharedCounts
 from mnemoir.core.errors import RateLimited
 from mnemoir.server.client_address import Proxies, network_of
 from mnemoir.server.options import ServerOptions
@@ -36,7 +39,9 @@ Headers = Sequence[tuple[bytes, bytes]]
 class RateLimits:
     """The counters of one server, by key and bucket and by address. For one thread."""
 
-    def __init__(self, options: ServerOptions) -> None:
+    def __init__(self, options: ServerOptions, shared: SharedCounts | None = None) -> None:
+        """`shared` are the counters of several servers, for keys."""
+        self._shared = shared
         self._limits: Mapping[str, tuple[RateLimitItem, ...]] = {
             bucket: (RateLimitItemPerSecond(burst, _BURST_S), RateLimitItemPerMinute(sustained))
             for bucket, (burst, sustained) in options.rate_limits.items()
@@ -89,16 +94,51 @@ class RateLimits:
         of_address = [] if address is None else [(_WRONG_KEYS, network_of(address))]
         return [*of_address, (_TRIES_OF_A_NAME, "name", name)] if name else of_address
 
-    def take(self, scope: Scope, key: str, bucket: Bucket, cost: int = 1) -> None:
-        """Count a request of a key, and note the headers of its answer. Raises RateLimited for one too many."""
+    @property
+    def are_shared(self) -> bool:
+        """True when requests of keys are counted together with other servers: by `take_shared`."""
+        return self._shared is not None and bool(self._limits)
+
+    def take(self, scope: Scope, key: str, bucket: Bucket, cost: int = 1, servers: int = 1) -> None:
+        """Count a request of a key, and note the headers of its answer. Raises RateLimited for one too many.
+
+        Of so many `servers` this one grants its share.
+        """
         limits = self._limits.get(bucket, ()) if key else ()
         if not limits:
             return
-        windows = [self._window(limit, bucket, key) for limit in limits]
-        wait_s = max((window.wait_s(cost) for window in windows if window.rest < cost), default=0)
+        windows = [self._window(limit, bucket, key).shared_by(servers, cost) for limit in limits]
+        wait_s = _wait_s(windows, cost)
         if not wait_s:
             self._count(bucket, key, cost)
             windows = [window.with_more(cost) for window in windows]
+        self._tell(scope, bucket, windows, wait_s)
+
+    async def take_shared(self, scope: Scope, key: str, bucket: Bucket, cost: int = 1) -> None:
+        """The same with all servers together; with this server's share while the counters of all are away."""
+        limits, shared = self._limits.get(bucket, ()) if key else (), self._shared
+        if not limits or shared is None:
+            return
+        try:
+            windows = await self._shared_windows(shared, bucket, key)
+            wait_s = _wait_s(windows, cost)
+            if not wait_s and not await shared.count(limits, bucket, key, cost=cost):  # others were faster
+                windows = await self._shared_windows(shared, bucket, key)
+                wait_s = _wait_s(windows, cost) or 1
+        except Away:
+            self.take(scope, key, bucket, cost, shared.servers)
+            return
+        if not wait_s:
+            self._count(bucket, key, cost)  # for when they are away
+            windows = [window.with_more(cost) for window in windows]
+        self._tell(scope, bucket, windows, wait_s)
+
+    async def _shared_windows(self, shared: SharedCounts, bucket: str, key: str) -> "list[_Window]":
+        limits = self._limits[bucket]
+        found = await shared.counted(limits, bucket, key)
+        return [_Window(limit.amount, limit.get_expiry(), *one) for limit, one in zip(limits, found, strict=True)]
+
+    def _tell(self, scope: Scope, bucket: str, windows: "Sequence[_Window]", wait_s: int) -> None:
         visit_of(scope).headers = min(windows, key=lambda window: window.rest).headers
         if wait_s:
             raise RateLimited(
@@ -107,24 +147,38 @@ class RateLimits:
                 retry_after_s=wait_s,
             )
 
-    def standing(self, key: str) -> Sequence[tuple[str, int, int, int]]:
+    async def standing(self, key: str) -> Sequence[tuple[str, int, int, int]]:
         """How it stands with each bucket of a key: name, size, what is left, and seconds until all of it is free.
 
         Of the two windows the one that is nearer to its end.
         """
         if not key:
             return []
-        return [
-            (bucket, window.size, window.rest, window.wait_s(window.size))
-            for bucket, limits in self._limits.items()
-            for window in [min((self._window(one, bucket, key) for one in limits), key=lambda each: each.rest)]
+        nearest = [
+            (bucket, min(await self._windows(bucket, key), key=lambda window: window.rest)) for bucket in self._limits
         ]
+        return [(bucket, window.size, window.rest, window.wait_s(window.size)) for bucket, window in nearest]
 
-    def take_instead(self, scope: Scope, key: str, bucket: Bucket, cost: int) -> None:
+    async def _windows(self, bucket: str, key: str) -> "list[_Window]":
+        limits, servers = self._limits[bucket], 1
+        if self._shared is not None:
+            try:
+                return await self._shared_windows(self._shared, bucket, key)
+            except Away:
+                servers = self._shared.servers
+        return [self._window(limit, bucket, key).shared_by(servers, 1) for limit in limits]
+
+    async def take_instead(self, scope: Scope, key: str, bucket: Bucket, cost: int) -> None:
         """Let a request that was counted as 1 cost so much. Raises RateLimited, and then it is not counted at all."""
-        if key and bucket in self._limits:
-            self._count(bucket, key, -1)
+        if not key or bucket not in self._limits:
+            return
+        self._count(bucket, key, -1)
+        if self._shared is None:
             self.take(scope, key, bucket, cost)
+            return
+        with suppress(Away):
+            await self._shared.count(self._limits[bucket], bucket, key, cost=-1)
+        await self.take_shared(scope, key, bucket, cost)
 
     def _count(self, bucket: Bucket, key: str, cost: int) -> None:
         for limit in self._limits[bucket]:
@@ -156,6 +210,10 @@ class _Window(NamedTuple):
     counted: int
     ends_s: float
 
+    def shared_by(self, servers: int, cost: int) -> "_Window":
+        """The share of one of so many servers, in which at least one request has room."""
+        return self if servers == 1 else self._replace(size=max(math.ceil(self.size / servers), cost))
+
     @property
     def rest(self) -> int:
         """How much is free."""
@@ -180,6 +238,11 @@ class _Window(NamedTuple):
         else:
             wait_s = 0.0
         return max(math.floor(wait_s) + 1, 1)
+
+
+def _wait_s(windows: Sequence[_Window], cost: int) -> int:
+    """Whole seconds until so much fits into all windows, 0 when it does."""
+    return max((window.wait_s(cost) for window in windows if window.rest < cost), default=0)
 
 
 def headers_of(size: int, rest: int, reset_s: int) -> Headers:

@@ -83,15 +83,16 @@ class Routing:
                 answer = await self.ui.no_such_page(scope)
         if answer is None:
             await self.guard.check_token(scope)
-            answer = self._refused(scope)  # without a turn: while it waited, its connection would take room
+            answer = await self._refused(scope)  # without a turn: while it waited, its connection would take room
         if answer is None:
             await self.turns.take(principal_of(scope).key)
             answer = self._written_down(scope, self._route(scope))
         return answer, send
 
-    def _refused(self, scope: Scope) -> Response | None:
+    async def _refused(self, scope: Scope) -> Response | None:
         """The refusal of the guard, which the audit log counts."""
         refusal = self.guard.refuse(scope)
+        refusal = await self.guard.refuse_one_too_many(scope) or refusal
         if refusal is not None and self.audit.is_on and is_counted(refusal.status_code):
             self.audit.refused(refusal.status_code, REFUSED, self._address_of(scope))
         return refusal

@@ -65,7 +65,7 @@ async def usage(request: Request, site: SiteHere) -> Answer[UsageAnswer]:
     for tenant, user in await _whose(site, caller, quotas):
         found += await quotas.standings(tenant, user)
     today = quotas.spent.today.isoformat()
-    buckets = site.guard.rate_limits.standing(caller.key)
+    buckets = await site.guard.rate_limits.standing(caller.key)
     return Answer(
         {
             "period": {"day": today, "month": today[:7]},

@@ -13,6 +13,7 @@ from mnemoir.settings.memory_config import Section
 from mnemoir.settings.values import AbsolutePath, Names, listed, lower_or_off
 
 COST_OF_INFERENCE = 4  # of an add from which a model extracts memories, in requests
+_REDIS_URL = re.compile(r"(?:redis|valkey)(?:s|\+unix)?://")
 _COUNTRY = re.compile(r"[A-Za-z]{2}", re.ASCII)
 _FUNCTION = re.compile(r"[A-Za-z_][\w.-]*(?::[A-Za-z_][\w.]*)?", re.ASCII)
 
@@ -47,6 +48,20 @@ def _pepper(raw: SecretStr) -> SecretStr:
 
 Most = Annotated[int, Field(ge=0)] | None
 Countries = Annotated[tuple[Annotated[str, AfterValidator(_country)], ...], BeforeValidator(_codes)]
+
+
+def _redis_url(raw: SecretStr) -> SecretStr:
+    if not _REDIS_URL.match(raw.get_secret_value()):
+        raise ValueError("must begin with redis://, rediss:// or redis+unix://, or valkey in place of redis")
+    return raw
+
+
+class Redis(Section):
+    """A Redis or Valkey that several servers share, for what may be lost."""
+
+    url: Annotated[SecretStr, AfterValidator(_redis_url)] | None = None
+    prefix: str = Field(default="mn:default", min_length=1, max_length=64, pattern=r"^[\w:.-]+$")
+    timeout_s: float = Field(default=0.05, gt=0, le=60)
 
 
 class Limits(Section):

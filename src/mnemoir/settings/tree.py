@@ -17,7 +17,7 @@ from pydantic.functional_validators import AfterValidator
 
 from mnemoir.core.scope import PROJECT_NAME
 from mnemoir.ports.project_settings import Quarantine, Reviewed
-from mnemoir.settings.access import Audit, Auth, Encryption, Limits, Pii, Quotas, Retention, Security
+from mnemoir.settings.access import Audit, Auth, Encryption, Limits, Pii, Quotas, Redis, Retention, Security
 from mnemoir.settings.addresses import (
     default_data_dir,
     http_url,
@@ -275,6 +275,7 @@ class Settings(Section):
 
     server: Server = Server()
     limits: Limits = Limits()
+    redis: Redis = Redis()
     quotas: Quotas = Quotas()
     security: Security = Security()
     auth: Auth = Auth()

@@ -92,7 +92,7 @@ async def add(
 ) -> Answer[AddAnswer]:
     if body.infer is not False:
         key = principal_of(request.scope).key
-        site.guard.rate_limits.take_instead(request.scope, key, "add", COST_OF_INFERENCE)
+        await site.guard.rate_limits.take_instead(request.scope, key, "add", COST_OF_INFERENCE)
     return Answer(await added(site, project, body, idempotency_key, include_usage=include_usage))
 
 

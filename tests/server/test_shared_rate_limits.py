@@ -1,0 +1,131 @@
+"""Requests of a key are counted by several servers together, in a real Redis, and by each alone without it."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, suppress
+from typing import Any
+
+import pytest
+from pydantic import SecretStr, ValidationError
+
+from mnemoir.app.shared_counts import SharedCounts
+from mnemoir.core.errors import RateLimited, SettingsError
+from mnemoir.server.options import ServerOptions
+from mnemoir.server.rate_limits import RateLimits
+from mnemoir.server.request import visit_of
+from mnemoir.settings.access import Redis
+from tests.redis_server import RedisServer
+
+Made = Callable[..., RateLimits]
+KEY = "a-key-of-more-than-sixteen"
+
+
+@pytest.fixture
+def redis() -> Iterator[RedisServer]:
+    with RedisServer() as server:
+        yield server
+
+
+@pytest.fixture
+async def another(redis: RedisServer) -> AsyncIterator[Made]:
+    """Makes the limits of one more server."""
+    async with AsyncExitStack() as opened:
+
+        def make(timeout_s: float = 60) -> RateLimits:
+            shared = SharedCounts(Redis(url=SecretStr(f"redis+unix://{redis.socket}"), timeout_s=timeout_s))
+            opened.push_async_callback(shared.aclose)
+            return RateLimits(ServerOptions(rate_limits={"add": (10, 30), "search": (10, 12)}), shared)
+
+        yield make
+
+
+async def passed(limits: RateLimits, bucket: Any, count: int, cost: int = 1) -> int:
+    """How many of so many requests of a key pass."""
+    number = 0
+    for _ in range(count):
+        with suppress(RateLimited):
+            await limits.take_shared({"headers": []}, "key", bucket, cost)
+            number += 1
+    return number
+
+
+async def test_all_servers_together_let_pass_what_a_limit_says(another):
+    first, second = another(), another()
+    assert [await passed(first, "search", 7), await passed(second, "search", 7)] == [7, 3]
+    assert await passed(first, "search", 1) == 0
+    assert await passed(second, "add", 4, cost=3) == 3  # each kind by itself
+
+
+async def test_the_headers_tell_what_all_have_left_for_it(another):
+    first, second, scope = another(), another(), {"headers": []}
+    await passed(first, "search", 4)
+    await second.take_shared(scope, "key", "search")
+    assert dict(visit_of(scope).headers)[b"x-ratelimit-remaining"] == b"5"
+    assert [state[:3] for state in await first.standing("key")] == [("add", 10, 10), ("search", 10, 5)]
+
+
+async def test_a_request_that_turns_out_to_cost_more_is_counted_as_that_or_not_at_all(another):
+    first, second, scope = another(), another(), {"headers": []}
+    for limits in (first, second, first):
+        try:
+            await limits.take_shared(scope, "key", "add")
+            await limits.take_instead(scope, "key", "add", 4)
+        except RateLimited:
+            assert limits is first
+    assert (await second.standing("key"))[0][:3] == ("add", 10, 2)
+
+
+async def test_while_redis_is_away_each_server_grants_its_share_less_what_it_counted(another, redis):
+    servers = [another(), another()]
+    assert [await passed(limits, "search", number) for number in (1, 3) for limits in servers] == [1, 1, 3, 3]
+    servers.append(another())  # which never reached it, and takes itself for the only one
+    redis.kill()
+    assert [await passed(limits, "search", 20) for limits in servers] == [1, 1, 10]
+    assert await passed(servers[0], "add", 3, cost=4) == 1  # whose share is more than half
+    assert (await servers[0].standing("key"))[1][:3] == ("search", 5, 0)
+
+
+async def test_one_that_does_not_answer_holds_up_nobody(another, redis):
+    limits = another(0.05)
+    assert await passed(limits, "search", 1) == 1
+    redis.stop()
+    assert await passed(limits, "search", 20) == 9
+
+
+async def test_a_server_tells_what_all_used_and_whether_redis_answers(open_server, another, redis):
+    told = {"redis.url": f"redis+unix://{redis.socket}", "redis.timeout_s": 60}
+    sizes = {"search": (10, 12), "read": (50, 50)}
+    server, sent = await open_server(told, metrics=True, api_keys=(KEY,), rate_limits=sizes), {"x_api_key": KEY}
+    await another().take_shared({"headers": []}, "settings:1", "search")
+    await server.post("/api/memories/search", {"query": "tea", "user_id": "mira"}, **sent)
+    buckets = {one["bucket"]: one for one in (await server.get("/api/usage", **sent))["buckets"]}
+    assert buckets["search"]["remaining"] == 8
+    for is_up in (1, 0):
+        assert f"mnemoir_redis_up {is_up}.0" in (await server.ask("GET", "/metrics", **sent)).body.decode()
+        redis.kill()
+        await server.get("/api/memories?user_id=mira", **sent)
+
+
+async def test_after_five_failures_it_is_left_alone_for_a_while_and_then_asked_again(another, redis):
+    limits = another()
+    shared = limits._shared
+    assert await passed(limits, "search", 1) == 1
+    redis.kill()
+    assert await passed(limits, "search", 8) == 8
+    assert (shared.is_up, shared._failures) == (False, 5)
+    redis.start()
+    assert await passed(limits, "search", 1) == 1
+    assert not shared.is_up
+    shared._asked_again_at = 0.0  # ten seconds later
+    assert await passed(limits, "search", 20) == 10
+    assert shared.is_up
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1", "127.0.0.1:6379", ""])
+def test_an_address_of_something_else_is_refused(url):
+    with pytest.raises(ValidationError, match="must begin with redis://"):
+        Redis(url=SecretStr(url))
+
+
+def test_an_address_that_cannot_be_one_names_the_setting():
+    with pytest.raises(SettingsError, match=r"redis\.url is wrong"):
+        SharedCounts(Redis(url=SecretStr("redis://host:notaport")))
