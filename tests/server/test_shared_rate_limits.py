@@ -1,5 +1,6 @@
 """Requests of a key are counted by several servers together, in a real Redis, and by each alone without it."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, suppress
 from typing import Any
@@ -89,6 +90,14 @@ async def test_one_that_does_not_answer_holds_up_nobody(another, redis):
     assert await passed(limits, "search", 1) == 1
     redis.stop()
     assert await passed(limits, "search", 20) == 9
+
+
+async def test_many_that_were_late_at_once_are_one_failure(another, redis):
+    limits = another(2)
+    assert await passed(limits, "search", 1) == 1
+    redis.stop()
+    assert sum(await asyncio.gather(*(passed(limits, "search", 1) for _ in range(20)))) == 9
+    assert limits._shared._failures == 1
 
 
 async def test_a_server_tells_what_all_used_and_whether_redis_answers(open_server, another, redis):

@@ -50,7 +50,7 @@ class SharedCounts:
         self._client, self._storage = self._connected()
         self._me, self._alive = secrets.token_hex(8), f"{self._prefix}:servers"
         self._servers = 1
-        self._beaten_at = self._warned_at = self._asked_again_at = -math.inf
+        self._beaten_at = self._warned_at = self._failed_at = self._asked_again_at = -math.inf
         self._failures = 0
 
     @property
@@ -123,7 +123,10 @@ class SharedCounts:
 
     def _failed(self, exc: Exception) -> None:
         now = time.monotonic()
-        self._failures += 1
+        # all who waited while this process was busy, too, are late at once: that is one failure
+        if not isinstance(exc, TimeoutError) or now - self._failed_at >= self._deadline_s:
+            self._failures += 1
+        self._failed_at = now
         if self._failures >= _FAILURES:
             self._asked_again_at = now + _REST_S
         if now - self._warned_at >= _WARNED_EVERY_S:
