@@ -24,7 +24,7 @@ async def llm():
 
 
 def spent(chats: Chats, user: str = "user") -> int:
-    return chats.parts.quotas.spent.of_user("default", user).today.total
+    return chats.parts.quotas.spent.now("default", user)[0].today.total
 
 
 async def until(holds: Callable[[], Awaitable[bool]]) -> None:

@@ -196,8 +196,8 @@ async def compare_tokens(parts: Parts, tokens: Counter[str], seed: int) -> None:
     await again.load()
     for tenant in TENANTS:
         for spent in (parts.quotas.spent, again):
-            of_users = [spent.of_user(tenant, user).month.total for user in spent.users(tenant)]
-            assert spent.of_tenant(tenant).month.total == tokens[tenant] == sum(of_users), (seed, tenant)
+            of_users = [spent.now(tenant, user)[0].month.total for user in spent.users(tenant)]
+            assert spent.now(tenant, None)[0].month.total == tokens[tenant] == sum(of_users), (seed, tenant)
 
 
 async def test_after_ten_thousand_random_acts_the_sums_are_what_there_is(tmp_path, monkeypatch):

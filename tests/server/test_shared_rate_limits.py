@@ -18,6 +18,7 @@ from tests.redis_server import RedisServer
 
 Made = Callable[..., RateLimits]
 KEY = "a-key-of-more-than-sixteen"
+SIZES = {"add": (30, 10), "search": (30, 10), "read": (50, 50)}  # the minute binds, which no test outlives
 
 
 @pytest.fixture
@@ -27,14 +28,14 @@ def redis() -> Iterator[RedisServer]:
 
 
 @pytest.fixture
-async def another(redis: RedisServer) -> AsyncIterator[Made]:
+async def another(redis: RedisServer, clock: object) -> AsyncIterator[Made]:
     """Makes the limits of one more server."""
     async with AsyncExitStack() as opened:
 
         def make(timeout_s: float = 60) -> RateLimits:
             shared = SharedCounts(Redis(url=SecretStr(f"redis+unix://{redis.socket}"), timeout_s=timeout_s))
             opened.push_async_callback(shared.aclose)
-            return RateLimits(ServerOptions(rate_limits={"add": (10, 30), "search": (10, 12)}), shared)
+            return RateLimits(ServerOptions(rate_limits=SIZES), shared)
 
         yield make
 
@@ -61,7 +62,7 @@ async def test_the_headers_tell_what_all_have_left_for_it(another):
     await passed(first, "search", 4)
     await second.take_shared(scope, "key", "search")
     assert dict(visit_of(scope).headers)[b"x-ratelimit-remaining"] == b"5"
-    assert [state[:3] for state in await first.standing("key")] == [("add", 10, 10), ("search", 10, 5)]
+    assert [state[:3] for state in await first.standing("key")][:2] == [("add", 10, 10), ("search", 10, 5)]
 
 
 async def test_a_request_that_turns_out_to_cost_more_is_counted_as_that_or_not_at_all(another):
@@ -102,8 +103,7 @@ async def test_many_that_were_late_at_once_are_one_failure(another, redis):
 
 async def test_a_server_tells_what_all_used_and_whether_redis_answers(open_server, another, redis):
     told = {"redis.url": f"redis+unix://{redis.socket}", "redis.timeout_s": 60}
-    sizes = {"search": (10, 12), "read": (50, 50)}
-    server, sent = await open_server(told, metrics=True, api_keys=(KEY,), rate_limits=sizes), {"x_api_key": KEY}
+    server, sent = await open_server(told, metrics=True, api_keys=(KEY,), rate_limits=SIZES), {"x_api_key": KEY}
     await another().take_shared({"headers": []}, "settings:1", "search")
     await server.post("/api/memories/search", {"query": "tea", "user_id": "mira"}, **sent)
     buckets = {one["bucket"]: one for one in (await server.get("/api/usage", **sent))["buckets"]}

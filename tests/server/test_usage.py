@@ -135,7 +135,7 @@ async def test_a_day_and_a_month_begin_anew_and_a_restart_forgets_nothing(open_p
     spent.note(MIRA, Tokens(100, 2))
 
     def told(one: Spent) -> list[tuple[int, int]]:
-        counted = [one.of_user("default", "mira"), one.of_user("default", "noa"), one.of_tenant("default")]
+        counted = [one.now("default", who)[0] for who in ("mira", "noa", None)]
         return [(each.today.total, each.month.total) for each in counted]
 
     assert told(spent) == [(102, 113), (0, 5), (102, 118)]

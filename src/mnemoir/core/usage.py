@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from typing import Literal, get_args
 
 from mnemoir.core.errors import InvalidRequest
@@ -46,6 +47,7 @@ def checked_limits(raw: Mapping[str, object]) -> Limits:
     return {what: limit for what in QUOTAS if isinstance(limit := raw.get(what), int)}
 
 
+@lru_cache(maxsize=8)
 def end_of(budget: Budget, today: date) -> datetime:
     """When a budget is whole again: the end of the UTC day or month."""
     if budget == "tokens_day":

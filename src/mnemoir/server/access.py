@@ -235,6 +235,8 @@ class Guard:
         return self._of_settings(key) or self._keys.principal(key)
 
     def _of_settings(self, key: str) -> Principal | None:
+        if not self._settings_keys:
+            return None
         hashed = _hash(key)
         # no early end: the time taken must not show which key was nearly right
         known = [principal for other, principal in self._settings_keys if hmac.compare_digest(hashed, other)]

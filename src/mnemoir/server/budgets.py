@@ -8,7 +8,7 @@ from datetime import datetime
 from starlette.types import Scope
 
 from mnemoir.app.recording import Recorded
-from mnemoir.app.usage.quotas import Quotas
+from mnemoir.app.usage.quotas import BothLimits, Quotas
 from mnemoir.core.clock import utc_now
 from mnemoir.core.errors import QuotaExceeded
 from mnemoir.core.messages import TextPart
@@ -26,22 +26,23 @@ async def within_quotas(scope: Scope, quotas: Quotas, caller: Caller, *, needs_r
 
     Raises QuotaExceeded when a budget of tokens is used up, and for a chat that cannot go on without its messages.
     """
-    if not quotas.is_on(caller.scope):
+    limits = quotas.limits_for(caller.scope)
+    if not any(limits):
         return caller
-    check_budgets(scope, quotas, caller.scope)
+    check_budgets(scope, quotas, caller.scope, limits)
     of_memory: Sequence[Stored] = ("memories",) if caller.learns else ()
     wanted = (*of_memory, *(_OF_MESSAGES if caller.may_be_kept else ()))
-    used_up = await quotas.used_up(caller.scope, wanted)
+    used_up = await quotas.used_up(caller.scope, wanted, limits)
     if needs_room:
         await quotas.check(caller.scope, *(what for what in used_up if what in _OF_MESSAGES))
     return replace(caller, used_up=used_up) if used_up else caller
 
 
-def check_budgets(scope: Scope, quotas: Quotas, owner: Owner) -> None:
+def check_budgets(scope: Scope, quotas: Quotas, owner: Owner, limits: BothLimits | None = None) -> None:
     """Tell in the answer's headers how it stands with the budget nearest to its end. Raises QuotaExceeded."""
     visit = visit_of(scope)
     try:
-        budget = quotas.budget(owner)
+        budget = quotas.budget(owner, limits)
     except QuotaExceeded as exc:
         visit.headers = _headers(exc.limit, 0, exc.resets_at)
         raise

@@ -47,7 +47,7 @@ class RateLimits:
             for bucket, (burst, sustained) in options.rate_limits.items()
         }
         self.proxies = Proxies(options.trusted_proxies)
-        self._keys: dict[tuple[int, tuple[str, ...]], str] = {}
+        self._keys: dict[tuple[int, tuple[str, ...]], tuple[str, int]] = {}
 
     @cached_property
     def _storage(self) -> "_Counters":
@@ -182,19 +182,20 @@ class RateLimits:
 
     def _count(self, bucket: Bucket, key: str, cost: int) -> None:
         for limit in self._limits[bucket]:
-            self._storage.count(self._key(limit, (bucket, key)), limit.get_expiry(), cost)
+            self._storage.count(*self._key(limit, (bucket, key)), cost)
 
     def _window(self, limit: RateLimitItem, *names: str) -> "_Window":
-        length_s = limit.get_expiry()
-        return _Window(limit.amount, length_s, *self._storage.window(self._key(limit, names), length_s))
+        key, length_s = self._key(limit, names)
+        return _Window(limit.amount, length_s, *self._storage.window(key, length_s))
 
-    def _key(self, limit: RateLimitItem, names: tuple[str, ...]) -> str:
-        key = self._keys.get((id(limit), names))
-        if key is None:
+    def _key(self, limit: RateLimitItem, names: tuple[str, ...]) -> tuple[str, int]:
+        """What it is counted under, and the length of its window in seconds."""
+        found = self._keys.get((id(limit), names))
+        if found is None:
             if len(self._keys) >= _MOST_KEYS:
                 self._keys.clear()
-            key = self._keys[id(limit), names] = limit.key_for(*names)
-        return key
+            found = self._keys[id(limit), names] = limit.key_for(*names), limit.get_expiry()
+        return found
 
 
 class _Window(NamedTuple):
@@ -274,7 +275,7 @@ class _Counters(MemoryStorage):
     def window(self, key: str, length_s: int) -> tuple[int, float, int, float]:
         """What was counted in the window before, for how long a part of that counts, what in this one, its rest."""
         number, gone_s = divmod(time.time(), length_s)
-        before, counted = (self.storage.get(f"{key}/{int(number) - ago}", 0) for ago in (1, 0))
+        before, counted = self.storage.get(f"{key}/{int(number) - 1}", 0), self.storage.get(f"{key}/{int(number)}", 0)
         return before, (length_s - gone_s if before else 0.0), counted, length_s - gone_s
 
     def count(self, key: str, length_s: int, amount: int) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, cast
 
-from mnemoir.app.usage.spent import Month, Spent
+from mnemoir.app.usage.spent import Spent
 from mnemoir.app.usage.stored import StoredAmounts
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import QuotaExceeded, RateLimited
@@ -25,6 +25,7 @@ from mnemoir.ports.llm import ChatModel
 from mnemoir.settings import Settings
 
 CHATS: Literal["concurrent_chats"] = "concurrent_chats"
+BothLimits = tuple[Limits, Limits]  # of a user, and of its tenant
 # whom a model is asked for outside a run: for a summary or a title; inherited by the threads that make summaries
 asked_for: ContextVar[Scope | None] = ContextVar("asked_for", default=None)
 _NAMES: dict[Quota, str] = {
@@ -95,13 +96,17 @@ class Quotas:
         own = principal.limits if principal.tenant == tenant else {}
         return {**self._of_users, **own} if own else self._of_users
 
+    def limits_for(self, scope: Scope) -> BothLimits:
+        """The limits of the scope's user, and those of its tenant."""
+        return self.limits(scope.tenant, scope.user), self.limits(scope.tenant, None)
+
     def is_on(self, scope: Scope) -> bool:
         """Whether there is any limit for the scope's user or tenant."""
-        return bool(self.limits(scope.tenant, scope.user) or self.limits(scope.tenant, None))
+        return any(self.limits_for(scope))
 
-    async def used_up(self, scope: Scope, wanted: Sequence[Stored]) -> list[Stored]:
-        """Which of these the scope's user, or tenant, may have no more of."""
-        limited = {*self.limits(scope.tenant, scope.user), *self.limits(scope.tenant, None)}
+    async def used_up(self, scope: Scope, wanted: Sequence[Stored], limits: BothLimits) -> list[Stored]:
+        """Which of these the scope's user, or tenant, may have no more of, by their limits."""
+        limited = limits[0].keys() | limits[1].keys()
         return [what for what in wanted if what in limited and await self._lacking(scope, what, 1) is not None]
 
     async def check(self, scope: Scope, *wanted: Stored, more: int = 1) -> None:
@@ -128,14 +133,13 @@ class Quotas:
         if self._stored is not None and self._is_limited(scope, what):
             self._stored.add(what, scope.tenant, scope.user, number)
 
-    def budget(self, scope: Scope) -> Standing | None:
+    def budget(self, scope: Scope, limits: BothLimits | None = None) -> Standing | None:
         """The budget of tokens that is nearest to its end; None without one. Raises QuotaExceeded for one used up."""
         nearest: Standing | None = None
-        for user in (scope.user, None):
-            limits = self.limits(scope.tenant, user)
+        for user, own in zip((scope.user, None), limits or self.limits_for(scope), strict=True):
             for what in BUDGETS:
-                if what in limits:
-                    standing = self._budget_of(scope.tenant, user, what, limits[what])
+                if what in own:
+                    standing = self._budget_of(scope.tenant, user, what, own[what])
                     if not standing.left:
                         raise _exceeded(standing)
                     if nearest is None or standing.left < nearest.left:
@@ -214,7 +218,7 @@ class Quotas:
         return await self.stored.amount(cast("Stored", what), tenant, user)
 
     def _budget_of(self, tenant: str, user: str | None, what: Budget, limit: int | None) -> Standing:
-        spent: Month = self.spent.of_tenant(tenant) if user is None else self.spent.of_user(tenant, user)
+        spent, today = self.spent.now(tenant, user)
         used = spent.today if what == "tokens_day" else spent.month
         return Standing(
             tenant=tenant,
@@ -222,7 +226,7 @@ class Quotas:
             what=what,
             used=used.total,
             limit=limit,
-            resets_at=end_of(what, self.spent.today),
+            resets_at=end_of(what, today),
         )
 
 

@@ -97,13 +97,11 @@ class Spent:
             nobodys.month += mine.month
         return await self._rows.make_nobodys(tenant, user)
 
-    def of_user(self, tenant: str, user: str) -> Month:
-        """What a user has used, in all projects."""
-        return self._now().of_users.get((tenant, user)) or Month()
-
-    def of_tenant(self, tenant: str) -> Month:
-        """What all users of a tenant have used."""
-        return self._now().of_tenants.get(tenant) or Month()
+    def now(self, tenant: str, user: str | None) -> tuple[Month, date]:
+        """What a user has used in all projects, or with None all of a tenant, and the day that is counted now."""
+        sums = self._now()
+        found = sums.of_tenants.get(tenant) if user is None else sums.of_users.get((tenant, user))
+        return found or Month(), sums.day
 
     def users(self, tenant: str) -> list[str]:
         """The users of a tenant that models were asked for in this month."""
