@@ -14,6 +14,7 @@ from mnemoir.ports.search_rows import SearchRows
 from mnemoir.storage.files import FileMemoryStore, FileProjectSettings
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore, SqlProjectSettings
 from mnemoir.storage.sqlite import open_database
+from mnemoir.storage.sqlite.database import SqliteEngine
 from mnemoir.storage.sqlite.sealed_sql import sealing
 from tests.storage.sealing_kit import cells_in
 
@@ -41,14 +42,20 @@ async def _sqlite_memories(folder: Path, clock: Clock) -> AsyncIterator[Store]:
 
 
 @asynccontextmanager
-async def _encrypted_memories(folder: Path, clock: Clock) -> AsyncIterator[Store]:
+async def _encrypted(folder: Path) -> AsyncIterator[SqliteEngine]:
     cells = cells_in(folder)
     database = open_database(folder / "mnemoir.db", sealing(cells))
     try:
-        yield SqlMemoryStore(database, clock)
+        yield database
     finally:
         await database.aclose()
         cells.keys.close()
+
+
+@asynccontextmanager
+async def _encrypted_memories(folder: Path, clock: Clock) -> AsyncIterator[Store]:
+    async with _encrypted(folder) as database:
+        yield SqlMemoryStore(database, clock)
 
 
 @asynccontextmanager
@@ -62,13 +69,8 @@ async def _sqlite_jobs(folder: Path, clock: Clock) -> AsyncIterator[JobQueue]:
 
 @asynccontextmanager
 async def _encrypted_jobs(folder: Path, clock: Clock) -> AsyncIterator[JobQueue]:
-    cells = cells_in(folder)
-    database = open_database(folder / "mnemoir.db", sealing(cells))
-    try:
+    async with _encrypted(folder) as database:
         yield SqlJobQueue(database, clock)
-    finally:
-        await database.aclose()
-        cells.keys.close()
 
 
 @asynccontextmanager

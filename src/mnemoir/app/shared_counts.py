@@ -127,6 +127,7 @@ class SharedCounts:
         if not isinstance(exc, TimeoutError) or now - self._failed_at >= self._deadline_s:
             self._failures += 1
         self._failed_at = now
+        self._beaten_at = -math.inf  # it may have forgotten that this server is there
         if self._failures >= _FAILURES:
             self._asked_again_at = now + _REST_S
         if now - self._warned_at >= _WARNED_EVERY_S:
