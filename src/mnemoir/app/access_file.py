@@ -8,7 +8,6 @@ with the first key or user.
 import asyncio
 import hmac
 import math
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -25,6 +24,7 @@ from mnemoir.core.scope import acting
 from mnemoir.settings import Settings
 from mnemoir.storage.sql.api_keys import Note, SqlApiKeys
 from mnemoir.storage.sql.audit_log import SqlAuditLog, append
+from mnemoir.storage.sql.engine import file_state
 from mnemoir.storage.sqlite.opening import open_access_file
 from mnemoir.storage.sqlite.shared_file import SharedFile
 
@@ -32,7 +32,6 @@ ACCESS_FILE = "access.db"
 _AUDIT = "audit"  # the purpose of the key of the audit log's chain
 _LOOKED_EVERY_S = 1.0  # at the file: two looks cost more than all else of recognising a key
 _MOST_KEPT = 10_000
-_State = tuple[tuple[int, int, int] | None, ...]
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
@@ -52,7 +51,6 @@ class AccessFile:
     def __init__(self, settings: Settings, clock: Clock = utc_now, ticks: Callable[[], float] = monotonic) -> None:
         """Opens the file, if it is there. `ticks` are seconds that only grow."""
         self._path = settings.storage.data_dir / ACCESS_FILE
-        self._watched = (str(self._path), f"{self._path}-wal")
         self._pepper = Pepper(settings)
         self._clock = clock
         self._ticks = ticks
@@ -60,7 +58,7 @@ class AccessFile:
         self._writes = 0  # of this process, when the file was looked at
         self._lock = threading.Lock()
         self._file: SharedFile | None = None
-        self._state: _State = ()
+        self._state: tuple[object, ...] = ()
         self._version = 0
         self.credentials = Credentials()  # as of the last look
         self._notes = ThreadPoolExecutor(1, thread_name_prefix="key-use")
@@ -165,7 +163,7 @@ class AccessFile:
         is_recent = writes == self._writes and ticks - self._looked_at < _LOOKED_EVERY_S
         if is_recent and self.credentials.were_made and not now:
             return
-        state = _stat(self._watched[0]), _stat(self._watched[1])
+        state = file_state(self._path)
         if state == self._state:
             self._looked_at, self._writes = ticks, writes
             return
@@ -176,7 +174,7 @@ class AccessFile:
         self._version += 1
         if self._file is not None:
             self.credentials = Credentials(*SqlApiKeys(self._file).state())
-        self._state = _stat(self._watched[0]), _stat(self._watched[1])
+        self._state = file_state(self._path)
         self._looked_at, self._writes = ticks, writes
 
 
@@ -203,11 +201,3 @@ class LookedUp(Generic[K, V]):
             if len(self._values) > _MOST_KEPT:
                 self._values.popitem(last=False)
             return found
-
-
-def _stat(path: str) -> tuple[int, int, int] | None:
-    try:
-        found = os.stat(path)
-    except FileNotFoundError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns

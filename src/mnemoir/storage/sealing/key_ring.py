@@ -18,7 +18,7 @@ from mnemoir.core.errors import KeyDestroyed, KeyUnavailable, StorageUnavailable
 from mnemoir.ports.key_provider import KeyProvider
 from mnemoir.storage.sealing.cells import Keys
 from mnemoir.storage.sql.data_keys import DataKey, SqlDataKeys, new_key_id
-from mnemoir.storage.sql.engine import FileEngine
+from mnemoir.storage.sql.engine import FileEngine, file_state
 from mnemoir.storage.sql.tables import Owner
 
 _HELD_S = 600.0
@@ -65,14 +65,14 @@ class KeyRing:
         if (known := self._newest.get(owner)) is not None:
             return known
         with self._lock:
-            is_as_seen = _state_of(self.path) == self._state
+            is_as_seen = file_state(self.path) == self._state
             store = self.store()
             found = store.newest(owner)
             if found is None:
                 self._refuse_strange_provider(store)
                 found = store.put_first(self._new(owner), self._clock())
             if is_as_seen:  # then all that changed is this key, or the log that the first opening made
-                self._state = _state_of(self.path)
+                self._state = file_state(self.path)
             self._newest[owner] = found
             return found
 
@@ -124,7 +124,7 @@ class KeyRing:
     @property
     def state(self) -> tuple[object, ...]:
         """Another value after each change of the store."""
-        return _state_of(self.path)
+        return file_state(self.path)
 
     def close(self) -> None:
         """Close the store and forget all keys."""
@@ -162,7 +162,7 @@ class KeyRing:
             return
         with self._lock:
             self._look_at = now + _LOOK_S
-            state = _state_of(self.path)
+            state = file_state(self.path)
             if state != self._state:
                 self._forget()
                 self._state = state
@@ -229,18 +229,6 @@ def _provider_away(exc: Exception) -> KeyUnavailable:
     if isinstance(exc, KeyUnavailable):
         return exc
     return KeyUnavailable(f"The keys of encryption.provider are not available: {type(exc).__name__}.")
-
-
-def _state_of(path: Path) -> tuple[object, ...]:
-    return tuple(_stat(f"{path}{suffix}") for suffix in ("", "-wal"))
-
-
-def _stat(path: str) -> tuple[int, int, int] | None:
-    try:
-        found = os.stat(path)
-    except FileNotFoundError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 _: type[Keys] = KeyRing  # checked, never run

@@ -8,6 +8,7 @@ Text that several queries of a file share is written once, under `-- part: …`,
 scope is one row for each user of a project, whose number leads every key of that user's rows.
 """
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
@@ -126,6 +127,22 @@ class FileEngine(Protocol):
 
     def close(self) -> None:
         """Close the file. May be called again."""
+
+
+def file_state(path: Path) -> tuple[tuple[int, int, int] | None, ...]:
+    """What every write to a file of SQLite by any process changes, of it and of its log; None for a missing one.
+
+    Inode, size in bytes, and time of the last change in nanoseconds. Raises OSError.
+    """
+    return _status_of(f"{path}"), _status_of(f"{path}-wal")
+
+
+def _status_of(path: str) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 _SCOPES = queries("scopes")
