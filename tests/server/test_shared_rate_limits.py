@@ -1,6 +1,7 @@
 """Requests of a key are counted by several servers together, in a real Redis, and by each alone without it."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, suppress
 from typing import Any
@@ -15,6 +16,7 @@ from mnemoir.server.rate_limits import RateLimits
 from mnemoir.server.request import visit_of
 from mnemoir.settings.access import Redis
 from tests.redis_server import RedisServer
+from tests.scripted_issuer import AUDIENCE, ScriptedIssuer
 
 Made = Callable[..., RateLimits]
 KEY = "a-key-of-more-than-sixteen"
@@ -32,8 +34,8 @@ async def another(redis: RedisServer, clock: object) -> AsyncIterator[Made]:
     """Makes the limits of one more server."""
     async with AsyncExitStack() as opened:
 
-        def make(timeout_s: float = 60) -> RateLimits:
-            shared = SharedCounts(Redis(url=SecretStr(f"redis+unix://{redis.socket}"), timeout_s=timeout_s))
+        def make(timeout_s: float = 60, url: str = f"redis+unix://{redis.socket}") -> RateLimits:
+            shared = SharedCounts(Redis(url=SecretStr(url), timeout_s=timeout_s))
             opened.push_async_callback(shared.aclose)
             return RateLimits(ServerOptions(rate_limits=SIZES), shared)
 
@@ -114,6 +116,33 @@ async def test_a_server_tells_what_all_used_and_whether_redis_answers(open_serve
         await server.get("/api/memories?user_id=mira", **sent)
 
 
+async def test_tokens_of_an_issuer_are_counted_with_other_servers_for_the_person_they_name(
+    open_server, redis, tmp_path
+):
+    issuer = ScriptedIssuer("https://issuer.example")
+    (tmp_path / "keys.json").write_text(json.dumps(issuer.key_set), encoding="utf-8")
+    taken = {"issuer": issuer.url, "audience": AUDIENCE, "jwks_file": str(tmp_path / "keys.json")}
+    told = {"redis.url": f"redis+unix://{redis.socket}", "redis.timeout_s": 60, "auth.jwt": [taken]}
+    servers = [
+        await open_server(told | {"storage.data_dir": str(tmp_path / name)}, rate_limits=SIZES)
+        for name in ("here", "there")
+    ]
+    left = []
+    for server, name in zip((*servers, *servers), ("mira", "mira", "mira", "noa"), strict=True):
+        sent = {"authorization": f"Bearer {issuer.token(sub=name, role='read')}"}
+        answer = await server.ask("POST", "/api/memories/search", {"query": "tea", "user_id": name}, **sent)
+        left.append((answer.status, answer.headers["x-ratelimit-remaining"]))
+    assert left == [(200, "9"), (200, "8"), (200, "7"), (200, "9")]
+
+
+@pytest.mark.parametrize(("told", "passing"), [("a%2Fsecret", [7, 3]), ("wrong", [7, 10])])
+async def test_a_password_is_given_to_redis_and_a_wrong_one_is_as_none(another, told, passing, caplog):
+    with RedisServer(password="a/secret") as locked:
+        servers = [another(url=f"redis+unix://:{told}@{locked.socket}") for _ in range(2)]
+        assert [await passed(servers[0], "search", 7), await passed(servers[1], "search", 20)] == passing
+    assert told not in caplog.text
+
+
 async def test_after_five_failures_it_is_left_alone_for_a_while_and_then_asked_again(another, redis):
     limits = another()
     shared = limits._shared
@@ -135,6 +164,8 @@ def test_an_address_of_something_else_is_refused(url):
         Redis(url=SecretStr(url))
 
 
-def test_an_address_that_cannot_be_one_names_the_setting():
-    with pytest.raises(SettingsError, match=r"redis\.url is wrong"):
-        SharedCounts(Redis(url=SecretStr("redis://host:notaport")))
+@pytest.mark.parametrize("url", ["redis://host:notaport", "redis://:secret/word@host:1"])
+def test_an_address_that_cannot_be_one_names_the_setting_and_tells_no_password(url):
+    with pytest.raises(SettingsError, match=r"redis\.url is wrong") as refused:
+        SharedCounts(Redis(url=SecretStr(url)))
+    assert "secret" not in str(refused.value)

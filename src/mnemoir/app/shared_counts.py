@@ -143,8 +143,9 @@ class SharedCounts:
         url = self._url.replace("valkey", "redis", 1).replace("redis+unix", "unix", 1)
         try:
             pool: Any = BlockingConnectionPool.from_url(url, max_connections=_MOST_CONNECTIONS)
-        except ValueError as exc:
-            raise SettingsError(f"redis.url is wrong: {exc}.") from exc
+        except ValueError:
+            wrong = "Give it as redis://:password@host:6379/0, with / and @ of the password as %2F and %40."
+            raise SettingsError(f"redis.url is wrong. {wrong}") from None  # the cause may hold a part of the password
         storage = RedisStorage(
             "async+redis://", implementation="redispy", key_prefix=f"{self._prefix}:lim", connection_pool=pool
         )
