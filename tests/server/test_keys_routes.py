@@ -107,6 +107,24 @@ async def test_an_operator_suspends_a_tenant_and_reads_no_contents(keyed):
     assert (await server.ask("GET", "/api/status", **headers["operator"])).status == 200
 
 
+async def test_a_bound_admin_pages_through_the_keys_of_its_part_and_learns_no_other_id(keyed):
+    server, headers = keyed
+    own = await made(server, {"role": "admin", "user": "noa"}, headers["admin"])
+    other = await made(server, {"role": "read"}, headers["admin"])
+    last = await made(server, {"role": "read", "user": "noa"}, headers["admin"])
+    first, second = await pages(server, {"x_api_key": own["key"]})
+    assert ([one["id"] for one in first["results"]], first["next"]) == ([own["id"]], own["id"])
+    assert ([one["id"] for one in second["results"]], second["next"]) == ([last["id"]], None)
+    assert other["id"] not in json.dumps([first, second])
+
+
+async def pages(server, headers) -> list[dict]:
+    found = [await server.get(f"{KEYS}?limit=1", **headers)]
+    while cursor := found[-1]["next"]:
+        found.append(await server.get(f"{KEYS}?limit=1&cursor={cursor}", **headers))
+    return found
+
+
 async def test_keys_are_listed_page_by_page(keyed):
     server, headers = keyed
     seen, cursor = [], ""
