@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.server.server_kit import error_of, succeeded
+from tests.server.sign_in.page import joined
 
 KEYS = "/api/keys"
 
@@ -159,3 +160,25 @@ async def test_the_quotas_of_a_key_are_told_wherever_it_is(keyed):
     revoked = json.loads((await server.ask("DELETE", f"{KEYS}/{first['id']}", **admin)).body)
     assert [key["limits"] for key in (first, rotated, revoked)] == [limits] * 3
     assert (listed[first["id"]], listed[rotated["id"]], listed[admin["x_api_key"][8:16]]) == (limits, limits, {})
+
+
+async def test_a_bound_admin_gives_no_quota_but_its_own(keyed):
+    server, headers = keyed
+    limits = {"tokens_day": 100}
+    for part in ({"user": "noa"}, {"projects": ["kitchen"]}):
+        bound = await made(server, {"role": "admin", "limits": limits, **part}, headers["admin"])
+        free = await made(server, {"role": "write", **part}, headers["admin"])
+        own = {"x_api_key": bound["key"]}
+        asked = {"role": "write", "limits": {"tokens_day": 101}, **part}
+        assert error_of(await server.ask("POST", KEYS, asked, **own)) == (403, "forbidden")
+        assert error_of(await server.ask("POST", f"{KEYS}/{free['id']}/rotate", {}, **own)) == (403, "forbidden")
+        copy = await made(server, {"role": "write", **part}, own)
+        rotated = json.loads((await server.ask("POST", f"{KEYS}/{bound['id']}/rotate", {}, **own)).body)
+        assert [copy["limits"], rotated["limits"]] == [limits] * 2
+
+
+async def test_an_admin_who_signed_in_gives_keys_quotas(keyed):
+    server, _ = keyed
+    page = await joined(server, "anna", role="admin")
+    answer = await page.ask("POST", KEYS, {"role": "write", "user": "noa", "limits": {"memories": 5}})
+    assert (answer.status, json.loads(answer.body).get("limits")) == (201, {"memories": 5})
