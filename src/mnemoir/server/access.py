@@ -122,7 +122,7 @@ class Guard:
             return
         acting.set(Act(principal=NOBODY, request_id=visit_of(scope).request_id))
         try:
-            scope[_BEARER] = await self._tokens.principal(token, str(self.rate_limits.proxies.client_of(scope) or ""))
+            scope[_BEARER] = await self._tokens.principal(token, self._address_of(scope))
         except MnemoirError as exc:
             scope[_BEARER] = exc
 
@@ -139,6 +139,24 @@ class Guard:
             if exc.bucket == WRONG_KEYS:  # pages then ask for another key, as they do at 401
                 refused.headers["www-authenticate"] = "Bearer"
             return refused
+
+    async def still_lets_in(self, scope: Scope) -> bool:
+        """Whether the caller of a request that goes on would be let in again, with the same rights."""
+        try:
+            if not self.needs_key:
+                return True
+            found = await self._found_again(scope)
+        except MnemoirError:
+            return False
+        return found == principal_of(scope)
+
+    async def _found_again(self, scope: Scope) -> Principal | None:
+        if self._tokens is not None and isinstance(scope.get(_BEARER), Principal):
+            return await self._tokens.principal(_presented_token(scope) or "", self._address_of(scope))
+        if key := presented_key(scope):
+            return self._principal(key)
+        signed_in = self.cookies.still_signed_in(scope)
+        return None if signed_in is None else signed_in.principal
 
     async def refuse_one_too_many(self, scope: Scope) -> Response | None:
         """The refusal of a request, after `refuse`, of which its key has made too many on all servers together."""
@@ -233,6 +251,9 @@ class Guard:
             signed_in = self._sessions.signed_in(key)
             return None if signed_in is None else signed_in.principal
         return self._of_settings(key) or self._keys.principal(key)
+
+    def _address_of(self, scope: Scope) -> str:
+        return str(self.rate_limits.proxies.client_of(scope) or "")
 
     def _of_settings(self, key: str) -> Principal | None:
         if not self._settings_keys:

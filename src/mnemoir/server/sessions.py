@@ -53,6 +53,11 @@ class SessionCookies:
             scope[_CSRF] = csrf_of(token)
         return signed_in
 
+    def still_signed_in(self, scope: Scope) -> SignedIn | None:
+        """Whose the session of a request that goes on is now; None when it has ended."""
+        token = self._token(scope)
+        return self._sessions.signed_in(token) if token else None
+
     def check(self, scope: Scope) -> None:
         """Raise Forbidden for a request with a valid cookie that this server's own page did not send."""
         if is_foreign(scope):
