@@ -51,6 +51,7 @@ OPEN_PATHS = frozenset(
 _log = structlog.get_logger(__name__)
 _SIGNING_IN = re.compile(r"/api/auth(?:/(?!clients$).+)?")
 _PREVIOUS_KEY = PREVIOUS_KEY.lower().encode()
+_KEY_HEADERS = (b"authorization", b"x-api-key", b"api-key")
 _SCHEMES = ("bearer ", "token ")
 _NEEDS_KEY = "A valid API key is needed: send it as `Authorization: Bearer <key>`, `X-API-Key` or `api-key`."
 ANYBODY = Principal()
@@ -290,10 +291,14 @@ def client_keys(scope: Scope) -> ClientKeys | None:
 
 
 def _presented_keys(scope: Scope) -> Iterator[str]:
-    authorization = header(scope, b"authorization") or ""
-    if authorization.lower().startswith(_SCHEMES):
-        yield from filter(None, [authorization.partition(" ")[2].strip()])
-    yield from filter(None, [header(scope, b"x-api-key"), header(scope, b"api-key")])
+    """All keys of the request, also of a header that came several times: each is to be the same."""
+    for name, value in scope["headers"]:
+        if name in _KEY_HEADERS:
+            text = value.decode("latin-1").strip()
+            if name == b"authorization":
+                text = text.partition(" ")[2].strip() if text.lower().startswith(_SCHEMES) else ""
+            if text:
+                yield text
 
 
 def _presented_token(scope: Scope) -> str | None:
