@@ -70,9 +70,7 @@ _ROUTERS = (
 
 def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     """The whole server over running parts. The caller, which opened the parts, starts and closes them."""
-    parts.background.handle(
-        later.KIND, later.add_later(parts.facts, parts.times.write, parts.quotas.spent.note_usage)
-    )
+    parts.background.handle(later.KIND, later.add_later(parts.facts, parts.times.write, parts.quotas))
     metrics = Metrics() if options.metrics else None
     shared_counts = parts.access.shared_counts
     if metrics is not None and shared_counts is not None:
