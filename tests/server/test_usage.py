@@ -39,6 +39,17 @@ async def test_chats_count_the_tokens_that_models_tell_or_else_an_estimate(open_
     assert told["noa", "tokens_day"] > 0
 
 
+async def test_an_add_counts_what_the_model_answered_also_when_that_was_of_no_use(open_server, llm):
+    server = await open_server(asks(llm))
+    body = {"messages": [{"role": "user", "content": "I play the cello"}], "user_id": "mira"}
+    llm.default = Answer(text="no JSON", usage=(700, 30))
+    assert (await server.ask("POST", MEMORIES, body)).status == 502
+    assert (await used(server))["mira", "tokens_day"] == 730 * len(llm.requests) > 730
+    llm.default = Answer(text='{"facts": []}', usage=(0, 0))
+    await server.post(MEMORIES, body | {"user_id": "noa"})
+    assert (await used(server))["noa", "tokens_day"] > 0
+
+
 async def test_after_random_acts_the_sums_are_what_there_is(open_server, llm):
     server, dice = await open_server(asks(llm)), random.Random(4)
     users, kept, said = ("mira", "noa", "Ünal Ö/x"), {}, dict.fromkeys(("mira", "noa", "Ünal Ö/x"), 0)

@@ -30,7 +30,7 @@ def payload_of(scope: Scope, request: AddRequest) -> Mapping[str, Any]:
 
 
 def add_later(facts: Facts, write: Latencies, quotas: Quotas) -> Handler:
-    """The handler of such jobs; it records in `write` how long each took, and in `quotas` what a model took.
+    """The handler of such jobs; it records in `write` how long each took.
 
     A quota that was used up since the job was stored puts the job back.
 
@@ -46,7 +46,6 @@ def add_later(facts: Facts, write: Latencies, quotas: Quotas) -> Handler:
             if request.infer:
                 quotas.budget(scope)
             result = await facts.add(scope, request)
-        quotas.spent.note_usage(scope, result.usage)
         return {"scope": asdict(scope), "session": request.session, **add_json(result, include_usage=False)}
 
     return run
