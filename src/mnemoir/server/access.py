@@ -58,6 +58,7 @@ ANYBODY = Principal()
 NOBODY = Principal(roles=())
 _PRINCIPAL = "mnemoir.principal"
 _NEEDS = "mnemoir.needs_key"
+_KEYLESS = "-"  # no id of a key
 _TO_COUNT = "mnemoir.to_count"  # the kind of a request that is to be counted with those of other servers
 _BEARER = "mnemoir.bearer"  # of a token: the principal, or the error for it
 
@@ -200,12 +201,18 @@ class Guard:
         else:
             self.rate_limits.take(scope, principal.key, bucket)
         refused = refusal_of(principal, right)
-        if refused is not None:
-            return failure(scope, refused)
-        crowded = refuse_crowd(scope, principal.key, is_shared=self.has_several_keys())
-        if crowded is not None:
-            return crowded
-        return None
+        return None if refused is None else failure(scope, refused)
+
+    def refuse_crowd(self, scope: Scope) -> Response | None:
+        """The refusal of a request, after `refuse`, on one connection more than its caller may hold; else None.
+
+        Where a key is needed, all who sent no valid one hold the share of one key together.
+        """
+        if not scope.get(_NEEDS):
+            return None
+        principal = scope.get(_PRINCIPAL)
+        key = principal.key if isinstance(principal, Principal) else ""
+        return refuse_crowd(scope, key or _KEYLESS, is_shared=not key or self.has_several_keys())
 
     def _unknown(self, scope: Scope, why: MnemoirError | None, *, has_key: bool) -> Response:
         """The refusal of a caller who is not known. Raises RateLimited after too many wrong keys and tokens."""

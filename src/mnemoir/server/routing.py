@@ -84,6 +84,7 @@ class Routing:
         if answer is None:
             await self.guard.check_token(scope)
             answer = await self._refused(scope)  # without a turn: while it waited, its connection would take room
+        answer = self.guard.refuse_crowd(scope) or answer
         if answer is None:
             await self.turns.take(principal_of(scope).key)
             answer = self._written_down(scope, self._route(scope))
