@@ -91,6 +91,25 @@ async def test_files_are_of_one_user_in_one_project(server):
         assert SECRET.encode() not in kept.body
 
 
+async def test_lists_of_what_a_key_is_not_for_are_empty_and_leave_nothing(server, tmp_path):
+    mine = await remember(server, SECRET, "mira")
+    make = server.parts.access.api_keys.create
+    before = sorted(tmp_path.glob("workspace/**/*"))
+    for bound, query in (
+        ({"user": "otto"}, "user_id=mira"),
+        ({"projects": ["kitchen"]}, "user_id=mira&project=default"),
+    ):
+        sent = {"x_api_key": make(role="read", by="test", **bound)[1]}
+        for target in (MEMORIES, f"{MEMORIES}/changes", f"{MEMORIES}/duplicates", f"{MEMORIES}/proposals"):
+            assert (await server.get(f"{target}?{query}", **sent))["results"] == []
+        question = {"query": SECRET, "user_id": "mira"}
+        assert (await server.post(f"{MEMORIES}/search?{query}", question, **sent))["results"] == []
+        assert (await server.get(f"/api/files?{query}", **sent))["project"] == []
+        assert (await server.ask("GET", f"/api/export?{query}", **sent)).body == b""
+        assert (await server.ask("GET", f"{MEMORIES}/{mine}/history?{query}", **sent)).status == 404
+    assert sorted(tmp_path.glob("workspace/**/*")) == before
+
+
 async def test_forgetting_everything_of_one_leaves_the_others(server):
     for user, project in (("mira", "default"), ("otto", "default"), ("mira", "other")):
         await remember(server, f"{user} in {project}", user, project)
