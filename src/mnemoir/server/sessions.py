@@ -63,7 +63,8 @@ class SessionCookies:
         if is_foreign(scope):
             raise _foreign()
         is_reading = scope["method"] in _READING
-        if is_reading and not _STREAMS.fullmatch(scope["raw_path"].decode("ascii", "replace")):
+        ways = (scope["raw_path"].decode("ascii", "replace"), scope["path"])  # some routes match the decoded path
+        if is_reading and not any(map(_STREAMS.fullmatch, ways)):
             return
         sent = header(scope, CSRF_HEADER)
         has_token = sent is not None and hmac.compare_digest(sent.encode(), scope[_CSRF].encode())
