@@ -51,6 +51,18 @@ async def test_a_header_with_a_control_character_is_no_request(listen, character
     assert status == 400
 
 
+@pytest.mark.parametrize("header", ["Authorization: Bearer ", "X-API-Key: ", "api-key: "])
+async def test_two_keys_in_one_header_are_refused_where_they_differ(listen, header):
+    server = await listen()
+    first, second = (server.parts.access.api_keys.create(role="read", user=user, by="test")[1] for user in ("a", "b"))
+    told = []
+    for one, other in ((first, second), (second, first), (first, first)):
+        async with asyncio.timeout(60), connected(server.url) as (reader, writer):
+            writer.write(request("GET", "/api/projects", b"", f"{header}{one}\r\n{header}{other}"))
+            told.append((await response(reader))[0])
+    assert told == [400, 400, 200]
+
+
 @pytest.mark.slow
 def test_of_a_hundred_thousand_keys_each_opens_and_a_bounded_number_is_remembered(tmp_path):
     settings = load_settings(None, {"storage.data_dir": str(tmp_path)}, environ={})

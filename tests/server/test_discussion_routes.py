@@ -319,6 +319,12 @@ async def test_a_rebuild_is_planned_without_asking_a_model(remembering, llm):
     assert (await remembering.get(DISCUSSIONS))["results"] == []
 
 
+async def test_a_rebuild_without_a_budget_of_tokens_is_refused_before_a_model_is_asked(remembering, llm):
+    text = remembering.parts.access.api_keys.create(role="write", limits={"tokens_day": 0}, by="test")[1]
+    answer = await remembering.ask("POST", of("tea-time", "rebuild"), {"messages": SAID}, x_api_key=text)
+    assert (error_of(answer), llm.requests) == ((403, "quota_exceeded"), [])
+
+
 async def test_a_rebuild_tells_how_far_it_is(remembering, http):
     lines = await progress_of(http, remembering, of("tea-time", "rebuild"), {"messages": SAID})
     assert [(line["done"], line["all"]) for line in lines if not line["finished"]][-1] == (4, 4)

@@ -82,6 +82,26 @@ async def test_of_the_connections_one_key_leaves_a_quarter_to_others(listen):
         assert [await asked("quiet") for _ in range(3)] == [(200, "")] * 3
 
 
+@pytest.mark.parametrize(
+    ("target", "key", "status"),
+    [("/health", "", 200), ("/", "", 200), ("/api/projects", "", 401), ("/api/status", "low", 403)],
+)
+async def test_connections_without_a_key_or_a_right_leave_a_quarter_to_others(listen, target, key, status):
+    server = await listen(most_connections=20)
+    keys = keyed(server, "quiet")
+    keys["low"] = {"x-api-key": server.parts.access.api_keys.create(role="read", by="test")[1]}
+    async with asyncio.timeout(120), contextlib.AsyncExitStack() as held:
+
+        async def asked(target: str, key: str) -> int:
+            reader, writer = await held.enter_async_context(connected(server.url))
+            sent = [f"X-API-Key: {keys[key]['x-api-key']}"] if key else []
+            writer.write(request("GET", target, b"", *sent))
+            return (await response(reader))[0]
+
+        assert [await asked(target, key) for _ in range(30)] == [status] * 15 + [503] * 15
+        assert [await asked("/api/projects", "quiet") for _ in range(3)] == [200] * 3
+
+
 async def test_heads_that_never_come_whole_keep_nobody_out(listen):
     server = await listen(most_connections=20, request_deadline_s=3600)
     keys = keyed(server, "loud", "quiet")

@@ -320,6 +320,19 @@ async def test_a_role_that_is_too_low_is_refused_by_every_route_that_takes_more(
         assert (answer.status, method, path) == (403, method, path)
 
 
+@pytest.mark.parametrize("role", sorted(ROLES))
+async def test_a_line_feed_in_or_behind_a_path_opens_no_route_that_takes_more(served, role):
+    server, keys, hers, _ = served
+    for (method, path), right in ROWS.items():
+        if right in ROLES[role] or (method, path) in STREAMS:
+            continue
+        for values, end in ((hers, "%0A"), (dict.fromkeys(hers, "any%0Athing"), "")):
+            sent = target(path, values).replace("?", f"{end}?")
+            answer = await server.ask(method, sent, body_of(hers), x_api_key=keys[role])
+            assert (answer.status in (403, 404, 405), method, sent) == (True, method, sent)
+            assert end or answer.status == 403, (method, sent)
+
+
 @pytest.mark.parametrize("kind", ["user", "project", "tenant", "person", "token"])
 async def test_elsewhere_looks_like_nowhere_on_every_route_and_nothing_there_changes(served, kind, store_calls):
     server, keys, hers, none = served

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.server.server_kit import error_of, succeeded
+from tests.server.sign_in.page import joined
 
 KEYS = "/api/keys"
 
@@ -107,6 +108,24 @@ async def test_an_operator_suspends_a_tenant_and_reads_no_contents(keyed):
     assert (await server.ask("GET", "/api/status", **headers["operator"])).status == 200
 
 
+async def test_a_bound_admin_pages_through_the_keys_of_its_part_and_learns_no_other_id(keyed):
+    server, headers = keyed
+    own = await made(server, {"role": "admin", "user": "noa"}, headers["admin"])
+    other = await made(server, {"role": "read"}, headers["admin"])
+    last = await made(server, {"role": "read", "user": "noa"}, headers["admin"])
+    first, second = await pages(server, {"x_api_key": own["key"]})
+    assert ([one["id"] for one in first["results"]], first["next"]) == ([own["id"]], own["id"])
+    assert ([one["id"] for one in second["results"]], second["next"]) == ([last["id"]], None)
+    assert other["id"] not in json.dumps([first, second])
+
+
+async def pages(server, headers) -> list[dict]:
+    found = [await server.get(f"{KEYS}?limit=1", **headers)]
+    while cursor := found[-1]["next"]:
+        found.append(await server.get(f"{KEYS}?limit=1&cursor={cursor}", **headers))
+    return found
+
+
 async def test_keys_are_listed_page_by_page(keyed):
     server, headers = keyed
     seen, cursor = [], ""
@@ -141,3 +160,25 @@ async def test_the_quotas_of_a_key_are_told_wherever_it_is(keyed):
     revoked = json.loads((await server.ask("DELETE", f"{KEYS}/{first['id']}", **admin)).body)
     assert [key["limits"] for key in (first, rotated, revoked)] == [limits] * 3
     assert (listed[first["id"]], listed[rotated["id"]], listed[admin["x_api_key"][8:16]]) == (limits, limits, {})
+
+
+async def test_a_bound_admin_gives_no_quota_but_its_own(keyed):
+    server, headers = keyed
+    limits = {"tokens_day": 100}
+    for part in ({"user": "noa"}, {"projects": ["kitchen"]}):
+        bound = await made(server, {"role": "admin", "limits": limits, **part}, headers["admin"])
+        free = await made(server, {"role": "write", **part}, headers["admin"])
+        own = {"x_api_key": bound["key"]}
+        asked = {"role": "write", "limits": {"tokens_day": 101}, **part}
+        assert error_of(await server.ask("POST", KEYS, asked, **own)) == (403, "forbidden")
+        assert error_of(await server.ask("POST", f"{KEYS}/{free['id']}/rotate", {}, **own)) == (403, "forbidden")
+        copy = await made(server, {"role": "write", **part}, own)
+        rotated = json.loads((await server.ask("POST", f"{KEYS}/{bound['id']}/rotate", {}, **own)).body)
+        assert [copy["limits"], rotated["limits"]] == [limits] * 2
+
+
+async def test_an_admin_who_signed_in_gives_keys_quotas(keyed):
+    server, _ = keyed
+    page = await joined(server, "anna", role="admin")
+    answer = await page.ask("POST", KEYS, {"role": "write", "user": "noa", "limits": {"memories": 5}})
+    assert (answer.status, json.loads(answer.body).get("limits")) == (201, {"memories": 5})

@@ -7,6 +7,7 @@ import pytest
 from tests.server.conversation_targets import begin, of
 from tests.server.route_table import every_route
 from tests.server.server_kit import JSON, Server, error_of
+from tests.server.sign_in.page import joined
 from tests.server.test_conversation_attachments import PICTURE, sent
 
 MEMORIES = "/api/memories"
@@ -89,6 +90,41 @@ async def test_files_are_of_one_user_in_one_project(server):
         assert (await server.ask("GET", f"{picture['link']}?{others}")).status == 404
         kept = await server.ask("GET", f"/api/files/memories.json?{others}")
         assert SECRET.encode() not in kept.body
+
+
+async def test_lists_of_what_a_key_is_not_for_are_empty_and_leave_nothing(server, tmp_path):
+    mine = await remember(server, SECRET, "mira")
+    make = server.parts.access.api_keys.create
+    before = sorted(tmp_path.glob("workspace/**/*"))
+    for bound, query in (
+        ({"user": "otto"}, "user_id=mira"),
+        ({"projects": ["kitchen"]}, "user_id=mira&project=default"),
+    ):
+        sent = {"x_api_key": make(role="read", by="test", **bound)[1]}
+        for target in (MEMORIES, f"{MEMORIES}/changes", f"{MEMORIES}/duplicates", f"{MEMORIES}/proposals"):
+            assert (await server.get(f"{target}?{query}", **sent))["results"] == []
+        question = {"query": SECRET, "user_id": "mira"}
+        assert (await server.post(f"{MEMORIES}/search?{query}", question, **sent))["results"] == []
+        assert (await server.get(f"/api/files?{query}", **sent))["project"] == []
+        assert (await server.ask("GET", f"/api/export?{query}", **sent)).body == b""
+        assert (await server.ask("GET", f"{MEMORIES}/{mine}/history?{query}", **sent)).status == 404
+    assert sorted(tmp_path.glob("workspace/**/*")) == before
+
+
+async def test_a_key_of_one_user_changes_no_settings_of_all(server):
+    make = server.parts.access.api_keys.create
+    of_one = {"x_api_key": make(role="admin", user="otto", by="test")[1]}
+    of_all = {"x_api_key": make(role="admin", projects=["default"], by="test")[1]}
+    of_person = (await joined(server, "anna", role="admin")).sent
+    for method, below, body in (
+        ("PUT", "settings", {"memoriesDays": 1}),
+        ("PUT", "extraction-prompt", {"prompt": "Nothing"}),
+        ("DELETE", "extraction-prompt", None),
+    ):
+        refused = await server.ask(method, f"{MEMORIES}/{below}", body, **of_one)
+        assert error_of(refused) == (403, "forbidden")
+        for free in (of_all, of_person):
+            assert (await server.ask(method, f"{MEMORIES}/{below}", body, **free)).status == 200
 
 
 async def test_forgetting_everything_of_one_leaves_the_others(server):

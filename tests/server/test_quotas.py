@@ -152,3 +152,39 @@ async def test_a_tenant_and_a_key_have_quotas_of_their_own(open_server):
     await server.post(MEMORIES, fact("one", "noa"), **boss)
     wrong = await server.ask("PUT", "/api/tenants", {"name": "default", "limits": {"wishes": 3}}, **boss)
     assert error_of(wrong) == (422, "validation_error")
+
+
+async def events(server, ids, done: int, headers) -> list[tuple[str, bool]]:
+    """State of each add that was deferred, and whether it waits for a quota, once so many succeeded and none runs."""
+    async with asyncio.timeout(60):
+        while True:
+            told = [await server.get(f"/api/events/{id}", **headers) for id in ids]
+            found = [(one["status"], " of " in (one["error"] or "")) for one in told]
+            if found.count(("SUCCEEDED", False)) >= done and found.count(("PENDING", True)) + done >= len(ids):
+                return found
+            await asyncio.sleep(0.01)
+
+
+async def test_deferred_adds_keep_to_the_quotas_of_their_key(open_server):
+    server = await open_server()
+    make = server.parts.access.api_keys.create
+    mira = {"x_api_key": make(role="write", user="mira", limits={"memories": 2}, by="test")[1]}
+    deferred = [
+        (await server.post(MEMORIES, fact(f"fact {n}") | {"async_mode": True}, **mira))["event_id"] for n in range(6)
+    ]
+    found = await events(server, deferred, 2, mira)
+    assert sorted(found) == [("PENDING", True)] * 4 + [("SUCCEEDED", False)] * 2
+    assert len((await server.get("/api/memories?user_id=mira", **mira))["results"]) == 2
+
+
+async def test_deferred_adds_wait_once_the_budget_of_tokens_is_used_up(open_server, llm):
+    server = await open_server(asks(llm, **{"quotas.user.tokens_day": 1}))
+    llm.default = Answer(text='{"facts": []}', silent=True)
+    body = {"messages": [{"role": "user", "content": "I play the cello"}], "user_id": "mira", "async_mode": True}
+    deferred = [(await server.post(MEMORIES, body))["event_id"] for _ in range(6)]
+    async with asyncio.timeout(60):
+        while len(llm.requests) < 4:  # noqa: ASYNC110 - as many as run at once
+            await asyncio.sleep(0.01)
+    llm.release()
+    found = await events(server, deferred, 4, {})
+    assert (sorted(found), len(llm.requests)) == ([("PENDING", True)] * 2 + [("SUCCEEDED", False)] * 4, 4)

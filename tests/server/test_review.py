@@ -2,8 +2,10 @@
 
 import asyncio
 
+import orjson
 import pytest
 
+from mnemoir.core.clock import now_text
 from tests.server.server_kit import JSON, Server, error_of, succeeded
 from tests.server.test_changes import log, undo
 from tests.server.test_memory_curation import MEMORIES, edit, remember, told
@@ -257,6 +259,20 @@ async def test_proposals_are_exported_and_imported_once_and_approved_there(serve
     answer = await other.post(f"{QUEUE}/approve", {"user_id": "mira", "all": True})
     assert answer["failed"] == []
     assert "Lives in Graz" in await told(other)
+
+
+async def test_an_imported_proposal_takes_no_id_of_another_s_memory(server):
+    said = {"messages": [{"role": "user", "content": "Likes tea"}], "infer": False}
+    for user in ("otto", "mira"):  # who is known first would be found first
+        await server.post(MEMORIES, said | {"user_id": user})
+    hers = (await server.get(f"{MEMORIES}?user_id=mira"))["results"][0]["id"]
+    line = {"kind": "proposal", "event": "ADD", "memory": "Owns a cello", "memory_id": hers, "user_id": "otto"}
+    sent = orjson.dumps(line | {"created_at": now_text()})
+    assert succeeded(await server.ask("POST", "/api/import", sent))["imported"] == 1
+    assert (await server.post(f"{QUEUE}/approve", {"user_id": "otto", "all": True}))["failed"] == []
+    his = (await server.get(f"{MEMORIES}?user_id=otto"))["results"]
+    assert ("Owns a cello" in [one["memory"] for one in his], hers in [one["id"] for one in his]) == (True, False)
+    assert (await server.ask("DELETE", f"{MEMORIES}/{hers}?user_id=mira")).status == 200
 
 
 @pytest.mark.parametrize("line", ['{"kind": "proposal"}', '{"kind": "proposal", "event": "DELETE", "memory": "a"}'])

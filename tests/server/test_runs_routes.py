@@ -10,6 +10,7 @@ from mnemoir.core.runs import NodeTrace, RunTrace, WorkflowTrace
 from mnemoir.core.scope import Scope
 from mnemoir.ports.run_store import NodeMoved
 from tests.server.server_kit import error_of
+from tests.server.sign_in.page import joined
 
 RUNS = "/api/runs"
 MIRA = Scope(project="default", user="mira")
@@ -179,6 +180,32 @@ async def test_the_feed_tells_of_nodes_to_who_asks_for_them(listen, http):
         ("Answer", "running"),
         ("Answer", "finished"),
     ]
+
+
+@pytest.mark.parametrize("how", ["key", "sign-in", "no key"])
+async def test_the_feed_tells_nothing_more_when_what_let_its_reader_in_has_ended(listen, http, how):
+    server = await listen()
+    keys, users = server.parts.access.api_keys, server.parts.access.users
+    if how == "key":
+        made, text = keys.create(role="read", user="mira", by="test")
+        sent, end = {"X-API-Key": text}, lambda: keys.revoke(made.id)
+    elif how == "sign-in":
+        page = await joined(server, "mira", memory_user="mira")
+        [mira] = users.listed("default", limit=1)
+        sent, end = (
+            {"Cookie": page.cookie, "X-Mnemoir-CSRF": page.csrf},
+            lambda: users.change(mira, is_disabled=True),
+        )
+    else:
+        sent, end = {}, lambda: keys.create(role="read", by="test")
+    async with asyncio.timeout(60), http.get(f"{server.url}{RUNS}/live", headers=sent) as feed:
+        await feed.content.readuntil(b"\n\n")
+        happen(server, "r1")
+        told = [orjson.loads((await feed.content.readuntil(b"\n\n")).removeprefix(b"data: ")) for _ in range(2)]
+        end()
+        happen(server, "r2")
+        assert [run["id"] for run in told] == ["r1", "r1"]
+        assert await feed.content.read() == b""
 
 
 async def test_a_silent_feed_gives_signs_of_life(listen, http):

@@ -1,5 +1,6 @@
 """What is stored and used, as `GET /api/usage` tells it, and who sees whose."""
 
+import asyncio
 import random
 from datetime import UTC, datetime
 from urllib.parse import quote
@@ -37,6 +38,32 @@ async def test_chats_count_the_tokens_that_models_tell_or_else_an_estimate(open_
     told = await used(server)
     assert (told["mira", "tokens_day"], told[None, "tokens_day"]) == (730, 730 + told["noa", "tokens_day"])
     assert told["noa", "tokens_day"] > 0
+
+
+@pytest.mark.parametrize(
+    "broken", [{"stall_after": 3}, {"cut_after": 3}], ids=["the client leaves", "the model fails"]
+)
+async def test_a_stream_that_does_not_come_to_its_end_counts_what_came_of_it(listen, llm, http, broken):
+    server = await listen(asks(llm))
+    llm.queue(Answer(text="One two three four", **broken))
+    answer = await http.post(server.url + CHAT, json=hello(user="mira", stream=True))
+    await answer.content.readuntil(b"three")
+    answer.close()
+    async with asyncio.timeout(60):
+        while (await server.get("/api/runs"))["results"][0]["status"] == "running":  # noqa: ASYNC110 - no event tells it
+            await asyncio.sleep(0.005)
+    assert (await used(server))["mira", "tokens_day"] > 0
+
+
+async def test_an_add_counts_what_the_model_answered_also_when_that_was_of_no_use(open_server, llm):
+    server = await open_server(asks(llm))
+    body = {"messages": [{"role": "user", "content": "I play the cello"}], "user_id": "mira"}
+    llm.default = Answer(text="no JSON", usage=(700, 30))
+    assert (await server.ask("POST", MEMORIES, body)).status == 502
+    assert (await used(server))["mira", "tokens_day"] == 730 * len(llm.requests) > 730
+    llm.default = Answer(text='{"facts": []}', usage=(0, 0))
+    await server.post(MEMORIES, body | {"user_id": "noa"})
+    assert (await used(server))["noa", "tokens_day"] > 0
 
 
 async def test_after_random_acts_the_sums_are_what_there_is(open_server, llm):

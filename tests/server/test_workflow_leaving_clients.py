@@ -108,6 +108,7 @@ async def test_leaving_within_a_stream_frees_place_and_lock_and_runs_no_further_
         await llm.disconnected.wait()
     trace = await ended(server)
     assert (trace["status"], titles(trace)) == ("cancelled", ["Before", "Lock", "Answer"])
+    assert trace["workflows"][-1]["nodes"][-1]["input_tokens"] > 0
     await is_free(server, llm)
 
 

@@ -10,6 +10,8 @@ from mnemoir.app.model_parts import Models
 from mnemoir.app.models import choose_multilingual
 from mnemoir.app.owning import Own
 from mnemoir.app.personal_data import make_personal_data
+from mnemoir.core.events import Reply
+from mnemoir.core.messages import ModelRequest
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background, Handler
 from mnemoir.memory.facts import Facts, FactSettings
@@ -73,9 +75,13 @@ def open_fact_memory(
     packs: PackFiles,
     file: AccessFile,
     room: Room,
+    used: Callable[[Scope, ModelRequest, Reply], None],
     own: Own,
 ) -> FactMemory:
-    """Open it; the access `file` has the secret of personal values. Parts to be closed are passed to `own`."""
+    """Open it; the access `file` has the secret of personal values. Parts to be closed are passed to `own`.
+
+    `used` is told what the model answered, and whom it was asked for.
+    """
     pending, second_pending = asyncio.Event(), asyncio.Event()
     store, project_settings = _storage(settings, database, packs, pending.set, second_pending.set, room)
     personal_data, personal_kind = make_personal_data(settings, models.rules, project_settings, database, file)
@@ -107,6 +113,7 @@ def open_fact_memory(
         project_settings=project_settings,
         defaults=_fact_settings(settings),
         personal=personal_data,
+        used=used,
     )
     return FactMemory(
         store=store,

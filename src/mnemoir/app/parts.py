@@ -196,6 +196,7 @@ async def open_parts(settings: Settings) -> Parts:
             PackFiles(settings.storage.data_dir / PACKS_FOLDER, encryption.cells),
             access.file,
             partial(quotas.adding, what="memories"),
+            spent.note_reply,
             own,
         )
         service = open_memory_service(settings, session)

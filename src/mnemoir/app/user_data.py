@@ -61,7 +61,7 @@ def make_user_data(
         job_kind(background, JOB_TABLES),
         run_kind(runs),
         _facts(memory, everybody, retention),
-        proposal_kind(memory.facts.review, memory.proposals, PROPOSAL_TABLES),
+        proposal_kind(memory.facts.review, memory.store, memory.proposals, PROPOSAL_TABLES),
         discussion_kind(discussions, conversations),
         memory.personal_kind,
         conversation_kind(conversations, CONVERSATION_TABLES, embeds=settings.memory.vector_store.enabled),

@@ -51,12 +51,14 @@ OPEN_PATHS = frozenset(
 _log = structlog.get_logger(__name__)
 _SIGNING_IN = re.compile(r"/api/auth(?:/(?!clients$).+)?")
 _PREVIOUS_KEY = PREVIOUS_KEY.lower().encode()
+_KEY_HEADERS = (b"authorization", b"x-api-key", b"api-key")
 _SCHEMES = ("bearer ", "token ")
 _NEEDS_KEY = "A valid API key is needed: send it as `Authorization: Bearer <key>`, `X-API-Key` or `api-key`."
 ANYBODY = Principal()
 NOBODY = Principal(roles=())
 _PRINCIPAL = "mnemoir.principal"
 _NEEDS = "mnemoir.needs_key"
+_KEYLESS = "-"  # no id of a key
 _TO_COUNT = "mnemoir.to_count"  # the kind of a request that is to be counted with those of other servers
 _BEARER = "mnemoir.bearer"  # of a token: the principal, or the error for it
 
@@ -122,7 +124,7 @@ class Guard:
             return
         acting.set(Act(principal=NOBODY, request_id=visit_of(scope).request_id))
         try:
-            scope[_BEARER] = await self._tokens.principal(token, str(self.rate_limits.proxies.client_of(scope) or ""))
+            scope[_BEARER] = await self._tokens.principal(token, self._address_of(scope))
         except MnemoirError as exc:
             scope[_BEARER] = exc
 
@@ -139,6 +141,24 @@ class Guard:
             if exc.bucket == WRONG_KEYS:  # pages then ask for another key, as they do at 401
                 refused.headers["www-authenticate"] = "Bearer"
             return refused
+
+    async def still_lets_in(self, scope: Scope) -> bool:
+        """Whether the caller of a request that goes on would be let in again, with the same rights."""
+        try:
+            if not self.needs_key:
+                return True
+            found = await self._found_again(scope)
+        except MnemoirError:
+            return False
+        return found == principal_of(scope)
+
+    async def _found_again(self, scope: Scope) -> Principal | None:
+        if self._tokens is not None and isinstance(scope.get(_BEARER), Principal):
+            return await self._tokens.principal(_presented_token(scope) or "", self._address_of(scope))
+        if key := presented_key(scope):
+            return self._principal(key)
+        signed_in = self.cookies.still_signed_in(scope)
+        return None if signed_in is None else signed_in.principal
 
     async def refuse_one_too_many(self, scope: Scope) -> Response | None:
         """The refusal of a request, after `refuse`, of which its key has made too many on all servers together."""
@@ -181,12 +201,18 @@ class Guard:
         else:
             self.rate_limits.take(scope, principal.key, bucket)
         refused = refusal_of(principal, right)
-        if refused is not None:
-            return failure(scope, refused)
-        crowded = refuse_crowd(scope, principal.key, is_shared=self.has_several_keys())
-        if crowded is not None:
-            return crowded
-        return None
+        return None if refused is None else failure(scope, refused)
+
+    def refuse_crowd(self, scope: Scope) -> Response | None:
+        """The refusal of a request, after `refuse`, on one connection more than its caller may hold; else None.
+
+        Where a key is needed, all who sent no valid one hold the share of one key together.
+        """
+        if not scope.get(_NEEDS):
+            return None
+        principal = scope.get(_PRINCIPAL)
+        key = principal.key if isinstance(principal, Principal) else ""
+        return refuse_crowd(scope, key or _KEYLESS, is_shared=not key or self.has_several_keys())
 
     def _unknown(self, scope: Scope, why: MnemoirError | None, *, has_key: bool) -> Response:
         """The refusal of a caller who is not known. Raises RateLimited after too many wrong keys and tokens."""
@@ -234,6 +260,9 @@ class Guard:
             return None if signed_in is None else signed_in.principal
         return self._of_settings(key) or self._keys.principal(key)
 
+    def _address_of(self, scope: Scope) -> str:
+        return str(self.rate_limits.proxies.client_of(scope) or "")
+
     def _of_settings(self, key: str) -> Principal | None:
         if not self._settings_keys:
             return None
@@ -269,10 +298,14 @@ def client_keys(scope: Scope) -> ClientKeys | None:
 
 
 def _presented_keys(scope: Scope) -> Iterator[str]:
-    authorization = header(scope, b"authorization") or ""
-    if authorization.lower().startswith(_SCHEMES):
-        yield from filter(None, [authorization.partition(" ")[2].strip()])
-    yield from filter(None, [header(scope, b"x-api-key"), header(scope, b"api-key")])
+    """All keys of the request, also of a header that came several times: each is to be the same."""
+    for name, value in scope["headers"]:
+        if name in _KEY_HEADERS:
+            text = value.decode("latin-1").strip()
+            if name == b"authorization":
+                text = text.partition(" ")[2].strip() if text.lower().startswith(_SCHEMES) else ""
+            if text:
+                yield text
 
 
 def _presented_token(scope: Scope) -> str | None:

@@ -1,6 +1,7 @@
 """The ASGI application: the layers around the routes, and the routes."""
 
 import asyncio
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -8,7 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Match
+from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Scope
 
 from mnemoir import __version__
@@ -69,9 +70,7 @@ _ROUTERS = (
 
 def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     """The whole server over running parts. The caller, which opened the parts, starts and closes them."""
-    parts.background.handle(
-        later.KIND, later.add_later(parts.facts, parts.times.write, parts.quotas.spent.note_usage)
-    )
+    parts.background.handle(later.KIND, later.add_later(parts.facts, parts.times.write, parts.quotas))
     metrics = Metrics() if options.metrics else None
     shared_counts = parts.access.shared_counts
     if metrics is not None and shared_counts is not None:
@@ -151,6 +150,8 @@ def _rest(site: Site, posts: Mapping[str, ASGIApp]) -> FastAPI:
         # not include_router: it hides the routes from the search for the methods of a path
         app.router.routes.extend(router.routes)
     app.router.routes.extend(model_lists.routes())
+    for route in app.routes:
+        _end_at_the_end(route)
     # routes are matched one by one, and each chat with memory requests these two
     app.router.routes.sort(
         key=lambda route: getattr(route, "path", "") not in ("/api/memories/search", "/api/memories")
@@ -169,6 +170,15 @@ def _rest(site: Site, posts: Mapping[str, ASGIApp]) -> FastAPI:
 
     app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's documented way to extend it
     return app
+
+
+def _end_at_the_end(route: BaseRoute) -> None:
+    """Let no path match the route that has a line feed behind it: the guard knows it for another path.
+
+    Starlette's patterns end in `$`, which matches before a final line feed, too.
+    """
+    assert isinstance(route, Route)
+    route.path_regex = re.compile(rf"{route.path_regex.pattern.removesuffix('$')}\Z")
 
 
 async def _on_ours(request: Request, exc: Exception) -> Response:

@@ -42,9 +42,12 @@ _NAMED_IN_PATH = re.compile(r"/api/(?:subjects|holds)/(.+?)(?:/export|/erase)?",
 REFUSED = "refused"
 
 
-def act_of(method: str, raw_path: str) -> str:
-    """The action of a request in the log; "" for a request that is not written down."""
-    found = _ANY_ACT.fullmatch(f"{method} {raw_path}")
+def act_of(method: str, raw_path: str, path: str) -> str:
+    """The action of a request in the log; "" for a request that is not written down.
+
+    Some routes match the path as it was sent, the others match it decoded, such as `/api/%65xport`.
+    """
+    found = _ANY_ACT.fullmatch(f"{method} {raw_path}") or _ANY_ACT.fullmatch(f"{method} {path}")
     return "" if found is None or found.lastgroup is None else _NAMES[int(found.lastgroup[1:])]
 
 

@@ -2,9 +2,10 @@
 
 A connection whose first head has not come has a budget of its own: over it, the oldest of those that had their time
 gives way, so heads that are sent slowly or never keep nobody out. A connection that has sent a head counts against
-the limit of connections, and of those one key holds at most its share.
+the limit of connections, and of those one key holds at most its share, as do all callers without a key together.
 """
 
+import math
 from collections import OrderedDict
 from collections.abc import MutableMapping
 from typing import Any, Protocol
@@ -63,6 +64,9 @@ class Crowd:
         if before == key or before is None:
             return True
         if is_shared and not self._shares.has_room(key):
+            self.left(connection)
+            self._unread[id(connection)] = connection, -math.inf  # it is the first that gives way until it is closed
+            self._unread.move_to_end(id(connection), last=False)
             return False
         self._shares.give_back(before)
         self._keys[id(connection)] = key
@@ -83,8 +87,8 @@ def note_connection(scope: MutableMapping[str, Any], connection: Connection, cro
 def refuse_crowd(scope: Scope, key: str, *, is_shared: bool) -> Response | None:
     """The refusal of a request on one connection more than its key may hold, which ends it; None for all others."""
     connection, crowd = scope.get(_CONNECTION, (None, None))
-    if connection is None or crowd is None or not key or crowd.belongs_to(connection, key, is_shared=is_shared):
+    if connection is None or crowd is None or crowd.belongs_to(connection, key, is_shared=is_shared):
         return None
-    refused = failure(scope, Overloaded("This key holds as many connections as it may. Close some, and try again."))
+    refused = failure(scope, Overloaded("You hold as many connections as one key may. Close some, and try again."))
     refused.headers["connection"] = "close"
     return refused

@@ -21,7 +21,6 @@ from mnemoir.app.parts import Parts
 from mnemoir.core.clock import from_epoch, from_text
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.events import Usage
-from mnemoir.core.scope import Scope as Owner
 from mnemoir.core.scope import entity_name
 from mnemoir.ports.memory_store import Project
 from mnemoir.server.access import Guard
@@ -68,9 +67,8 @@ class Site:
         if self.metrics is not None:
             self.metrics.memory_operation(operation)
 
-    def count_tokens(self, scope: Owner, usage: Usage) -> None:
-        """Count the tokens that a model took for an add of the scope's user."""
-        self.parts.quotas.spent.note_usage(scope, usage)
+    def count_tokens(self, usage: Usage) -> None:
+        """Count the tokens that a model took for an add."""
         if self.metrics is not None:
             self.metrics.usage("add", usage)
 

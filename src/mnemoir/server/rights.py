@@ -13,7 +13,7 @@ from mnemoir.core.scope import Principal
 
 Right = Literal["any", "read", "write", "admin", "manage", "server"]
 Bucket = Literal["chat", "add", "search", "read", "admin"]
-_ANY = re.compile(r"[A-Z]+ /api/me(?:/.*)?|GET /api/usage")
+_ANY = re.compile(r"[A-Z]+ /api/me(?:/(?s:.*))?|GET /api/usage")
 _READING = ("GET", "HEAD", "OPTIONS")
 # POST because they need a body, not because they change anything
 _SEARCHES = re.compile(r"/api/memories/search|/api/show")
@@ -21,14 +21,14 @@ _ADMIN = re.compile(
     r"(?:DELETE) /api/(?:memories|conversations)"
     r"|(?:PUT|DELETE) /api/memories/(?:extraction-prompt|settings)"
     r"|POST /api/(?:import|conversations/(?:import|prune|node-memory/cleanup))"
-    r"|[A-Z]+ /api/workflows/.*"
+    r"|[A-Z]+ /api/workflows/(?s:.*)"
     r"|POST /api/subjects/(?s:.+)|[A-Z]+ /api/holds(?:/(?s:.+))?"
 )
 _MANAGING = re.compile(
-    r"(?:POST|PUT|DELETE) /api/model(?:/.*)?|GET /api/model/found"
-    r"|[A-Z]+ /api/(?:keys|tenants|audit|users|invitations)(?:/.*)?|GET /api/auth/clients"
+    r"(?:POST|PUT|DELETE) /api/model(?:/(?s:.*))?|GET /api/model/found"
+    r"|[A-Z]+ /api/(?:keys|tenants|audit|users|invitations)(?:/(?s:.*))?|GET /api/auth/clients"
 )
-_SERVER = re.compile(r"(?:GET|POST) (?:/api/(?:status|clients|retention)(?:/.*)?|/metrics|/ready)")
+_SERVER = re.compile(r"(?:GET|POST) (?:/api/(?:status|clients|retention)(?:/(?s:.*))?|/metrics|/ready)")
 # the others are told by their right
 _BUCKETS: tuple[tuple[Bucket, re.Pattern[str]], ...] = (
     ("chat", re.compile(r"POST (?:(?:/v1|/api/page)?(?:/chat)?/completions|/api/(?:chat|generate))")),

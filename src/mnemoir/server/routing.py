@@ -84,6 +84,7 @@ class Routing:
         if answer is None:
             await self.guard.check_token(scope)
             answer = await self._refused(scope)  # without a turn: while it waited, its connection would take room
+        answer = self.guard.refuse_crowd(scope) or answer
         if answer is None:
             await self.turns.take(principal_of(scope).key)
             answer = self._written_down(scope, self._route(scope))
@@ -101,7 +102,7 @@ class Routing:
         """The application, within the audit log where that is about the request."""
         if not self.audit.is_on or scope["path"] in self.posts or not principal_of(scope).key:
             return app
-        action = act_of(scope["method"], scope["raw_path"].decode("ascii", "replace"))
+        action = act_of(scope["method"], scope["raw_path"].decode("ascii", "replace"), scope["path"])
         return Audited(app, self.audit, action, self._address_of(scope)) if action else app
 
     def _address_of(self, scope: Scope) -> str:

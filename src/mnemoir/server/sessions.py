@@ -53,12 +53,18 @@ class SessionCookies:
             scope[_CSRF] = csrf_of(token)
         return signed_in
 
+    def still_signed_in(self, scope: Scope) -> SignedIn | None:
+        """Whose the session of a request that goes on is now; None when it has ended."""
+        token = self._token(scope)
+        return self._sessions.signed_in(token) if token else None
+
     def check(self, scope: Scope) -> None:
         """Raise Forbidden for a request with a valid cookie that this server's own page did not send."""
         if is_foreign(scope):
             raise _foreign()
         is_reading = scope["method"] in _READING
-        if is_reading and not _STREAMS.fullmatch(scope["raw_path"].decode("ascii", "replace")):
+        ways = (scope["raw_path"].decode("ascii", "replace"), scope["path"])  # some routes match the decoded path
+        if is_reading and not any(map(_STREAMS.fullmatch, ways)):
             return
         sent = header(scope, CSRF_HEADER)
         has_token = sent is not None and hmac.compare_digest(sent.encode(), scope[_CSRF].encode())

@@ -78,10 +78,12 @@ async def answer(step: Step, question: Question) -> AsyncGenerator[Sequence[Even
         yield as_events(reply)
         return
     while True:
-        stream, usage = CleaningStream(call.cleaning), Usage()
+        asked = call.request.messages
+        stream, usage, has_come = CleaningStream(call.cleaning), Usage(), False
         try:
             async with aclosing(call.model.stream(call.request)) as batches:
                 async for batch in batches:
+                    has_come = True
                     said: Sequence[Event] = batch
                     if not stream.passes_through or any(event.__class__ is not Text for event in batch):
                         usage = next((event for event in batch if isinstance(event, Usage)), usage)
@@ -89,10 +91,12 @@ async def answer(step: Step, question: Question) -> AsyncGenerator[Sequence[Even
                     if said:
                         call.has_begun = True
                         yield said
-            add_tokens(step.trace, usage, call.request.messages, step.run.turn.answer)
             return
         except ProviderError as exc:
             call = await _backup(step, question, call, exc, stream=True)
+        finally:  # what came before the client left, or the model failed, counts too
+            if has_come:
+                add_tokens(step.trace, usage, asked, step.run.turn.answer)
 
 
 async def _asked(step: Step, question: Question) -> tuple[Reply, "_Call"]:

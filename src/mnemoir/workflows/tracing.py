@@ -95,11 +95,16 @@ def add_tokens(trace: NodeTrace, usage: Usage, prompt: Sequence[Message], output
     `output` is the answer in pieces.
     """
     if not (usage.input_tokens or usage.output_tokens):
-        spent = sum(estimate_prompt_tokens(message.text) for message in prompt)
-        usage = Usage(input_tokens=spent, output_tokens=estimate_prompt_tokens("".join(output)))
+        usage = estimated_usage(prompt, output)
         trace.tokens_counted = True
     trace.input_tokens += usage.input_tokens
     trace.output_tokens += usage.output_tokens
+
+
+def estimated_usage(prompt: Sequence[Message], output: Sequence[str]) -> Usage:
+    """The tokens of a call whose server counted none. `output` is the answer in pieces."""
+    asked = sum(estimate_prompt_tokens(message.text) for message in prompt)
+    return Usage(input_tokens=asked, output_tokens=estimate_prompt_tokens("".join(output)))
 
 
 def _recalled(index: int, text: str) -> FilledVariable | None:

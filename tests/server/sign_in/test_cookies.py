@@ -39,6 +39,13 @@ async def test_a_change_that_another_page_asked_for_is_refused(open_server, chan
     assert told(await anna.ask("GET", "/api/memories"))["results"] == []
 
 
+async def test_a_stream_takes_the_token_however_its_path_is_encoded(open_server):
+    anna = await joined(await open_server(), "anna")
+    for path in ("/api/runs/live", "/api/runs/l%69ve", "/api/runs%2Flive"):
+        async with asyncio.timeout(60):  # a stream that is let in has no end
+            assert error_of(await anna.ask("GET", path, x_mnemoir_csrf="")) == (403, "csrf")
+
+
 async def test_streams_take_the_token_or_the_own_origin_and_other_reading_takes_neither(open_server):
     server = await open_server()
     anna = await joined(server, "anna")

@@ -156,7 +156,7 @@ class Quotas:
             self.budget(scope)
         reply = await model.ask(request)
         if scope is not None:
-            self.spent.note_usage(scope, reply.usage)
+            self.spent.note_reply(scope, request, reply)
         return reply
 
     @contextmanager

@@ -12,12 +12,14 @@ import structlog
 
 from mnemoir.core.clock import Clock, utc_now
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.core.events import Usage
+from mnemoir.core.events import Reply
+from mnemoir.core.messages import ModelRequest
 from mnemoir.core.runs import NodeTrace, RunTrace
 from mnemoir.core.scope import Scope
 from mnemoir.core.usage import Tokens
 from mnemoir.ports.run_store import RunWatcher
 from mnemoir.storage.sql.usage import OfDay, SqlUsage
+from mnemoir.workflows.tracing import estimated_usage
 
 _WRITTEN_EVERY_S = 5.0
 _KEPT = timedelta(days=400)
@@ -78,8 +80,11 @@ class Spent:
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(_WRITTEN_EVERY_S, self._begin_write)
 
-    def note_usage(self, scope: Scope, usage: Usage) -> None:
-        """The same, as a model's server told it."""
+    def note_reply(self, scope: Scope, request: ModelRequest, reply: Reply) -> None:
+        """The same for a model's reply: as its server told them, or estimated if it told none."""
+        usage = reply.usage
+        if not (usage.input_tokens or usage.output_tokens):
+            usage = estimated_usage(request.messages, [reply.words])
         self.note(scope, Tokens(usage.input_tokens, usage.output_tokens))
 
     async def make_nobodys(self, tenant: str, user: str) -> int:

@@ -55,10 +55,11 @@ class Question:
 
 
 class Exchange:
-    """Makes the model calls of one add; `usage` is their total cost."""
+    """Makes the model calls of one add; `usage` is their total cost. `used` is told each answer, useful or not."""
 
-    def __init__(self, model: ChatModel) -> None:
+    def __init__(self, model: ChatModel, used: Callable[[ModelRequest, Reply], None] = lambda request, reply: None):
         self._model = model
+        self._used = used
         self.usage = Usage()
 
     @property
@@ -75,6 +76,7 @@ class Exchange:
         for attempt in range(_TRIES):
             reply = await self._ask(request)
             self.usage = self.usage + reply.usage
+            self._used(request, reply)
             if reply.reason == "length":
                 raise CutOff
             if reply.reason == "content_filter" or reply.refusal:

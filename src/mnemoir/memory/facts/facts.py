@@ -8,12 +8,14 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from mnemoir.core.clock import Clock, utc_now
-from mnemoir.core.events import Usage
+from mnemoir.core.events import Reply, Usage
 from mnemoir.core.ids import MemoryId, PlanId
 from mnemoir.core.keyed_lock import KeyedLock
 from mnemoir.core.memories import FOREIGN, Add, HistoryEntry, Memory, Provenance
+from mnemoir.core.messages import ModelRequest
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.confidence import judged
@@ -69,8 +71,10 @@ class Facts:
         project_settings: ProjectSettingsStore,
         defaults: FactSettings,
         personal: PersonalData | None = None,
+        used: Callable[[Scope, ModelRequest, Reply], None] = lambda scope, request, reply: None,
         clock: Clock = utc_now,
     ) -> None:
+        """`used` is told each answer of the model, and whom it was asked for, also when the add then fails."""
         self.personal = FactPolicy(personal)
         self.review = Review(store, proposals, indexing, self.personal, clock)
         self._remembering = Remembering(
@@ -88,6 +92,7 @@ class Facts:
         self._model = model
         self._project_settings = project_settings
         self._defaults = defaults
+        self._used = used
         self._clock = clock
         self.curation = Curation(store, indexing, self.personal)
         self.plans = Plans(store, clock)
@@ -204,7 +209,7 @@ class Facts:
             return await self._nothing_found(scope, request, Usage())
         project = await self._settings_of(scope)
         model = self._model()
-        exchange = Exchange(model)
+        exchange = Exchange(model, partial(self._used, scope))
         facts = await self._found(exchange, turns, foreign, request, project.extraction_prompt)
         if not facts:
             return await self._nothing_found(scope, request, exchange.usage)

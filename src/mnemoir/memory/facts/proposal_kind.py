@@ -6,21 +6,23 @@ It comes behind the facts in the list of kinds: a proposal that quotes a forgott
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 
-from mnemoir.core.ids import MemoryId, ProposalId, new_proposal_id
+from mnemoir.core.ids import MemoryId, ProposalId, new_memory_id, new_proposal_id
 from mnemoir.core.proposals import Proposal
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.memory.facts.personal import FactPolicy
 from mnemoir.memory.facts.review import Review
 from mnemoir.ports.memory_kinds import Amounts, MemoryKind, Rehearsed
-from mnemoir.ports.memory_store import Project
+from mnemoir.ports.memory_store import MemoryStore, Project
 from mnemoir.ports.proposals import ProposalStore
 
 PROPOSAL = "proposal"
 
 
-def proposal_kind(review: Review, queue: ProposalStore, tables: Mapping[str, Sequence[str]]) -> MemoryKind:
-    """The entry of proposals; `tables` are the store's. They are in no count of memories."""
+def proposal_kind(
+    review: Review, store: MemoryStore, queue: ProposalStore, tables: Mapping[str, Sequence[str]]
+) -> MemoryKind:
+    """The entry of proposals; `tables` are the queue's. They are in no count of memories."""
 
     async def forget(scope: Scope) -> Amounts:
         await review.forget(scope)
@@ -37,7 +39,7 @@ def proposal_kind(review: Review, queue: ProposalStore, tables: Mapping[str, Seq
         tables=tables,
         forget=forget,
         counts=counts,
-        exchange=ProposalExchange(queue, review.personal),
+        exchange=ProposalExchange(store, queue, review.personal),
         expire=expire,
     )
 
@@ -45,7 +47,8 @@ def proposal_kind(review: Review, queue: ProposalStore, tables: Mapping[str, Seq
 class ProposalExchange:
     """Exports and imports `Proposal`. The turns that they came from stay behind."""
 
-    def __init__(self, queue: ProposalStore, personal: FactPolicy) -> None:
+    def __init__(self, store: MemoryStore, queue: ProposalStore, personal: FactPolicy) -> None:
+        self._store = store
         self._queue = queue
         self._personal = personal
 
@@ -71,7 +74,7 @@ class ProposalExchange:
         return Rehearsed(plan_id=None, applied=(), others=len(await self._fresh(owner, records)))
 
     async def _fresh(self, owner: Scope, records: Sequence[Proposal]) -> list[Proposal]:
-        """The proposals to add. An id of "", or one of another user, is replaced by a new one."""
+        """The proposals to add. An id of "", or one of another user, is replaced by a new one, also of a memory."""
         waiting = await self._queue.all(owner)
         ids, known = {one.id for one in waiting}, {_said(one) for one in waiting}
         project = Project(tenant=owner.tenant, project=owner.project)
@@ -79,11 +82,17 @@ class ProposalExchange:
         for record in records:
             if record.id in ids or _said(record) in known:
                 continue
+            if record.event == "ADD" and await self._is_of_another(owner, record.memory.id):
+                record = replace(record, memory=replace(record.memory, id=new_memory_id()))
             is_free = record.id != "" and await self._queue.find(project, record.id) is None
             fresh.append(record if is_free else replace(record, id=new_proposal_id()))
             known.add(_said(record))
             ids |= {record.id} if record.id else set[ProposalId]()
         return fresh
+
+    async def _is_of_another(self, owner: Scope, memory_id: MemoryId) -> bool:
+        holder = await self._store.locate(Project(tenant=owner.tenant, project=owner.project), memory_id)
+        return holder is not None and holder.user != owner.user
 
 
 def _said(proposal: Proposal) -> tuple[str, MemoryId | None, bytes]:

@@ -24,6 +24,7 @@ from mnemoir.memory.discussions.reading import RecordSearch, find_records
 from mnemoir.memory.discussions.transfer import copy_of, put_copy
 from mnemoir.memory.discussions.writing import Kind, forget_chunk
 from mnemoir.server.access import client_keys, principal_of
+from mnemoir.server.budgets import check_budgets
 from mnemoir.server.discussions.answers import (
     DiscussionImported,
     DiscussionMemories,
@@ -246,6 +247,7 @@ async def import_discussion(
     response_model=RebuildStep | RebuildPlan,
 )
 async def rebuild(
+    request: Request,
     site: SiteHere,
     project: ProjectHere,
     whose: WhoseHere,
@@ -259,6 +261,7 @@ async def rebuild(
     if dry_run:
         plan = await discussions.plan(whose.user, id, messages, whose.owner, whose.keys)
         return Answer[RebuildPlan]({"chunks": plan.chunks, "messages": plan.messages, "tokens": plan.tokens})
+    check_budgets(request.scope, site.parts.quotas, scope)
     return RebuildAnswer(
         discussions.rebuild(whose.user, id, messages, whose.owner, whose.keys), site.options.heartbeat_s
     )

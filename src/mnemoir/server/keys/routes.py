@@ -1,8 +1,9 @@
 """`/api/keys` and `/api/me`: the keys of callers, and what the key of a request is for.
 
 An admin manages the keys of its own tenant, and may give no more than its own key has; an operator manages all keys
-and the tenants. The first key is made by `mnemoir keys create` on the machine: a server that lets everybody in makes
-none. A key's text is in the answer to its making and nowhere else.
+and the tenants. A key that a bound admin makes has the quotas of its maker. The first key is made by `mnemoir keys
+create` on the machine: a server that lets everybody in makes none. A key's text is in the answer to its making and
+nowhere else.
 """
 
 import asyncio
@@ -170,11 +171,10 @@ async def list_keys(
     if tenant not in (None, wanted):
         return Answer({"results": [], "next": None}, headers=NOT_KEPT)
     after = None if cursor is None else await _key(keys, cursor, caller)
-    found = await asyncio.to_thread(keys.listed, wanted, limit=limit + 1, after=after)
+    found = await asyncio.to_thread(_listed, keys, wanted, caller, limit + 1, after)
     page = found[:limit]
     following = page[-1].id if len(found) > limit else None
-    shown = [key for key in page if caller.may("operator") or _is_within(caller, key.projects, key.user)]
-    return Answer({"results": await _records(keys, *shown), "next": following}, headers=NOT_KEPT)
+    return Answer({"results": await _records(keys, *page), "next": following}, headers=NOT_KEPT)
 
 
 @router.post("/keys", summary="Make a key; its text is in this answer and nowhere else", status_code=201)
@@ -184,7 +184,7 @@ async def create(
     caller = managing(request, site)
     tenant = caller.tenant if body.tenant is None else body.tenant
     _check_grant(caller, role=body.role, tenant=tenant, projects=body.projects, user=body.user, configs=body.configs)
-    if body.limits and not caller.may("operator") and caller.user is not None:
+    if body.limits and not caller.manages_tenant:
         raise Forbidden("Limits of keys are set by whoever manages all users of the tenant.")
     made, text = await asyncio.to_thread(
         site.parts.access.api_keys.create,
@@ -196,7 +196,7 @@ async def create(
         label=body.label,
         expires_at=body.expires_at,
         env=body.env,
-        limits=body.limits,
+        limits=body.limits if caller.manages_tenant else _limits_json(caller.limits),
         by=caller.key,
     )
     [record] = await _records(site.parts.access.api_keys, made)
@@ -213,6 +213,9 @@ async def rotate(
     caller = managing(request, site)
     old = await _key(site.parts.access.api_keys, key_id, caller)
     _check_grant(caller, role=old.role, tenant=old.tenant, projects=old.projects, user=old.user, configs=old.configs)
+    [limits] = await asyncio.to_thread(site.parts.access.api_keys.limits_of, [old])
+    if not caller.manages_tenant and any(limits.get(what, most + 1) > most for what, most in caller.limits.items()):
+        raise Forbidden("This key may use more than your own. Let whoever manages all users of the tenant rotate it.")
     overlap = timedelta(hours=body.overlap_h)
     made, text = await asyncio.to_thread(site.parts.access.api_keys.rotate, key_id, overlap=overlap, by=caller.key)
     [record] = await _records(site.parts.access.api_keys, made)
@@ -227,6 +230,19 @@ async def revoke(request: Request, site: SiteHere, key_id: str) -> Answer[KeyRec
     revoked = await asyncio.to_thread(site.parts.access.api_keys.revoke, key_id)
     [record] = await _records(site.parts.access.api_keys, revoked)
     return Answer(record, headers=NOT_KEPT)
+
+
+def _listed(
+    keys: ApiKeys, tenant: str | None, caller: Principal, limit: int, after: ApiKey | None
+) -> Sequence[ApiKey]:
+    """The keys that the caller may manage, oldest first. Blocks."""
+    if caller.manages_tenant:
+        return keys.listed(tenant, limit=limit, after=after)
+    shown: list[ApiKey] = []
+    while len(shown) < limit and (more := keys.listed(tenant, limit=_MOST_LISTED, after=after)):
+        shown += [key for key in more if _is_within(caller, key.projects, key.user)]
+        after = more[-1]
+    return shown
 
 
 async def _records(keys: ApiKeys, *shown: ApiKey) -> list[KeyRecord]:
@@ -251,8 +267,12 @@ def key_json(key: ApiKey, limits: Limits) -> KeyRecord:
         "revoked_at": _text(key.revoked_at),
         "replaced_by": key.replaced_by,
         "last_used_at": _text(key.last_used_at),
-        "limits": {str(what): most for what, most in limits.items()},
+        "limits": _limits_json(limits),
     }
+
+
+def _limits_json(limits: Limits) -> dict[str, int]:
+    return {str(what): most for what, most in limits.items()}
 
 
 def managing(request: Request, site: Site) -> Principal:

@@ -1,6 +1,7 @@
 """Adds with `async_mode`: stored as a job, run after the answer, and looked up by the job's id."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -8,8 +9,8 @@ import orjson
 from pydantic import TypeAdapter
 
 from mnemoir.app.latencies import Latencies
-from mnemoir.core.events import Usage
-from mnemoir.core.scope import Scope
+from mnemoir.app.usage.quotas import Quotas
+from mnemoir.core.scope import Scope, acting
 from mnemoir.memory.background import Handler
 from mnemoir.memory.facts import AddRequest, Facts
 from mnemoir.ports.jobs import Job
@@ -22,13 +23,16 @@ _request = TypeAdapter(AddRequest)
 
 
 def payload_of(scope: Scope, request: AddRequest) -> Mapping[str, Any]:
-    """The job's payload, as JSON; times become ISO texts."""
-    payload: Mapping[str, Any] = orjson.loads(orjson.dumps({"scope": asdict(scope), "request": asdict(request)}))
+    """The job's payload, as JSON, with the quotas of the caller's key; times become ISO texts."""
+    told = {"scope": asdict(scope), "request": asdict(request), "limits": dict(acting.get().principal.limits)}
+    payload: Mapping[str, Any] = orjson.loads(orjson.dumps(told))
     return payload
 
 
-def add_later(facts: Facts, write: Latencies, used: Callable[[Scope, Usage], None]) -> Handler:
-    """The handler of such jobs; it records in `write` how long each took, and tells `used` what a model took.
+def add_later(facts: Facts, write: Latencies, quotas: Quotas) -> Handler:
+    """The handler of such jobs; it records in `write` how long each took.
+
+    A quota that was used up since the job was stored puts the job back.
 
     A result holds the answer for a waiting caller. It quotes memories, so it includes their scope and session, and is
     deleted with them when they are forgotten.
@@ -38,9 +42,22 @@ def add_later(facts: Facts, write: Latencies, used: Callable[[Scope, Usage], Non
         scope, request = Scope(**job.payload["scope"]), _request.validate_python(job.payload["request"])
         if request.receipt is None:  # so that a job interrupted by a crash still takes effect once
             request = replace(request, receipt=Receipt(key=job.id, request_hash=job.id))
-        with write.measured():
+        with _limited_as(job, scope), write.measured():
+            if request.infer:
+                quotas.budget(scope)
             result = await facts.add(scope, request)
-        used(scope, result.usage)
         return {"scope": asdict(scope), "session": request.session, **add_json(result, include_usage=False)}
 
     return run
+
+
+@contextmanager
+def _limited_as(job: Job, scope: Scope) -> Iterator[None]:
+    """Let the quotas of the key that stored the job count while it runs; those of earlier versions name none."""
+    act = acting.get()
+    caller = replace(act.principal, tenant=scope.tenant, limits=job.payload.get("limits", {}))
+    before = acting.set(replace(act, principal=caller))
+    try:
+        yield
+    finally:
+        acting.reset(before)

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, NotRequired
 from fastapi import Depends, Request
 
 from mnemoir.core.clock import from_epoch, to_text
-from mnemoir.core.errors import NotFound
+from mnemoir.core.errors import Forbidden, NotFound
 from mnemoir.core.ids import JobId
 from mnemoir.core.retention import Retention
 from mnemoir.memory.facts import default_extraction_prompt
@@ -101,6 +101,16 @@ class JobEvent(JsonObject):
     error: str | None
 
 
+async def _for_all_users(request: Request) -> None:
+    """Raise Forbidden for a key of one user: by settings of a project, memories of all its users are deleted."""
+    caller = principal_of(request.scope)
+    if caller.user is not None and not caller.person:
+        raise Forbidden("Settings hold for all users of a project, and this key is for one. Use a key for all.")
+
+
+_FOR_ALL_USERS = [Depends(_for_all_users)]
+
+
 @router.get("/api/projects", summary="Projects with their users, for choosing among them")
 async def projects(request: Request, site: SiteHere) -> Answer[Projects]:
     principal = principal_of(request.scope)
@@ -118,7 +128,7 @@ async def prompt(site: SiteHere, project: ProjectHere) -> Answer[PromptAnswer]:
     return Answer({"prompt": own or default_extraction_prompt(), "isCustom": own is not None})
 
 
-@router.put(_PROMPT, summary="Say what extraction keeps")
+@router.put(_PROMPT, summary="Say what extraction keeps", dependencies=_FOR_ALL_USERS)
 async def set_prompt(
     site: SiteHere, project: ProjectHere, body: Annotated[PromptBody, Depends(BodyOf(PromptBody))]
 ) -> Answer[Success]:
@@ -128,7 +138,7 @@ async def set_prompt(
     return Answer({"success": True})
 
 
-@router.delete(_PROMPT, summary="Go back to the default prompt")
+@router.delete(_PROMPT, summary="Go back to the default prompt", dependencies=_FOR_ALL_USERS)
 async def reset_prompt(site: SiteHere, project: ProjectHere) -> Answer[DefaultPrompt]:
     async with site.settings_change:
         own = await site.parts.project_settings.load(project)
@@ -161,7 +171,7 @@ async def settings(site: SiteHere, project: ProjectHere) -> Answer[ProjectSettin
     )
 
 
-@router.put(_SETTINGS, summary="Change a project's settings")
+@router.put(_SETTINGS, summary="Change a project's settings", dependencies=_FOR_ALL_USERS)
 async def change_settings(
     site: SiteHere, project: ProjectHere, body: Annotated[SettingsBody, Depends(BodyOf(SettingsBody))]
 ) -> Answer[Success]:

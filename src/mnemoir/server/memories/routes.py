@@ -164,7 +164,7 @@ async def added(
     with site.parts.times.write.measured():
         result = await site.parts.facts.add(scope, body.request(receipt))
     site.count("add")
-    site.count_tokens(scope, result.usage)
+    site.count_tokens(result.usage)
     return add_json(result, include_usage=include_usage or body.include_usage is True)
 
 
@@ -176,7 +176,7 @@ async def _planned(site: Site, scope: Owner, body: AddBody, *, include_usage: bo
         )
     result, plan_id = await site.parts.facts.rehearse(scope, body.request(None))
     site.count("plan")
-    site.count_tokens(scope, result.usage)
+    site.count_tokens(result.usage)
     answer = add_json(result, include_usage=include_usage or body.include_usage is True)
     message = f"Nothing was stored; {len(result.applied)} changes are planned"
     return {**answer, "results": plan_json(result.applied), "message": message, "plan_id": plan_id}

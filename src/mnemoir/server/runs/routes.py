@@ -20,7 +20,7 @@ from mnemoir.core.runs import RunStatus, RunTrace
 from mnemoir.core.scope import Principal
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.ports.run_store import NodeMoved, RunFilter, RunSummary
-from mnemoir.server.access import principal_of
+from mnemoir.server.access import Guard, principal_of
 from mnemoir.server.request import visit_of
 from mnemoir.server.rest import Answer, Cursor, Json, JsonObject, Routes, Site, SiteHere, whole_number
 from mnemoir.server.runs.commands import RunCommand, node_command, run_command
@@ -102,7 +102,7 @@ async def live(
     if not site.feeds.has_room(principal.key):
         raise Overloaded("This key follows runs by as many streams as it may. Close one.", code="rate_limited")
     runs = site.parts.runs.follow(nodes=nodes, of=partial(_reaches, principal))
-    return _Feed(runs, site.feeds.holding(principal.key), site.options.heartbeat_s)
+    return _Feed(runs, site.feeds.holding(principal.key), site.options.heartbeat_s, site.guard)
 
 
 @router.get("/{run_id:path}/summary", summary="One run in a line")
@@ -164,15 +164,20 @@ def _instant(text: str) -> str:
 
 
 class _Feed(Response):
-    """A stream of each run that begins or ends, and each node if requested, until the client disconnects."""
+    """A stream of each run that begins or ends, and each node if requested, until the client disconnects.
+
+    It ends before it tells anything to a caller who would not be let in any more.
+    """
 
     def __init__(
         self,
         runs: AsyncGenerator[RunSummary | NodeMoved, None],
         place: AbstractContextManager[None],
         heartbeat_s: float,
+        guard: Guard,
     ) -> None:
         super().__init__(media_type="text/event-stream", headers={"cache-control": "no-cache"})
+        self._guard = guard
         self._runs = runs
         self._place = place
         self._heartbeat_s = heartbeat_s
@@ -186,6 +191,8 @@ class _Feed(Response):
             ):
                 await out.write(_SILENCE)  # sends the head too: the client knows that it is connected
                 async for told in runs:
+                    if not await self._guard.still_lets_in(scope):
+                        break
                     name = b"event: node\n" if isinstance(told, NodeMoved) else b""
                     await out.write(b"%bdata: %b\n\n" % (name, orjson.dumps(told)))
                 await out.write(b"", more=False)

@@ -21,7 +21,7 @@ from typing import Any
 import orjson
 
 from mnemoir.core.errors import InvalidRequest, NotSupported, StorageUnavailable
-from mnemoir.core.scope import DEFAULT_TENANT, Scope, project_name
+from mnemoir.core.scope import DEFAULT_TENANT, NOWHERE, Scope, project_name
 from mnemoir.ports.memory_store import Project
 
 _NEXT_STEP = {
@@ -112,10 +112,14 @@ class Folder:
 
 
 def project_folder(root: Path, project: Project, *inner: str) -> Folder:
-    """The project's `.etienne` folder, or one inside it. Raises InvalidRequest for a name that is not allowed."""
+    """The project's `.etienne` folder, or one inside it; for NOWHERE one that never exists.
+
+    Raises InvalidRequest for a name that is not allowed.
+    """
     steps = [project_name(project.project), OURS, *inner]
     if project.tenant != DEFAULT_TENANT:
-        steps = [_TENANTS, project_name(project.tenant), *steps]
+        tenant = project.tenant if project.tenant == NOWHERE else project_name(project.tenant)
+        steps = [_TENANTS, tenant, *steps]
     return Folder(root=root, steps=tuple(steps))
 
 

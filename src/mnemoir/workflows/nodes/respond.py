@@ -36,9 +36,13 @@ class Respond(Node[NodeProperties]):
             add_tokens(step.trace, reply.usage, request.messages, [reply.words])
             yield as_events(reply)
             return
-        usage = Usage()
-        async with aclosing(model.stream(request)) as batches:
-            async for batch in batches:
-                usage = next((event for event in batch if event.__class__ is Usage), usage)
-                yield batch
-        add_tokens(step.trace, usage, request.messages, turn.answer)
+        usage, has_begun = Usage(), False
+        try:
+            async with aclosing(model.stream(request)) as batches:
+                async for batch in batches:
+                    has_begun = True
+                    usage = next((event for event in batch if event.__class__ is Usage), usage)
+                    yield batch
+        finally:  # what came before the client left, or the model failed, counts too
+            if has_begun:
+                add_tokens(step.trace, usage, request.messages, turn.answer)
