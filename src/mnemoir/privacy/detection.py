@@ -15,6 +15,7 @@ from hashlib import blake2b
 from mnemoir.core.errors import ModuleFailed
 from mnemoir.privacy.numbers import Span, card_spans, iban_spans, id_spans
 from mnemoir.privacy.secrets import secret_spans
+from mnemoir.privacy.spellings import plain_with_places
 
 KINDS = ("SECRET", "EMAIL", "CARD", "IBAN", "NATIONAL_ID", "IP", "PHONE")  # others are the detector's
 KIND = re.compile(r"[A-Z]+(?:_[A-Z]+)*")
@@ -102,6 +103,12 @@ class Rules:
 
     def _candidates(self, text: str) -> Iterator[Finding]:
         """All places, those first that win over others."""
+        plain, place = plain_with_places(text)
+        yield from (Finding(one.kind, *place(one.start, one.end)) for one in self._by_rules(plain))
+        if self._detector is not None:
+            yield from _detected(self._detector, text)
+
+    def _by_rules(self, text: str) -> Iterator[Finding]:
         has_digits = any(map(text.__contains__, "0123456789"))
         spans: dict[str, Iterable[Span]] = {"SECRET": secret_spans(text)}
         if "@" in text:
@@ -118,8 +125,6 @@ class Rules:
             spans["IP"] = _addresses(text)
         for kind in KINDS:
             yield from (Finding(kind, *span) for span in spans.get(kind, ()))
-        if self._detector is not None:
-            yield from _detected(self._detector, text)
 
 
 class _Text:

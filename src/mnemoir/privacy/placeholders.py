@@ -11,6 +11,7 @@ import orjson
 
 from mnemoir.ports.personal_values import PersonalValue
 from mnemoir.privacy.detection import Finding
+from mnemoir.privacy.spellings import plain
 
 PLACEHOLDER = re.compile(r"\[([A-Z]+(?:_[A-Z]+)*)_([1-9]\d{0,9})\]")
 _BEGUN = re.compile(r"\[(?:[A-Z_]*(?:_\d*)?)?\Z")
@@ -28,11 +29,11 @@ def values_in(text: str, findings: Sequence[Finding]) -> list[PersonalValue]:
 
 
 def _value(kind: str, original: str) -> PersonalValue:
-    normal = original
+    normal = plain(original)
     if kind in _NUMBERS:
-        normal = _SPACES.sub("", original).upper()
+        normal = _SPACES.sub("", normal).upper()
     elif kind != "SECRET":
-        normal = original.casefold()
+        normal = normal.casefold()
     return PersonalValue(kind=kind, normal=normal, original=original)
 
 

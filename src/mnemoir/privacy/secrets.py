@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from mnemoir.privacy.numbers import Span, card_spans
+from mnemoir.privacy.spellings import plain
 
 _SHAPES = re.compile(
     r"""
@@ -58,6 +59,7 @@ _KEY_LIKE = re.compile(r"[A-Za-z0-9+/_=.-]{12,}")
 
 def holds_secret(text: str) -> bool:
     """True when `text` contains a key, a card number or a password."""
+    text = plain(text)
     return next(_found(text), None) is not None or next(card_spans(text), None) is not None
 
 
