@@ -117,10 +117,10 @@ def _id_check(text: str, countries: tuple[str, ...]) -> Callable[[str, Span], bo
             fitting = of_form(found.translate(_ANY_DIGIT))
         else:
             return False
-        if not _is_telling(found):
-            called = named(f"{before(span[0])} / {behind(span[1])}".lower())
-            fitting = [rule for rule in fitting if rule in called]
-        return any(_passes(rule, found) for rule in fitting)
+        if _is_telling(found) and any(_passes(rule, found) and _has_check_digit(rule, found) for rule in fitting):
+            return True
+        called = named(f"{before(span[0])} / {behind(span[1])}".lower())
+        return any(_passes(rule, found) for rule in fitting if rule in called)
 
     return is_id
 
@@ -132,8 +132,14 @@ def _passes(rule: _IdRule, found: str) -> bool:
         return False
 
 
+def _has_check_digit(rule: _IdRule, found: str) -> bool:
+    """False where an id with another digit is one as well: then only its form says that it is one."""
+    at = next(at for at, char in enumerate(found) if char.isdigit())
+    return not _passes(rule, f"{found[:at]}{(int(found[at]) + 1) % 10}{found[at + 1 :]}")
+
+
 def _is_telling(found: str) -> bool:
-    """True for an id with letters and so many digits that it needs no name beside it."""
+    """True for an id with letters and so many digits that its check digit is enough."""
     return _TELLING_DIGITS <= sum(map(str.isdigit, found)) < len(found)
 
 
