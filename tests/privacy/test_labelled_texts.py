@@ -42,6 +42,12 @@ def test_nearly_all_is_found_and_hardly_anything_else():
         ("4111 1111 1111 1112", []),
         ("0171 2345678", ["PHONE"]),
         ("1.2.3.4 and 192.0.2.1", ["IP"]),
+        ("commit 0603193 took 16850.87 ms, idle=16900.540, score 0.9935992", []),
+        ("compare/0.1.2...0.1.3 on 54.0.2840.101", []),
+        ("ISBN 84-376-0494-7", []),
+        ("Tue Jul 01 2025 06:01:11", []),
+        ("tel 0603193", ["PHONE"]),
+        ("06.12345678 or 0612345678 or 030 1234-0", ["PHONE"] * 3),
     ],
 )
 def test_what_looks_alike(text, kinds):

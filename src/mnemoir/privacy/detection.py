@@ -51,6 +51,11 @@ _EXTENSION = re.compile(r"[ \t.,;:]{0,4}(?:[x#~;,]|e?xt|anexo|int|доб)", re.I
 _DATE_LIKE = re.compile(
     r"\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](?:19|20)\d\d|(?:19|20)\d\d[-/]\d{3,6}\Z"
 )
+_ONE_PIECE = re.compile(r"\d+(?:\.\d+)?")  # digits, or a decimal
+_SHORTEST_BARE = 9  # digits of a number in one piece that begins with 0
+_NO_PHONE = re.compile(r".*\.\.|(?:\d+\.)+\d\.[\d.]+|0\.")  # a version, a range of them, a fraction
+_BEFORE_NONE = re.compile(r"\d[.,]\Z|\bISBN\W{0,3}\Z", re.IGNORECASE)
+_BEHIND_NONE = re.compile(r":\d")  # the hour of a time
 _PHONE_HINT = re.compile(
     r"""\b(?:phone|tel\w*|t[ée]l\w*|mobil\w*|m[óo]vil|cell\w*|portable|handy\w*|fax|call|ring|dial|text|sms|whatsapp
     |ruf\w*|nummer|number|num[ée]ro|n[úu]mero|appelle\w*|ll[áa]ma\w*|llamar|chiama\w*)\b""",
@@ -219,16 +224,19 @@ def _phones_in(text: str, start: int, end: int, upto: int, regions: Sequence[str
 
 
 def _is_phone(text: str, start: int, end: int) -> bool:
-    """False for dates and decimals, and for a number in one piece that nothing says is a phone's."""
+    """False for dates, decimals, versions and books, and for a number in one piece that nothing says is a phone's."""
     raw = text[start:end]
-    if _DATE_LIKE.search(raw) or re.search(r"\d[.,]\Z", text[max(0, start - 2) : start]):
+    if _DATE_LIKE.search(raw) or _NO_PHONE.match(raw) or _BEHIND_NONE.match(text, end):
+        return False
+    if _BEFORE_NONE.search(text[max(0, start - 8) : start]):
         return False
     return not _is_bare(raw) or _has_hint(text, start, end)
 
 
 def _is_bare(raw: str) -> bool:
-    """True for digits in one piece that do not begin as a number to be dialled."""
-    return raw.isdigit() and raw[0] != "0"
+    """True for digits in one piece, or a decimal, that do not begin as a number to be dialled."""
+    is_dialled = raw[0] == "0" and raw[1] != "." and sum(map(str.isdigit, raw)) >= _SHORTEST_BARE
+    return bool(_ONE_PIECE.fullmatch(raw)) and not is_dialled
 
 
 def _has_hint(text: str, start: int, end: int) -> bool:
