@@ -37,7 +37,7 @@ _NO_ADDRESS = re.compile(
 )
 _ADDRESS_HINT = re.compile(
     r"""\b(?:ip(?:v4)?|address|adresse|direcci[óo]n|indirizzo|host|server|serveur|servidor|client|router|gateway|ping
-    |ssh|dns|proxy|subnet|firewall|login|logged|connect\w*|from|http|https)\b""",
+    |ssh|dns|proxy|subnet|firewall|login|logged|connect\w*|from(?!\ \d[\d.]*\ to\ ))\b|\bhttps?://(?=\d)""",
     re.IGNORECASE | re.VERBOSE,
 )
 _SMALL = 32  # four numbers below this may be a version as well
@@ -171,12 +171,12 @@ def _addresses(text: str) -> Iterator[Span]:
 
 
 def _is_personal(raw: str) -> bool:
-    """True for an address of a machine; not for that of every machine itself, nor for none."""
+    """True for an address of a machine; not for that of every machine itself, of a group or a mask, nor for none."""
     try:
         address = ipaddress.ip_address(raw)
     except ValueError:
         return False
-    return not (address.is_loopback or address.is_unspecified)
+    return not (address.is_loopback or address.is_unspecified or address.is_multicast or raw.startswith("255."))
 
 
 def _is_version(text: str, match: re.Match[str]) -> bool:
