@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from mnemoir.core.errors import ModuleFailed
-from mnemoir.core.events import Alternative, Event, Finished, Gathering, Text, Thinking, ToolCallPart
+from mnemoir.core.events import Alternative, Event, Finished, Gathering, Passed, Text, Thinking, ToolCallPart
 from mnemoir.core.messages import Extra, ImagePart, Message, ModelRequest, TextPart, ToolCall, text_message
 from mnemoir.privacy.detection import Rules
 from mnemoir.privacy.placeholders import Placeholders, in_json_text, values_in
@@ -93,6 +93,35 @@ def test_further_choices_of_a_stream_are_turned_back():
     ]
     told = restored(placeholders, events).so_far().alternatives
     assert "".join(choice["delta"]["content"] for choice in told) == "To a@example.org, ["
+
+
+def test_calls_that_a_stream_sends_by_turns_are_turned_back():
+    _, placeholders = redacted("a@example.org")
+    events = [
+        ToolCallPart(index=at % 2, id=f"c{at % 2}" if at < 2 else None, arguments=piece)
+        for at, piece in enumerate(piece for piece in ('{"to": "[EM', "AIL_", '1]"}') for _ in range(2))
+    ]
+    told = restored(placeholders, [*events, Finished(reason="tool_calls")]).reply().tool_calls
+    assert [json.loads(call.arguments) for call in told] == [{"to": "a@example.org"}] * 2
+
+
+def test_reasoning_and_calls_of_further_choices_are_turned_back():
+    _, placeholders = redacted("a@example.org")
+    call = [{"index": 0, "function": {"arguments": '["[EMAI'}}], [{"index": 0, "function": {"arguments": 'L_1]"]'}}]
+    deltas = [{"reasoning_content": "To [EM", "tool_calls": call[0]}, {"reasoning_content": "AIL_1]["}]
+    events = [Alternative(choice={"index": 1, "delta": delta, "finish_reason": None}) for delta in deltas]
+    events.append(Alternative(choice={"index": 1, "delta": {"tool_calls": call[1]}, "finish_reason": "tool_calls"}))
+    told = [choice["delta"] for choice in restored(placeholders, events).so_far().alternatives]
+    assert "".join(delta.get("reasoning_content", "") for delta in told) == "To a@example.org["
+    calls = [one for delta in told for one in delta.get("tool_calls", [])]
+    assert "".join(one["function"]["arguments"] for one in calls) == '["a@example.org"]'
+
+
+def test_texts_that_are_passed_on_unread_are_turned_back_across_events():
+    _, placeholders = redacted("a@example.org")
+    events = [Passed(route="openai-chat", message={"reasoning": piece}) for piece in ("To [EM", "AIL_1], [")]
+    told = RestoredEvents(placeholders).take([*events, Finished()])
+    assert "".join(one.message["reasoning"] for one in told if isinstance(one, Passed)) == "To a@example.org, ["
 
 
 def test_every_text_of_a_request_is_changed_and_nothing_else():
