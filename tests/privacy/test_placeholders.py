@@ -7,7 +7,17 @@ import pytest
 
 from mnemoir.core.errors import ModuleFailed
 from mnemoir.core.events import Alternative, Event, Finished, Gathering, Passed, Text, Thinking, ToolCallPart
-from mnemoir.core.messages import Extra, ImagePart, Message, ModelRequest, TextPart, ToolCall, text_message
+from mnemoir.core.messages import (
+    Extra,
+    ImagePart,
+    JsonSchema,
+    Message,
+    ModelRequest,
+    Sampling,
+    TextPart,
+    ToolCall,
+    text_message,
+)
 from mnemoir.privacy.detection import Rules
 from mnemoir.privacy.placeholders import Placeholders, in_json_text, values_in
 from mnemoir.privacy.requests import RestoredEvents, changed_request, request_texts
@@ -144,6 +154,25 @@ def test_every_text_of_a_request_is_changed_and_nothing_else():
     assert changed.messages[1].name == "EMAIL_1"
     assert json.loads(changed.messages[2].tool_calls[0].arguments) == {"to": "[EMAIL_1]", "card": "[CARD_1]", "n": 12}
     assert changed.extra.members == {"user": "[EMAIL_1]", "metadata": {"n": ["[EMAIL_1]", 5]}}
+
+
+def test_names_of_members_are_changed_and_tell_what_their_values_are():
+    _, placeholders = redacted("")
+    text = '{"a@example.org": 1, "password": "hunter2-Blue!", "key": "docs/2026-11/page.png"}'
+    changed = in_json_text(text, lambda value: placeholders.replaced(value, RULES.find(value)))
+    assert json.loads(changed) == {"[EMAIL_1]": 1, "password": "[SECRET_1]", "key": "docs/2026-11/page.png"}
+    assert json.loads(in_json_text(changed, placeholders.restored)) == json.loads(text)
+
+
+def test_what_ends_an_answer_and_the_form_it_is_to_have_are_changed():
+    form = {"type": "json_schema", "json_schema": {"name": "n", "description": "a@example.org"}}
+    output = JsonSchema(
+        name="n", schema={}, description="a@example.org", extra=Extra(route="openai-chat", members=form)
+    )
+    request = ModelRequest(messages=[], sampling=Sampling(stop=["a@example.org"]), output=output)
+    changed = changed_request(request, lambda text: text.replace("a@example.org", "[EMAIL_1]"))
+    assert "a@" not in repr(changed)
+    assert changed.sampling.stop == ["[EMAIL_1]"]
 
 
 def test_json_without_personal_data_keeps_its_spelling():

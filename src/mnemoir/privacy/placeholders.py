@@ -121,11 +121,11 @@ class Restorer:
 
 
 def in_json(value: Any, change: Change) -> Any:
-    """A JSON value with changed texts; a number that is personal data becomes a text. Names of members stay."""
+    """A JSON value with changed texts and names of members; a number that is personal data becomes a text."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Mapping):
-        return {name: in_json(member, change) for name, member in value.items()}
+        return {change(name): _member(name, member, change) for name, member in value.items()}
     if isinstance(value, list | tuple):
         return [in_json(member, change) for member in value]
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**6:
@@ -133,6 +133,16 @@ def in_json(value: Any, change: Change) -> Any:
         changed = change(text)
         return value if changed == text else changed
     return value
+
+
+def _member(name: str, value: Any, change: Change) -> Any:
+    """A member of a JSON object with changed texts; its name may tell what its value is, such as a password."""
+    changed = in_json(value, change)
+    if not isinstance(value, str) or changed != value:
+        return changed
+    before, behind = f'"{name}": "', '"'
+    together = change(f"{before}{value}{behind}")
+    return together.removeprefix(before).removesuffix(behind) if together.startswith(before) else value
 
 
 def in_json_text(text: str, change: Change) -> str:

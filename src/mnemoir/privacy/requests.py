@@ -15,7 +15,7 @@ from mnemoir.core.events import (
     Thinking,
     ToolCallPart,
 )
-from mnemoir.core.messages import Extra, Message, ModelRequest, Part, Route, TextPart, ToolCall
+from mnemoir.core.messages import Extra, JsonSchema, Message, ModelRequest, Part, Route, TextPart, ToolCall
 from mnemoir.privacy.placeholders import Change, Placeholders, Restorer, in_json, in_json_text
 
 
@@ -33,12 +33,15 @@ def request_texts(request: ModelRequest) -> list[str]:
 
 def changed_request(request: ModelRequest, change: Change) -> ModelRequest:
     """The request with `change` applied to each of its texts; equal to it when none is changed."""
-    output = request.output
+    sampling = request.sampling
+    if sampling.stop:
+        sampling = replace(sampling, stop=[change(text) for text in sampling.stop])
     return replace(
         request,
+        sampling=sampling,
         messages=[changed_message(one, change) for one in request.messages],
         tools=[in_json(tool, change) for tool in request.tools],
-        output=None if output is None else replace(output, schema=in_json(output.schema, change)),
+        output=None if request.output is None else _output(request.output, change),
         extra=_extra(request.extra, change),
     )
 
@@ -226,6 +229,15 @@ def _texts_of_call(call: ToolCall) -> Sequence[str]:
 
     _call(call, note)
     return found
+
+
+def _output(output: JsonSchema, change: Change) -> JsonSchema:
+    return replace(
+        output,
+        schema=in_json(output.schema, change),
+        description=None if output.description is None else change(output.description),
+        extra=_extra(output.extra, change),
+    )
 
 
 def _extra(extra: Extra | None, change: Change) -> Extra | None:
