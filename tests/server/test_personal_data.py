@@ -104,6 +104,16 @@ async def test_an_embedding_model_gets_kinds(open_server, llm):
     assert [text for texts in asked for text in texts] == ["Mira's is [EMAIL]", "Whose is [EMAIL]?", "Ask [EMAIL]"]
 
 
+async def test_a_list_is_asked_in_the_words_of_what_is_stored(open_server):
+    server = await open_server(policy(facts="redact"))
+    await server.post(MEMORIES, {"messages": [user(f"Mira's is {MAIL}")], "user_id": "user", "infer": False})
+    found = await server.get(f"{MEMORIES}?user_id=user&q={MAIL.upper()}")
+    assert [memory["memory"] for memory in found["results"]] == ["Mira's is [EMAIL_1]"]
+    for asked, hits in ((MAIL, 1), (OTHER, 0)):
+        answer = await server.post(f"{MEMORIES}/search", {"query": "Mira", "user_id": "user", "q": asked})
+        assert len(answer["results"]) == hits
+
+
 async def test_a_conversation_without_an_id_is_known_again_and_its_values_go_with_it(open_server, llm):
     settings = policy(messages="redact") | {"pii.reversible": True, "memory.enabled": True}
     server = await open_server(asks(llm, **settings))

@@ -143,6 +143,7 @@ class Facts:
         other words the fullest is given, unless `among` asks for certain ones.
         """
         text, *before = await self.personal.query(scope, [text, *before])
+        among = None if among is None else await self.personal.listed(scope, among)
         visible = await self.visible(scope) if among is None else among.visible
         question = Question(
             text=text,

@@ -6,6 +6,7 @@ from dataclasses import replace
 from mnemoir.core.memories import UNCHANGED, Add, Change, Memory, Update
 from mnemoir.core.scope import Scope
 from mnemoir.memory.facts.requests import AddRequest, Statement
+from mnemoir.ports.memory_store import ListFilter
 from mnemoir.privacy.handling import PersonalData
 
 TAG = "personal_data"  # the member of a memory's metadata that lists the kinds in its text
@@ -46,6 +47,13 @@ class FactPolicy:
     async def query(self, scope: Scope, texts: Sequence[str]) -> Sequence[str]:
         """Questions in the words of what is stored."""
         return texts if self._personal is None else await self._personal.query(scope, texts, "facts")
+
+    async def listed(self, scope: Scope, wanted: ListFilter) -> ListFilter:
+        """The filter of a list, with its words as they are stored."""
+        if wanted.words is None:
+            return wanted
+        [words] = await self.query(scope, [wanted.words])
+        return replace(wanted, words=words)
 
     async def tagged(self, scope: Scope, changes: Sequence[Change]) -> Sequence[Change]:
         """The changes, with the kinds of personal data in the metadata of what is added or rewritten."""
