@@ -104,6 +104,14 @@ async def test_an_embedding_model_gets_kinds(open_server, llm):
     assert [text for texts in asked for text in texts] == ["Mira's is [EMAIL]", "Whose is [EMAIL]?", "Ask [EMAIL]"]
 
 
+async def test_the_name_of_a_speaker_is_replaced_in_facts(open_server):
+    server = await open_server(policy(facts="redact"))
+    turn = {**user("Likes tea"), "name": MAIL}
+    await server.post(MEMORIES, {"messages": [turn], "user_id": "user", "infer": False})
+    [memory] = (await server.get(f"{MEMORIES}?user_id=user"))["results"]
+    assert memory["name"] == "[EMAIL_1]"
+
+
 async def test_a_list_is_asked_in_the_words_of_what_is_stored(open_server):
     server = await open_server(policy(facts="redact"))
     await server.post(MEMORIES, {"messages": [user(f"Mira's is {MAIL}")], "user_id": "user", "infer": False})

@@ -22,8 +22,12 @@ class FactPolicy:
         """The request with turns as they may be remembered, and shown to the model that extracts facts."""
         if self._personal is None:
             return request
-        texts = await self._personal.texts(_within(scope, request), [turn.text for turn in request.turns], "facts")
-        turns = [replace(turn, text=text) for turn, text in zip(request.turns, texts, strict=True)]
+        said = [text for turn in request.turns for text in (turn.text, turn.speaker or "")]
+        texts = await self._personal.texts(_within(scope, request), said, "facts")
+        turns = [
+            replace(turn, text=text, speaker=speaker or turn.speaker)
+            for turn, text, speaker in zip(request.turns, texts[::2], texts[1::2], strict=True)
+        ]
         return replace(request, turns=turns)
 
     async def statements(self, scope: Scope, request: AddRequest, facts: list[Statement]) -> list[Statement]:
