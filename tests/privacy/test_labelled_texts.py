@@ -43,6 +43,7 @@ def test_nearly_all_is_found_and_hardly_anything_else():
         ("0171 2345678", ["PHONE"]),
         ("1.2.3.4 and 192.0.2.1", ["IP"]),
         ("upgraded from 10.4.2.1 to 10.4.3.0, see [11.6.2.1](https://example.org/#sec-11.6.2.1)", []),
+        ("Server 203.0.113.77 and driver: 203.0.113.78, but § 203.0.113.77 and v203.0.113.77", ["IP"] * 2),
         ("mask 255.255.255.0 of group 239.255.255.250", []),
         ("a call from 10.4.2.1, http://10.4.2.1/x", ["IP"] * 2),
         ("commit 0603193 took 16850.87 ms, idle=16900.540, score 0.9935992", []),

@@ -31,8 +31,8 @@ _FILE_ENDINGS = frozenset({"png", "jpg", "jpeg", "gif", "svg", "webp", "css", "j
 _IPV4 = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w]|\.\d)")
 _IPV6 = re.compile(r"(?<![\w:.])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?![\w:])")
 _NO_ADDRESS = re.compile(
-    r"""(?:version|v|ver|release|build|chapter|section|clause|paragraph|article|rule|figure|table|appendix|step|kapitel
-    |abschnitt|absatz|punkt|artikel|chapitre|section|cap[ií]tulo|secci[óo]n|apartado|versi[óo]n|capitolo|§)\W{0,3}$""",
+    r"""(?:\b(?:version|v|ver|release|build|chapter|section|clause|paragraph|article|rule|figure|table|appendix|step|kapitel
+    |abschnitt|absatz|punkt|artikel|chapitre|section|cap[ií]tulo|secci[óo]n|apartado|versi[óo]n|capitolo)|§)\W{0,3}$""",
     re.IGNORECASE | re.VERBOSE,
 )
 _ADDRESS_HINT = re.compile(
