@@ -54,8 +54,16 @@ _DATE_LIKE = re.compile(
 _ONE_PIECE = re.compile(r"\d+(?:\.\d+)?")  # digits, or a decimal
 _SHORTEST_BARE = 9  # digits of a number in one piece that begins with 0
 _NO_PHONE = re.compile(r".*\.\.|(?:\d+\.)+\d\.[\d.]+|0\.")  # a version, a range of them, a fraction
-_BEFORE_NONE = re.compile(r"\d[.,]\Z|\bISBN\W{0,3}\Z", re.IGNORECASE)
-_BEHIND_NONE = re.compile(r":\d")  # the hour of a time
+_BEFORE_NONE = re.compile(  # a decimal, a year, what else the number is of
+    r"""(?:\d[.,]|\b(?:19|20)\d\d[/-]|\b(?:isbn|ean|gtin|upc|sku
+    |(?:order|lot|serial|invoice|ticket|tracking|batch|part|item)\ (?:no|nr|number|id)
+    |(?:bestell|serien|rechnungs|artikel|auftrags|sendungs|bestelling|factuur|order)-?(?:nummer|nr)
+    |num[ée]ro\ de\ (?:commande|facture|lot|série)
+    |n[úu]mero\ d[aeo]\ (?:pedido|encomenda|factura|fatura|lote|s[eé]rie)
+    |numero\ (?:d['’]ordine|di\ (?:serie|lotto)|della\ fattura))\W{0,3})\Z""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_BEHIND_NONE = re.compile(r":\d|-[^\W\d_]")  # the hour of a time, a part with a letter
 _PHONE_HINT = re.compile(
     r"""\b(?:phone|tel\w*|t[ée]l\w*|mobil\w*|m[óo]vil|cell\w*|portable|handy\w*|fax|call|ring|dial|text|sms|whatsapp
     |ruf\w*|nummer|number|num[ée]ro|n[úu]mero|appelle\w*|ll[áa]ma\w*|llamar|chiama\w*)\b""",
@@ -228,7 +236,7 @@ def _is_phone(text: str, start: int, end: int) -> bool:
     raw = text[start:end]
     if _DATE_LIKE.search(raw) or _NO_PHONE.match(raw) or _BEHIND_NONE.match(text, end):
         return False
-    if _BEFORE_NONE.search(text[max(0, start - 8) : start]):
+    if _BEFORE_NONE.search(text[max(0, start - 30) : start]):
         return False
     return not _is_bare(raw) or _has_hint(text, start, end)
 

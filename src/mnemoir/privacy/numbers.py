@@ -21,7 +21,10 @@ Span = tuple[int, int]  # the first character, and the one behind the last
 
 _CARD = re.compile(r"(?<![\w.,+])\d{3,19}(?:[ -]\d{3,19}){0,8}(?:[ -]\d{1,2})?(?![.,]?\d|\w)")
 _IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,40}", re.IGNORECASE)
-_ID = re.compile(r"(?<![\w@])(?:[A-Z]{1,6}[ .-]?)?[A-Z]{0,6}\d\w*(?:[ ./-]{1,2}\w*\d\w*)*(?:[ .-]?[A-Z]\b)?")
+_ID = re.compile(  # not behind the calling code of a phone number
+    r"(?<![\w@+])(?<!\+\d[ -])(?<!\+\d\d[ -])(?<!\+\d\d\d[ -])"
+    r"(?:[A-Z]{1,6}[ .-]?)?[A-Z]{0,6}\d\w*(?:[ ./-]{1,2}\w*\d\w*)*(?:[ .-]?[A-Z]\b)?"
+)
 _DATE = re.compile(r"(?:19|20)\d\d([-./])\d\d?\1\d\d?|\d\d?([-./])\d\d?\2(?:19|20)\d\d")
 _IBAN_DIGITS = {ord(letter): str(int(letter, 36)) for letter in ascii_uppercase}
 _ANY_DIGIT = str.maketrans("123456789", "000000000")
@@ -48,7 +51,8 @@ _NAMES = re.compile(
     |identity\ (?:card|number)|id\ (?:card|number)|personal\ (?:id|number)|passport|vat
     |steuer\W?id\w*|steuer(?:nummer|identifikationsnummer)|sozialversicherungs\w+|versicherungsnummer|ust\W?id\w*
     |umsatzsteuer\w*|personalausweis\w*|ausweisnummer|reisepass\w*
-    |s[ée]curit[ée]\ sociale|num[ée]ro\ fiscal|num[ée]ro\ de\ tva|tva|passeport|carte\ d.identit[ée]
+    |contribuinte|s[ée]curit[ée]\ sociale|s[ée]cu
+    |num[ée]ro\ fiscal|num[ée]ro\ de\ tva|tva|passeport|carte\ d.identit[ée]
     |seguridad\ social|n[úu]mero\ fiscal|documento\ de\ identidad|pasaporte|iva
     |codice\ fiscale|partita\ iva|tessera\ sanitaria|passaporto)\b""",
     re.IGNORECASE | re.VERBOSE,
