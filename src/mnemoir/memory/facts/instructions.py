@@ -95,7 +95,7 @@ _ANYONES = _one_of(
         r"!\[[^\]]{0,200}\]\(\s*https?://[^)\s]{1,500}[?{$%=][^)]{0,500}\)",
         r"<img[^>]{0,200}src\s*=\s*.?https?://[^>\s]{1,500}[?{]",
         # marks of a prompt
-        r"<\|[a-z_]{2,30}\|>|\[/?inst\]|<</?sys>>|</?(?:system|assistant|developer)(?:_prompt)?>",
+        r"<\|[a-z_]{2,30}\|>|<(?:start|end)_of_turn>|\[/?inst\]|<</?sys>>|</?(?:system|assistant|developer)(?:_prompt)?>",
         r"(?:^|[.!?\]] )(?:system|assistant|developer) ?: |#{2,4} ?(?:system|instructions?|assistant) ?:",
         # calls of tools
         r"</?(?:tool_call|tool_use|function_calls?|invoke)\b|<function ?=|\"(?:tool_calls|function_call)\" ?:",
