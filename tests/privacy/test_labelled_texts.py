@@ -63,6 +63,14 @@ def test_what_looks_alike(text, kinds):
     assert [one.kind for one in RULES.find(text)] == kinds
 
 
+@pytest.mark.parametrize(
+    "around", ["'{}'", "`{}`", "*{}*", "({}_", "-{}", "|{}|", "?to={}&cc=x", "https://{}/", "{{{}}}"]
+)
+def test_an_address_is_found_without_the_marks_around_it(around):
+    text = around.format("mira.o'neill+x@example.org")
+    assert [text[one.start : one.end] for one in RULES.find(text)] == ["mira.o'neill+x@example.org"]
+
+
 def test_without_regions_and_countries_only_what_says_so_itself_is_found():
     rules, text = Rules(), "0171 2345678, +49 171 2345678, DNI 12345678Z"
     assert [(one.kind, text[one.start : one.end]) for one in rules.find(text)] == [("PHONE", "+49 171 2345678")]

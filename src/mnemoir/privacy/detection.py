@@ -23,8 +23,8 @@ Detector = Callable[[str], Iterable[tuple[str, int, int]]]
 """Finds names, addresses and what else it knows: kind in capitals, first character, character behind the last."""
 
 _EMAIL = re.compile(
-    r"""(?<![\w.+%-])[\w!#$%&'*+/=?^`{|}~-][\w.!#$%&'*+/=?^`{|}~-]{0,63}
-    @(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}(?P<top>xn--[a-z0-9-]{2,59}|[^\W\d_]{2,63})(?![\w@]|[-.]\w|:[\w/])""",
+    r"""(?<![\w.+%-])[.+%-]{0,3}(?P<address>\w[\w.%&'+~-]{0,63}
+    @(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}(?P<top>xn--[a-z0-9-]{2,59}|[^\W\d_]{2,63}))(?![^\W_]|@|[-.]\w|:[\w/])""",
     re.VERBOSE | re.IGNORECASE,
 )
 _FILE_ENDINGS = frozenset({"png", "jpg", "jpeg", "gif", "svg", "webp", "css", "js", "ts", "html", "json", "service"})
@@ -165,8 +165,8 @@ class _Text:
 
 def _emails(text: str) -> Iterator[Span]:
     for match in _EMAIL.finditer(text):
-        if match["top"].lower() not in _FILE_ENDINGS and ".." not in match[0]:
-            yield match.span()
+        if match["top"].lower() not in _FILE_ENDINGS and ".." not in match["address"]:
+            yield match.span("address")
 
 
 def _addresses(text: str) -> Iterator[Span]:
