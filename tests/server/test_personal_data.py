@@ -104,6 +104,26 @@ async def test_an_embedding_model_gets_kinds(open_server, llm):
     assert [text for texts in asked for text in texts] == ["Mira's is [EMAIL]", "Whose is [EMAIL]?", "Ask [EMAIL]"]
 
 
+async def test_the_tag_of_a_memory_follows_its_text(open_server):
+    server = await open_server(policy(facts="tag"))
+    kept = {"messages": [user("Likes tea")], "user_id": "user", "infer": False, "metadata": {"a": 1}}
+    memory_id = (await server.post(MEMORIES, kept))["results"][0]["id"]
+
+    async def tags() -> list:
+        return [one["metadata"] for one in (await server.get(f"{MEMORIES}?user_id=user"))["results"]]
+
+    for text, tagged in ((f"Mail is {MAIL}", {"personal_data": ["EMAIL"]}), ("Likes tea again", {})):
+        await server.ask("PATCH", f"{MEMORIES}/{memory_id}?user_id=user", {"memory": text})
+        assert await tags() == [{"a": 1} | tagged]
+    other = (await server.post(MEMORIES, kept | {"messages": [user("Likes rye")]}))["results"][0]["id"]
+    merged = {"user_id": "user", "ids": [memory_id, other], "keep": memory_id, "memory": f"Mail is {MAIL}"}
+    await server.post(f"{MEMORIES}/merge", merged)
+    assert await tags() == [{"a": 1, "personal_data": ["EMAIL"]}]
+    line = {"memory": f"Is {OTHER}", "user_id": "user", "created_at": "2026-01-01T00:00:00Z"}
+    await server.post("/api/import", line)
+    assert await tags() == [{"a": 1, "personal_data": ["EMAIL"]}, {"personal_data": ["EMAIL"]}]
+
+
 async def test_the_name_of_a_speaker_is_replaced_in_facts(open_server):
     server = await open_server(policy(facts="redact"))
     turn = {**user("Likes tea"), "name": MAIL}

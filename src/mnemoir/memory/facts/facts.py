@@ -71,7 +71,7 @@ class Facts:
         personal: PersonalData | None = None,
         clock: Clock = utc_now,
     ) -> None:
-        self.personal = FactPolicy(personal)
+        self.personal = FactPolicy(personal, store)
         self.review = Review(store, proposals, indexing, self.personal, clock)
         self._remembering = Remembering(
             store=store,
