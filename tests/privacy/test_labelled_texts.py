@@ -45,6 +45,8 @@ def test_nearly_all_is_found_and_hardly_anything_else():
         ("upgraded from 10.4.2.1 to 10.4.3.0, see [11.6.2.1](https://example.org/#sec-11.6.2.1)", []),
         ("Server 203.0.113.77 and driver: 203.0.113.78, but § 203.0.113.77 and v203.0.113.77", ["IP"] * 2),
         ("Bestellnummer: 030 123456, order number 020 7946 0018, numéro de commande 01 23 45 67 89", []),
+        ("https://cdn.example.org/s/files/1/0302/3968/6755/x.jpg, https://example.org/a/866/469/190/b", []),
+        ("https://example.org/?tel=+49-30-901820 or call 030/123456", ["PHONE"] * 2),
         ("2025/0301/2345 and 030-12-3456-78-B", []),
         ("Tel. 030 123456/Fax 030 123457, phone number 020 7946 0018", ["PHONE"] * 3),
         ('{"ssn": "268-90-3154", "phone": "+1 201-555-0123"}', ["NATIONAL_ID", "PHONE"]),

@@ -64,6 +64,8 @@ _BEFORE_NONE = re.compile(  # a decimal, a year, what else the number is of
     re.IGNORECASE | re.VERBOSE,
 )
 _BEHIND_NONE = re.compile(r":\d|-[^\W\d_]")  # the hour of a time, a part with a letter
+_IN_URL = re.compile(r"://\S*\Z")
+_LONGEST_URL = 200  # characters of it that are looked through
 _PHONE_HINT = re.compile(
     r"""\b(?:phone|tel\w*|t[ée]l\w*|mobil\w*|m[óo]vil|cell\w*|portable|handy\w*|fax|call|ring|dial|text|sms|whatsapp
     |ruf\w*|nummer|number|num[ée]ro|n[úu]mero|appelle\w*|ll[áa]ma\w*|llamar|chiama\w*)\b""",
@@ -232,11 +234,13 @@ def _phones_in(text: str, start: int, end: int, upto: int, regions: Sequence[str
 
 
 def _is_phone(text: str, start: int, end: int) -> bool:
-    """False for dates, decimals, versions and books, and for a number in one piece that nothing says is a phone's."""
+    """False for dates, decimals, versions, parts of URLs, and digits that nothing says are a phone's."""
     raw = text[start:end]
     if _DATE_LIKE.search(raw) or _NO_PHONE.match(raw) or _BEHIND_NONE.match(text, end):
         return False
     if _BEFORE_NONE.search(text[max(0, start - 30) : start]):
+        return False
+    if raw[0] != "+" and _IN_URL.search(text[max(0, start - _LONGEST_URL) : start]):
         return False
     return not _is_bare(raw) or _has_hint(text, start, end)
 
