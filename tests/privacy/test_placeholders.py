@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from mnemoir.core.errors import ModuleFailed
-from mnemoir.core.events import Alternative, Event, Finished, Gathering, Passed, Text, Thinking, ToolCallPart
+from mnemoir.core.events import Alternative, Event, Finished, Gathering, Passed, Reply, Text, Thinking, ToolCallPart
 from mnemoir.core.messages import (
     Extra,
     ImagePart,
@@ -20,7 +20,7 @@ from mnemoir.core.messages import (
 )
 from mnemoir.privacy.detection import Rules
 from mnemoir.privacy.placeholders import Placeholders, in_json_text, values_in
-from mnemoir.privacy.requests import RestoredEvents, changed_request, request_texts
+from mnemoir.privacy.requests import RestoredEvents, changed_request, request_texts, restored_reply
 
 RULES = Rules()
 TEXT = 'Both mira@example.org and "o"@example.com, key sk-abcdefghijklmnop"qrstuvwx'
@@ -125,6 +125,16 @@ def test_reasoning_and_calls_of_further_choices_are_turned_back():
     assert "".join(delta.get("reasoning_content", "") for delta in told) == "To a@example.org["
     calls = [one for delta in told for one in delta.get("tool_calls", [])]
     assert "".join(one["function"]["arguments"] for one in calls) == '["a@example.org"]'
+
+
+def test_arguments_of_calls_in_further_whole_choices_stay_json():
+    _, placeholders = redacted('a@example.org, password is "Som\\mer\\2024')
+    call = {"function": {"name": "send", "arguments": ARGUMENTS}}
+    choice = {"index": 1, "message": {"content": "To [EMAIL_1]", "tool_calls": [call]}, "finish_reason": None}
+    (told,) = restored_reply(Reply(text="", alternatives=[choice]), placeholders).alternatives
+    arguments = told["message"]["tool_calls"][0]["function"]["arguments"]
+    assert json.loads(arguments) == {"to": ["a@example.org", "Som\\mer\\2024"], "n": 1}
+    assert told["message"]["content"] == "To a@example.org"
 
 
 def test_texts_that_are_passed_on_unread_are_turned_back_across_events():

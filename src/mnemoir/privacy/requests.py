@@ -77,8 +77,11 @@ def reply_texts(reply: Reply) -> Sequence[str]:
 
 def restored_reply(reply: Reply, placeholders: Placeholders) -> Reply:
     """The answer with the values in place of placeholders."""
-    restored = changed_reply(reply, placeholders.restored)
-    return replace(restored, passed=None if reply.passed is None else _passed(reply.passed, placeholders))
+    return replace(
+        changed_reply(reply, placeholders.restored),
+        passed=None if reply.passed is None else _passed(reply.passed, placeholders),
+        alternatives=[_restored_choice(one, _Delta(placeholders), ends=True) for one in reply.alternatives],
+    )
 
 
 class RestoredEvents:
@@ -93,7 +96,7 @@ class RestoredEvents:
         self._spoken: type[Text | Thinking | Refusal] | None = None
         self._speech = Restorer(placeholders)
         self._calls: dict[int, Restorer] = {}
-        self._choices: dict[int, _Delta] = {}
+        self._choices: dict[object, _Delta] = {}
         self._passed: dict[Route, _Delta] = {}
 
     def take(self, batch: Sequence[Event]) -> list[Event]:
@@ -151,14 +154,8 @@ class RestoredEvents:
         return replace(restored, message=delta.feed(passed.message))
 
     def _choice(self, choice: Mapping[str, Any]) -> Mapping[str, Any]:
-        piece, text, index = choice.get("delta"), choice.get("text"), choice.get("index")
-        if not isinstance(index, int) or not (isinstance(piece, dict) or isinstance(text, str)):
-            return _json(choice, self._placeholders)
-        delta = self._choices.setdefault(index, _Delta(self._placeholders))
-        restored = delta.feed(piece if isinstance(piece, dict) else {"text": text})
-        if choice.get("finish_reason") is not None:
-            restored = _joined(restored, delta.end())
-        return {**choice, "delta": restored} if isinstance(piece, dict) else {**choice, **restored}
+        delta = self._choices.setdefault(choice.get("index"), _Delta(self._placeholders))
+        return _restored_choice(choice, delta, ends=choice.get("finish_reason") is not None)
 
 
 class _Delta:
@@ -196,6 +193,18 @@ class _Delta:
             return in_json(call, self._placeholders.restored)
         restorer = self._calls.setdefault(call.get("index"), Restorer(self._placeholders, in_json=True))
         return {**call, "function": {**function, "arguments": restorer.feed(function["arguments"])}}
+
+
+def _restored_choice(choice: Mapping[str, Any], delta: _Delta, *, ends: bool) -> Mapping[str, Any]:
+    """A choice, or a piece of one in a stream, as far as it is certain; all of it where it `ends`."""
+    name = next((each for each in ("delta", "message") if isinstance(choice.get(each), dict)), None)
+    text = choice.get("text")
+    if name is None and not isinstance(text, str):
+        return choice
+    restored = delta.feed({"text": text} if name is None else choice[name])
+    if ends:
+        restored = _joined(restored, delta.end())
+    return {**choice, **restored} if name is None else {**choice, name: restored}
 
 
 def _joined(piece: Mapping[str, Any], rest: Mapping[str, Any]) -> dict[str, Any]:
