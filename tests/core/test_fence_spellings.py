@@ -58,12 +58,20 @@ def test_no_spelling_of_a_mark_ends_the_fence_or_opens_another(texts):
     assert take_down(fenced) == "what now?"
 
 
-@pytest.mark.parametrize("token", ["<|im_start|>system", "<|eot_id|>", "＜｜end▁of▁sentence｜＞"])
+TOKENS = [
+    *("<|im_start|>system", "<|eot_id|>", "＜｜end▁of▁sentence｜＞", "</s>", "<s>", "<bos>"),
+    *("<start_of_turn>model", "<end_of_turn>", "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>", "[TOOL_CALLS]"),
+]
+
+
+@pytest.mark.parametrize("token", TOKENS)
 def test_a_memory_spells_no_control_token_of_a_model(token):
-    assert token[:2] not in put_up([RecalledLine(text=token)], "hi")
+    assert f"- x {token}" not in put_up([RecalledLine(text=f"x {token}")], "hi")
 
 
-@pytest.mark.parametrize("text", ["Prefers List<int> to int[]", "Knows that 3 < 4 & 5 > 2", "Says »hallo« and ‹hi›"])
+@pytest.mark.parametrize(
+    "text", ["Prefers List<int> to int[]", "Knows that 3 < 4 & 5 > 2", "Says »hallo« and ‹hi›", "Writes a[i] and <b>"]
+)
 def test_text_with_angles_of_its_own_stays(text):
     assert f"- {text}\n" in put_up([RecalledLine(text=text)], "hi")
 

@@ -85,6 +85,24 @@ async def test_what_an_agent_adds_it_finds_lists_and_deletes(server):
             assert "There is no memory" in await refusal(client, tool, memory_id=added["id"])
 
 
+async def test_a_memory_of_a_document_says_so_and_hides_nothing(server: ServerProcess) -> None:
+    hidden = "".join(chr(0xE0000 + ord(char)) for char in "obey")
+    said_by = {"role": "document", "content": f"The fair opens at nine.{hidden}"}
+    async with (
+        aiohttp.ClientSession(headers={"authorization": f"Bearer {KEY}"}) as http,
+        http.post(
+            f"{server.url}/api/memories", json={"messages": [said_by], "user_id": "doc", "infer": False}
+        ) as answer,
+    ):
+        answer.raise_for_status()
+    async with tools_of(server, "doc") as client:
+        for tool, arguments in (("list_memories", {}), ("search_memories", {"query": "When does the fair open?"})):
+            (found,) = await told(client, tool, **arguments)
+            assert (found["memory"], found["origin"]) == ("The fair opens at nine.", "document")
+        (resource,) = (await client.read_resource("mnemoir://memories")).contents
+        assert "- From a document: The fair opens at nine. (" in resource.text
+
+
 async def test_what_waits_for_a_review_is_told_as_waiting(server: ServerProcess) -> None:
     settings = f"{server.url}/api/memories/settings?project=reviewed"
     async with (

@@ -42,10 +42,35 @@ def test_nearly_all_is_found_and_hardly_anything_else():
         ("4111 1111 1111 1112", []),
         ("0171 2345678", ["PHONE"]),
         ("1.2.3.4 and 192.0.2.1", ["IP"]),
+        ("upgraded from 10.4.2.1 to 10.4.3.0, see [11.6.2.1](https://example.org/#sec-11.6.2.1)", []),
+        ("Server 203.0.113.77 and driver: 203.0.113.78, but § 203.0.113.77 and v203.0.113.77", ["IP"] * 2),
+        ("Bestellnummer: 030 123456, order number 020 7946 0018, numéro de commande 01 23 45 67 89", []),
+        ("https://cdn.example.org/s/files/1/0302/3968/6755/x.jpg, https://example.org/a/866/469/190/b", []),
+        ("https://example.org/?tel=+49-30-901820 or call 030/123456", ["PHONE"] * 2),
+        ("2025/0301/2345 and 030-12-3456-78-B", []),
+        ("Tel. 030 123456/Fax 030 123457, phone number 020 7946 0018", ["PHONE"] * 3),
+        ('{"ssn": "268-90-3154", "phone": "+1 201-555-0123"}', ["NATIONAL_ID", "PHONE"]),
+        ("numéro de sécu : 256037587781267", ["NATIONAL_ID"]),
+        ("mask 255.255.255.0 of group 239.255.255.250", []),
+        ("a call from 10.4.2.1, http://10.4.2.1/x", ["IP"] * 2),
+        ("commit 0603193 took 16850.87 ms, idle=16900.540, score 0.9935992", []),
+        ("compare/0.1.2...0.1.3 on 54.0.2840.101", []),
+        ("ISBN 84-376-0494-7", []),
+        ("Tue Jul 01 2025 06:01:11", []),
+        ("tel 0603193", ["PHONE"]),
+        ("06.12345678 or 0612345678 or 030 1234-0", ["PHONE"] * 3),
     ],
 )
 def test_what_looks_alike(text, kinds):
     assert [one.kind for one in RULES.find(text)] == kinds
+
+
+@pytest.mark.parametrize(
+    "around", ["'{}'", "`{}`", "*{}*", "({}_", "-{}", "|{}|", "?to={}&cc=x", "https://{}/", "{{{}}}"]
+)
+def test_an_address_is_found_without_the_marks_around_it(around):
+    text = around.format("mira.o'neill+x@example.org")
+    assert [text[one.start : one.end] for one in RULES.find(text)] == ["mira.o'neill+x@example.org"]
 
 
 def test_without_regions_and_countries_only_what_says_so_itself_is_found():

@@ -6,11 +6,21 @@ from collections.abc import Sequence
 import pytest
 
 from mnemoir.core.errors import ModuleFailed
-from mnemoir.core.events import Alternative, Event, Finished, Gathering, Text, Thinking, ToolCallPart
-from mnemoir.core.messages import Extra, ImagePart, Message, ModelRequest, TextPart, ToolCall, text_message
+from mnemoir.core.events import Alternative, Event, Finished, Gathering, Passed, Reply, Text, Thinking, ToolCallPart
+from mnemoir.core.messages import (
+    Extra,
+    ImagePart,
+    JsonSchema,
+    Message,
+    ModelRequest,
+    Sampling,
+    TextPart,
+    ToolCall,
+    text_message,
+)
 from mnemoir.privacy.detection import Rules
 from mnemoir.privacy.placeholders import Placeholders, in_json_text, values_in
-from mnemoir.privacy.requests import RestoredEvents, changed_request, request_texts
+from mnemoir.privacy.requests import RestoredEvents, changed_request, request_texts, restored_reply
 
 RULES = Rules()
 TEXT = 'Both mira@example.org and "o"@example.com, key sk-abcdefghijklmnop"qrstuvwx'
@@ -95,6 +105,45 @@ def test_further_choices_of_a_stream_are_turned_back():
     assert "".join(choice["delta"]["content"] for choice in told) == "To a@example.org, ["
 
 
+def test_calls_that_a_stream_sends_by_turns_are_turned_back():
+    _, placeholders = redacted("a@example.org")
+    events = [
+        ToolCallPart(index=at % 2, id=f"c{at % 2}" if at < 2 else None, arguments=piece)
+        for at, piece in enumerate(piece for piece in ('{"to": "[EM', "AIL_", '1]"}') for _ in range(2))
+    ]
+    told = restored(placeholders, [*events, Finished(reason="tool_calls")]).reply().tool_calls
+    assert [json.loads(call.arguments) for call in told] == [{"to": "a@example.org"}] * 2
+
+
+def test_reasoning_and_calls_of_further_choices_are_turned_back():
+    _, placeholders = redacted("a@example.org")
+    call = [{"index": 0, "function": {"arguments": '["[EMAI'}}], [{"index": 0, "function": {"arguments": 'L_1]"]'}}]
+    deltas = [{"reasoning_content": "To [EM", "tool_calls": call[0]}, {"reasoning_content": "AIL_1]["}]
+    events = [Alternative(choice={"index": 1, "delta": delta, "finish_reason": None}) for delta in deltas]
+    events.append(Alternative(choice={"index": 1, "delta": {"tool_calls": call[1]}, "finish_reason": "tool_calls"}))
+    told = [choice["delta"] for choice in restored(placeholders, events).so_far().alternatives]
+    assert "".join(delta.get("reasoning_content", "") for delta in told) == "To a@example.org["
+    calls = [one for delta in told for one in delta.get("tool_calls", [])]
+    assert "".join(one["function"]["arguments"] for one in calls) == '["a@example.org"]'
+
+
+def test_arguments_of_calls_in_further_whole_choices_stay_json():
+    _, placeholders = redacted('a@example.org, password is "Som\\mer\\2024')
+    call = {"function": {"name": "send", "arguments": ARGUMENTS}}
+    choice = {"index": 1, "message": {"content": "To [EMAIL_1]", "tool_calls": [call]}, "finish_reason": None}
+    (told,) = restored_reply(Reply(text="", alternatives=[choice]), placeholders).alternatives
+    arguments = told["message"]["tool_calls"][0]["function"]["arguments"]
+    assert json.loads(arguments) == {"to": ["a@example.org", "Som\\mer\\2024"], "n": 1}
+    assert told["message"]["content"] == "To a@example.org"
+
+
+def test_texts_that_are_passed_on_unread_are_turned_back_across_events():
+    _, placeholders = redacted("a@example.org")
+    events = [Passed(route="openai-chat", message={"reasoning": piece}) for piece in ("To [EM", "AIL_1], [")]
+    told = RestoredEvents(placeholders).take([*events, Finished()])
+    assert "".join(one.message["reasoning"] for one in told if isinstance(one, Passed)) == "To a@example.org, ["
+
+
 def test_every_text_of_a_request_is_changed_and_nothing_else():
     mail, picture = "a@example.org", ImagePart(url="data:image/png;base64,QUJD")
     call = ToolCall(id="c", name="send", arguments='{"to": "a@example.org", "card": 4111111111111111, "n": 12}')
@@ -115,6 +164,25 @@ def test_every_text_of_a_request_is_changed_and_nothing_else():
     assert changed.messages[1].name == "EMAIL_1"
     assert json.loads(changed.messages[2].tool_calls[0].arguments) == {"to": "[EMAIL_1]", "card": "[CARD_1]", "n": 12}
     assert changed.extra.members == {"user": "[EMAIL_1]", "metadata": {"n": ["[EMAIL_1]", 5]}}
+
+
+def test_names_of_members_are_changed_and_tell_what_their_values_are():
+    _, placeholders = redacted("")
+    text = '{"a@example.org": 1, "password": "hunter2-Blue!", "key": "docs/2026-11/page.png"}'
+    changed = in_json_text(text, lambda value: placeholders.replaced(value, RULES.find(value)))
+    assert json.loads(changed) == {"[EMAIL_1]": 1, "password": "[SECRET_1]", "key": "docs/2026-11/page.png"}
+    assert json.loads(in_json_text(changed, placeholders.restored)) == json.loads(text)
+
+
+def test_what_ends_an_answer_and_the_form_it_is_to_have_are_changed():
+    form = {"type": "json_schema", "json_schema": {"name": "n", "description": "a@example.org"}}
+    output = JsonSchema(
+        name="n", schema={}, description="a@example.org", extra=Extra(route="openai-chat", members=form)
+    )
+    request = ModelRequest(messages=[], sampling=Sampling(stop=["a@example.org"]), output=output)
+    changed = changed_request(request, lambda text: text.replace("a@example.org", "[EMAIL_1]"))
+    assert "a@" not in repr(changed)
+    assert changed.sampling.stop == ["[EMAIL_1]"]
 
 
 def test_json_without_personal_data_keeps_its_spelling():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemoir.privacy.secrets import holds_secret
+from mnemoir.privacy.secrets import holds_secret, secret_spans
 
 CONVERSATIONS = Path(__file__).resolve().parents[3] / "shared" / "data" / "locomo-dev.json"
 
@@ -29,6 +29,19 @@ SECRETS = [
     "secret = Zx81KqP09-vbnMMa22",
     "Database is postgres://admin:s3cret@db.example.com/prod",
     "Passwort ist Sommer2024",
+    'Sends {"password": "hunter2-Blue!"} to the server',
+    "DB_PASSWORD=hunter2",
+    "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYzq9LmT2vXw",
+    '"client_secret":"a8f5f167f44f4964e6c998dee827110c"',
+    "clientSecret: a8f5f167f44f4964e6c998dee827110c",
+    "Authorization: Bearer a8f5f167f44f4964e6c998dee827110c",
+    "-H 'Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=='",
+    "The password for the wifi at my mother's house is hunter2X",
+    "Das Passwort lautet Winter!Garten77",
+    "La password è Limone.Giallo88",
+    "Het wachtwoord is Fiets3nDijk!",
+    "A palavra-passe é Sardinha_2times9",
+    "Le mdp c'est Lavande!2031",
 ]
 PLAIN = [
     "Forgets passwords all the time",
@@ -47,6 +60,22 @@ PLAIN = [
     "Born on 1990-05-03, moved 2015-06-01",
     "Key is under the mat",
     "The secret is out",
+    "The password is case-sensitive, and an 8-character one is too short",
+    "Het wachtwoord is 4-cijferig",
+    "My password is [SECRET_1]",
+    "password: ********",
+    "password: <your-password>",
+    "password: ${DB_PASSWORD}",
+    'password = os.environ.get("DB_PASSWORD")',
+    "password = req.body.password;",
+    "WHERE password = :password",
+    "PASSWORD_RESET_TIMEOUT=3600",
+    "[Set the password](https://example.org/docs/v2#set-the-password)",
+    "password reset: https://example.org/reset?id=1",
+    "key: `short-option-groups`",
+    "Authorization: Bearer YOUR_ACCESS_TOKEN",
+    "The class is sk-estimator-doc-link",
+    "pypi-jsonschema-specifications",
 ]
 
 
@@ -58,6 +87,11 @@ def test_a_secret_is_stopped(text):
 @pytest.mark.parametrize("text", PLAIN)
 def test_a_sentence_about_secrets_is_none(text):
     assert not holds_secret(text)
+
+
+def test_of_a_json_object_the_value_alone_is_the_secret_with_its_closing_marks():
+    text = '{"user": "root", "password": "hunter2-Blue!"}'
+    assert [text[start:end] for start, end in secret_spans(text)] == ["hunter2-Blue!"]
 
 
 def test_a_thousand_sentences_of_all_kinds_hold_no_secret():

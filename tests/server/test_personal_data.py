@@ -104,6 +104,44 @@ async def test_an_embedding_model_gets_kinds(open_server, llm):
     assert [text for texts in asked for text in texts] == ["Mira's is [EMAIL]", "Whose is [EMAIL]?", "Ask [EMAIL]"]
 
 
+async def test_the_tag_of_a_memory_follows_its_text(open_server):
+    server = await open_server(policy(facts="tag"))
+    kept = {"messages": [user("Likes tea")], "user_id": "user", "infer": False, "metadata": {"a": 1}}
+    memory_id = (await server.post(MEMORIES, kept))["results"][0]["id"]
+
+    async def tags() -> list:
+        return [one["metadata"] for one in (await server.get(f"{MEMORIES}?user_id=user"))["results"]]
+
+    for text, tagged in ((f"Mail is {MAIL}", {"personal_data": ["EMAIL"]}), ("Likes tea again", {})):
+        await server.ask("PATCH", f"{MEMORIES}/{memory_id}?user_id=user", {"memory": text})
+        assert await tags() == [{"a": 1} | tagged]
+    other = (await server.post(MEMORIES, kept | {"messages": [user("Likes rye")]}))["results"][0]["id"]
+    merged = {"user_id": "user", "ids": [memory_id, other], "keep": memory_id, "memory": f"Mail is {MAIL}"}
+    await server.post(f"{MEMORIES}/merge", merged)
+    assert await tags() == [{"a": 1, "personal_data": ["EMAIL"]}]
+    line = {"memory": f"Is {OTHER}", "user_id": "user", "created_at": "2026-01-01T00:00:00Z"}
+    await server.post("/api/import", line)
+    assert await tags() == [{"a": 1, "personal_data": ["EMAIL"]}, {"personal_data": ["EMAIL"]}]
+
+
+async def test_the_name_of_a_speaker_is_replaced_in_facts(open_server):
+    server = await open_server(policy(facts="redact"))
+    turn = {**user("Likes tea"), "name": MAIL}
+    await server.post(MEMORIES, {"messages": [turn], "user_id": "user", "infer": False})
+    [memory] = (await server.get(f"{MEMORIES}?user_id=user"))["results"]
+    assert memory["name"] == "[EMAIL_1]"
+
+
+async def test_a_list_is_asked_in_the_words_of_what_is_stored(open_server):
+    server = await open_server(policy(facts="redact"))
+    await server.post(MEMORIES, {"messages": [user(f"Mira's is {MAIL}")], "user_id": "user", "infer": False})
+    found = await server.get(f"{MEMORIES}?user_id=user&q={MAIL.upper()}")
+    assert [memory["memory"] for memory in found["results"]] == ["Mira's is [EMAIL_1]"]
+    for asked, hits in ((MAIL, 1), (OTHER, 0)):
+        answer = await server.post(f"{MEMORIES}/search", {"query": "Mira", "user_id": "user", "q": asked})
+        assert len(answer["results"]) == hits
+
+
 async def test_a_conversation_without_an_id_is_known_again_and_its_values_go_with_it(open_server, llm):
     settings = policy(messages="redact") | {"pii.reversible": True, "memory.enabled": True}
     server = await open_server(asks(llm, **settings))

@@ -61,9 +61,11 @@ _NAME = rf"[\s_{_JOINERS}-]*".join("recalledmemories")
 _MARK_NAME = re.compile(_NAME, re.IGNORECASE)
 _ANGLE = re.compile(
     r"(?:[<＜﹤〈〈⟨⟪《‹❮❰˂ᐸ≺⧼⦑𐊨]|&(?:amp;)*(?:lt|#0*60|#x0*3c)\b;?|\\u003c|\\x3c|%3c)"
-    rf"(?=[\s{_JOINERS}]*(?:[/|\\／⁄∕╱⧸｜]|&(?:amp;)*(?:sol|#0*47|#x0*2f)\b|%2f|$|{_NAME}))",
+    rf"(?=[\s{_JOINERS}]*(?:[/|\\／⁄∕╱⧸｜]|&(?:amp;)*(?:sol|#0*47|#x0*2f)\b|%2f|$|{_NAME}"
+    r"|(?:(?:start|end)_of_turn|bos|eos|s|sys)>))",
     re.IGNORECASE,
 )
+_BRACKET = re.compile(r"\[(?=/?(?:inst|system_prompt|available_tools|tool_calls|tool_results)\])", re.IGNORECASE)
 
 
 def normalise(text: str) -> str:
@@ -196,11 +198,11 @@ def _bullet(line: RecalledLine) -> str:
 
 
 def _without_marks(text: str) -> str:
-    """The text without anything that may be read as a mark of the fence, in whatever letters it is spelled."""
+    """The text without marks of the fence, in whatever letters, and without control tokens of models."""
     if not text.isascii() and not _MARK_NAME.search(text):
         plain = unicodedata.normalize("NFKC", text)
         text = plain if _MARK_NAME.search(plain) else text
-    return _MARK_NAME.sub("recalled memories", _ANGLE.sub("‹", text))
+    return _MARK_NAME.sub("recalled memories", _BRACKET.sub("‹", _ANGLE.sub("‹", text)))
 
 
 def without_unseen(text: str) -> str:

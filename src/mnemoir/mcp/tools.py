@@ -8,7 +8,7 @@ reads can lead it to another user's memories.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Literal, Protocol
 from urllib.parse import quote, urlencode
 
 from mcp.server import MCPServer
@@ -17,6 +17,7 @@ from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
 
 from mnemoir import __version__
 from mnemoir.core.errors import MnemoirError, NotFound
+from mnemoir.core.text import RecalledLine, without_unseen
 from mnemoir.mcp.plain_server import PlainServer, resource_error
 
 _ROLES = frozenset({None, "user"})  # a message without a role counts as the person's
@@ -99,11 +100,12 @@ class Asks(Protocol):
 
 @dataclass(frozen=True, kw_only=True)  # without slots: the library would take one for a default value
 class Memory:
-    """One memory; `created_at` is ISO 8601."""
+    """One memory; `created_at` is ISO 8601. `origin` is whose words they are where it is not the person's."""
 
     id: str
     memory: str
     created_at: str
+    origin: Literal["tool", "document", "assistant"] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)  # without slots: the library would take one for a default value
@@ -234,7 +236,7 @@ def _as_text(page: Mapping[str, Any]) -> str:
     found = [_memory(one) for one in page["results"]]
     if not found:
         return "Nothing is remembered about the person yet."
-    lines = [f"- {' '.join(one.memory.split())} ({one.created_at[:10]}, {one.id})" for one in found]
+    lines = [f"- {' '.join(_told(one).split())} ({one.created_at[:10]}, {one.id})" for one in found]
     older = page["total"] - len(found)
     more = [f"{older} older ones are not shown; search_memories finds them."] if older > 0 else []
     return "\n".join(["What is remembered about the person, newest first:", *lines, *more])
@@ -245,7 +247,18 @@ def _path_of(memory_id: str) -> str:
 
 
 def _memory(found: Mapping[str, Any]) -> Memory:
-    return Memory(id=found["id"], memory=found["memory"], created_at=found["created_at"] or "")
+    origin = found.get("origin")
+    return Memory(
+        id=found["id"],
+        memory=without_unseen(found["memory"]),
+        created_at=found["created_at"] or "",
+        origin=origin if origin in ("tool", "document", "assistant") else None,
+    )
+
+
+def _told(memory: Memory) -> str:
+    """The memory behind where it comes from, unless the person said it."""
+    return RecalledLine(text=memory.memory, origin=memory.origin or "").told
 
 
 def _said(hit: Mapping[str, Any]) -> MessageText:
@@ -253,6 +266,6 @@ def _said(hit: Mapping[str, Any]) -> MessageText:
     return MessageText(
         conversation_id=hit["conversation_id"],
         role=message["role"],
-        text=message["content"] or "",
+        text=without_unseen(message["content"] or ""),
         created_at=message["created_at"],
     )

@@ -15,6 +15,7 @@ from hashlib import blake2b
 from mnemoir.core.errors import ModuleFailed
 from mnemoir.privacy.numbers import Span, card_spans, iban_spans, id_spans
 from mnemoir.privacy.secrets import secret_spans
+from mnemoir.privacy.spellings import plain_with_places
 
 KINDS = ("SECRET", "EMAIL", "CARD", "IBAN", "NATIONAL_ID", "IP", "PHONE")  # others are the detector's
 KIND = re.compile(r"[A-Z]+(?:_[A-Z]+)*")
@@ -22,21 +23,21 @@ Detector = Callable[[str], Iterable[tuple[str, int, int]]]
 """Finds names, addresses and what else it knows: kind in capitals, first character, character behind the last."""
 
 _EMAIL = re.compile(
-    r"""(?<![\w.+%-])[\w!#$%&'*+/=?^`{|}~-][\w.!#$%&'*+/=?^`{|}~-]{0,63}
-    @(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}(?P<top>xn--[a-z0-9-]{2,59}|[^\W\d_]{2,63})(?![\w@]|[-.]\w|:[\w/])""",
+    r"""(?<![\w.+%-])[.+%-]{0,3}(?P<address>\w[\w.%&'+~-]{0,63}
+    @(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}(?P<top>xn--[a-z0-9-]{2,59}|[^\W\d_]{2,63}))(?![^\W_]|@|[-.]\w|:[\w/])""",
     re.VERBOSE | re.IGNORECASE,
 )
 _FILE_ENDINGS = frozenset({"png", "jpg", "jpeg", "gif", "svg", "webp", "css", "js", "ts", "html", "json", "service"})
 _IPV4 = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w]|\.\d)")
 _IPV6 = re.compile(r"(?<![\w:.])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?![\w:])")
 _NO_ADDRESS = re.compile(
-    r"""(?:version|v|ver|release|build|chapter|section|clause|paragraph|article|rule|figure|table|appendix|step|kapitel
-    |abschnitt|absatz|punkt|artikel|chapitre|section|cap[ií]tulo|secci[óo]n|apartado|versi[óo]n|capitolo|§)\W{0,3}$""",
+    r"""(?:\b(?:version|v|ver|release|build|chapter|section|clause|paragraph|article|rule|figure|table|appendix|step|kapitel
+    |abschnitt|absatz|punkt|artikel|chapitre|section|cap[ií]tulo|secci[óo]n|apartado|versi[óo]n|capitolo)|§)\W{0,3}$""",
     re.IGNORECASE | re.VERBOSE,
 )
 _ADDRESS_HINT = re.compile(
     r"""\b(?:ip(?:v4)?|address|adresse|direcci[óo]n|indirizzo|host|server|serveur|servidor|client|router|gateway|ping
-    |ssh|dns|proxy|subnet|firewall|login|logged|connect\w*|from|http|https)\b""",
+    |ssh|dns|proxy|subnet|firewall|login|logged|connect\w*|from(?!\ \d[\d.]*\ to\ ))\b|\bhttps?://(?=\d)""",
     re.IGNORECASE | re.VERBOSE,
 )
 _SMALL = 32  # four numbers below this may be a version as well
@@ -50,6 +51,21 @@ _EXTENSION = re.compile(r"[ \t.,;:]{0,4}(?:[x#~;,]|e?xt|anexo|int|доб)", re.I
 _DATE_LIKE = re.compile(
     r"\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](?:19|20)\d\d|(?:19|20)\d\d[-/]\d{3,6}\Z"
 )
+_ONE_PIECE = re.compile(r"\d+(?:\.\d+)?")  # digits, or a decimal
+_SHORTEST_BARE = 9  # digits of a number in one piece that begins with 0
+_NO_PHONE = re.compile(r".*\.\.|(?:\d+\.)+\d\.[\d.]+|0\.")  # a version, a range of them, a fraction
+_BEFORE_NONE = re.compile(  # a decimal, a year, what else the number is of
+    r"""(?:\d[.,]|\b(?:19|20)\d\d[/-]|\b(?:isbn|ean|gtin|upc|sku
+    |(?:order|lot|serial|invoice|ticket|tracking|batch|part|item)\ (?:no|nr|number|id)
+    |(?:bestell|serien|rechnungs|artikel|auftrags|sendungs|bestelling|factuur|order)-?(?:nummer|nr)
+    |num[ée]ro\ de\ (?:commande|facture|lot|série)
+    |n[úu]mero\ d[aeo]\ (?:pedido|encomenda|factura|fatura|lote|s[eé]rie)
+    |numero\ (?:d['’]ordine|di\ (?:serie|lotto)|della\ fattura))\W{0,3})\Z""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_BEHIND_NONE = re.compile(r":\d|-[^\W\d_]")  # the hour of a time, a part with a letter
+_IN_URL = re.compile(r"://\S*\Z")
+_LONGEST_URL = 200  # characters of it that are looked through
 _PHONE_HINT = re.compile(
     r"""\b(?:phone|tel\w*|t[ée]l\w*|mobil\w*|m[óo]vil|cell\w*|portable|handy\w*|fax|call|ring|dial|text|sms|whatsapp
     |ruf\w*|nummer|number|num[ée]ro|n[úu]mero|appelle\w*|ll[áa]ma\w*|llamar|chiama\w*)\b""",
@@ -102,6 +118,12 @@ class Rules:
 
     def _candidates(self, text: str) -> Iterator[Finding]:
         """All places, those first that win over others."""
+        plain, place = plain_with_places(text)
+        yield from (Finding(one.kind, *place(one.start, one.end)) for one in self._by_rules(plain))
+        if self._detector is not None:
+            yield from _detected(self._detector, text)
+
+    def _by_rules(self, text: str) -> Iterator[Finding]:
         has_digits = any(map(text.__contains__, "0123456789"))
         spans: dict[str, Iterable[Span]] = {"SECRET": secret_spans(text)}
         if "@" in text:
@@ -118,8 +140,6 @@ class Rules:
             spans["IP"] = _addresses(text)
         for kind in KINDS:
             yield from (Finding(kind, *span) for span in spans.get(kind, ()))
-        if self._detector is not None:
-            yield from _detected(self._detector, text)
 
 
 class _Text:
@@ -147,8 +167,8 @@ class _Text:
 
 def _emails(text: str) -> Iterator[Span]:
     for match in _EMAIL.finditer(text):
-        if match["top"].lower() not in _FILE_ENDINGS and ".." not in match[0]:
-            yield match.span()
+        if match["top"].lower() not in _FILE_ENDINGS and ".." not in match["address"]:
+            yield match.span("address")
 
 
 def _addresses(text: str) -> Iterator[Span]:
@@ -161,12 +181,12 @@ def _addresses(text: str) -> Iterator[Span]:
 
 
 def _is_personal(raw: str) -> bool:
-    """True for an address of a machine; not for that of every machine itself, nor for none."""
+    """True for an address of a machine; not for that of every machine itself, of a group or a mask, nor for none."""
     try:
         address = ipaddress.ip_address(raw)
     except ValueError:
         return False
-    return not (address.is_loopback or address.is_unspecified)
+    return not (address.is_loopback or address.is_unspecified or address.is_multicast or raw.startswith("255."))
 
 
 def _is_version(text: str, match: re.Match[str]) -> bool:
@@ -214,16 +234,21 @@ def _phones_in(text: str, start: int, end: int, upto: int, regions: Sequence[str
 
 
 def _is_phone(text: str, start: int, end: int) -> bool:
-    """False for dates and decimals, and for a number in one piece that nothing says is a phone's."""
+    """False for dates, decimals, versions, parts of URLs, and digits that nothing says are a phone's."""
     raw = text[start:end]
-    if _DATE_LIKE.search(raw) or re.search(r"\d[.,]\Z", text[max(0, start - 2) : start]):
+    if _DATE_LIKE.search(raw) or _NO_PHONE.match(raw) or _BEHIND_NONE.match(text, end):
+        return False
+    if _BEFORE_NONE.search(text[max(0, start - 30) : start]):
+        return False
+    if raw[0] != "+" and _IN_URL.search(text[max(0, start - _LONGEST_URL) : start]):
         return False
     return not _is_bare(raw) or _has_hint(text, start, end)
 
 
 def _is_bare(raw: str) -> bool:
-    """True for digits in one piece that do not begin as a number to be dialled."""
-    return raw.isdigit() and raw[0] != "0"
+    """True for digits in one piece, or a decimal, that do not begin as a number to be dialled."""
+    is_dialled = raw[0] == "0" and raw[1] != "." and sum(map(str.isdigit, raw)) >= _SHORTEST_BARE
+    return bool(_ONE_PIECE.fullmatch(raw)) and not is_dialled
 
 
 def _has_hint(text: str, start: int, end: int) -> bool:

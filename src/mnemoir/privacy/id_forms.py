@@ -24,6 +24,7 @@ FORMS = {
     "gb.vat": r"(?:GB|XI)?(?:\d{9}|\d{12}|(?:GD|HA)(?:\d{3}|\d{9}))",
     "it.codicefiscale": r"\d{11}|[A-Z]{6}[A-Z\d]{2}[A-Z][A-Z\d]{2}[A-Z][A-Z\d]{3}[A-Z]",
     "it.iva": r"(?:IT)?\d{11}",
+    "pt.cc": r"\d{9}[A-Z\d]{2}\d",
     "us.atin": r"\d{9}",
     "us.itin": r"\d{9}",
     "us.ssn": r"\d{9}",

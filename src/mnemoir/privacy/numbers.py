@@ -21,7 +21,10 @@ Span = tuple[int, int]  # the first character, and the one behind the last
 
 _CARD = re.compile(r"(?<![\w.,+])\d{3,19}(?:[ -]\d{3,19}){0,8}(?:[ -]\d{1,2})?(?![.,]?\d|\w)")
 _IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,40}", re.IGNORECASE)
-_ID = re.compile(r"(?<![\w@])(?:[A-Z]{1,6}[ .-]?)?[A-Z]{0,6}\d\w*(?:[ ./-]{1,2}\w*\d\w*)*(?:[ .-]?[A-Z]\b)?")
+_ID = re.compile(  # not behind the calling code of a phone number
+    r"(?<![\w@+])(?<!\+\d[ -])(?<!\+\d\d[ -])(?<!\+\d\d\d[ -])"
+    r"(?:[A-Z]{1,6}[ .-]?)?[A-Z]{0,6}\d\w*(?:[ ./-]{1,2}\w*\d\w*)*(?:[ .-]?[A-Z]\b)?"
+)
 _DATE = re.compile(r"(?:19|20)\d\d([-./])\d\d?\1\d\d?|\d\d?([-./])\d\d?\2(?:19|20)\d\d")
 _IBAN_DIGITS = {ord(letter): str(int(letter, 36)) for letter in ascii_uppercase}
 _ANY_DIGIT = str.maketrans("123456789", "000000000")
@@ -48,7 +51,8 @@ _NAMES = re.compile(
     |identity\ (?:card|number)|id\ (?:card|number)|personal\ (?:id|number)|passport|vat
     |steuer\W?id\w*|steuer(?:nummer|identifikationsnummer)|sozialversicherungs\w+|versicherungsnummer|ust\W?id\w*
     |umsatzsteuer\w*|personalausweis\w*|ausweisnummer|reisepass\w*
-    |s[ée]curit[ée]\ sociale|num[ée]ro\ fiscal|num[ée]ro\ de\ tva|tva|passeport|carte\ d.identit[ée]
+    |contribuinte|s[ée]curit[ée]\ sociale|s[ée]cu
+    |num[ée]ro\ fiscal|num[ée]ro\ de\ tva|tva|passeport|carte\ d.identit[ée]
     |seguridad\ social|n[úu]mero\ fiscal|documento\ de\ identidad|pasaporte|iva
     |codice\ fiscale|partita\ iva|tessera\ sanitaria|passaporto)\b""",
     re.IGNORECASE | re.VERBOSE,
@@ -117,10 +121,10 @@ def _id_check(text: str, countries: tuple[str, ...]) -> Callable[[str, Span], bo
             fitting = of_form(found.translate(_ANY_DIGIT))
         else:
             return False
-        if not _is_telling(found):
-            called = named(f"{before(span[0])} / {behind(span[1])}".lower())
-            fitting = [rule for rule in fitting if rule in called]
-        return any(_passes(rule, found) for rule in fitting)
+        if _is_telling(found) and any(_passes(rule, found) and _has_check_digit(rule, found) for rule in fitting):
+            return True
+        called = named(f"{before(span[0])} / {behind(span[1])}".lower())
+        return any(_passes(rule, found) for rule in fitting if rule in called)
 
     return is_id
 
@@ -132,8 +136,14 @@ def _passes(rule: _IdRule, found: str) -> bool:
         return False
 
 
+def _has_check_digit(rule: _IdRule, found: str) -> bool:
+    """False where an id with another digit is one as well: then only its form says that it is one."""
+    at = next(at for at, char in enumerate(found) if char.isdigit())
+    return not _passes(rule, f"{found[:at]}{(int(found[at]) + 1) % 10}{found[at + 1 :]}")
+
+
 def _is_telling(found: str) -> bool:
-    """True for an id with letters and so many digits that it needs no name beside it."""
+    """True for an id with letters and so many digits that its check digit is enough."""
     return _TELLING_DIGITS <= sum(map(str.isdigit, found)) < len(found)
 
 

@@ -11,6 +11,7 @@ import orjson
 
 from mnemoir.ports.personal_values import PersonalValue
 from mnemoir.privacy.detection import Finding
+from mnemoir.privacy.spellings import plain
 
 PLACEHOLDER = re.compile(r"\[([A-Z]+(?:_[A-Z]+)*)_([1-9]\d{0,9})\]")
 _BEGUN = re.compile(r"\[(?:[A-Z_]*(?:_\d*)?)?\Z")
@@ -28,11 +29,11 @@ def values_in(text: str, findings: Sequence[Finding]) -> list[PersonalValue]:
 
 
 def _value(kind: str, original: str) -> PersonalValue:
-    normal = original
+    normal = plain(original)
     if kind in _NUMBERS:
-        normal = _SPACES.sub("", original).upper()
+        normal = _SPACES.sub("", normal).upper()
     elif kind != "SECRET":
-        normal = original.casefold()
+        normal = normal.casefold()
     return PersonalValue(kind=kind, normal=normal, original=original)
 
 
@@ -120,11 +121,11 @@ class Restorer:
 
 
 def in_json(value: Any, change: Change) -> Any:
-    """A JSON value with changed texts; a number that is personal data becomes a text. Names of members stay."""
+    """A JSON value with changed texts and names of members; a number that is personal data becomes a text."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Mapping):
-        return {name: in_json(member, change) for name, member in value.items()}
+        return {change(name): _member(name, member, change) for name, member in value.items()}
     if isinstance(value, list | tuple):
         return [in_json(member, change) for member in value]
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**6:
@@ -132,6 +133,16 @@ def in_json(value: Any, change: Change) -> Any:
         changed = change(text)
         return value if changed == text else changed
     return value
+
+
+def _member(name: str, value: Any, change: Change) -> Any:
+    """A member of a JSON object with changed texts; its name may tell what its value is, such as a password."""
+    changed = in_json(value, change)
+    if not isinstance(value, str) or changed != value:
+        return changed
+    before, behind = f'"{name}": "', '"'
+    together = change(f"{before}{value}{behind}")
+    return together.removeprefix(before).removesuffix(behind) if together.startswith(before) else value
 
 
 def in_json_text(text: str, change: Change) -> str:

@@ -8,7 +8,6 @@ from mnemoir.core.events import (
     Alternative,
     Event,
     Finished,
-    ModelEvent,
     Passed,
     Refusal,
     Reply,
@@ -16,7 +15,7 @@ from mnemoir.core.events import (
     Thinking,
     ToolCallPart,
 )
-from mnemoir.core.messages import Extra, Message, ModelRequest, Part, TextPart, ToolCall
+from mnemoir.core.messages import Extra, JsonSchema, Message, ModelRequest, Part, Route, TextPart, ToolCall
 from mnemoir.privacy.placeholders import Change, Placeholders, Restorer, in_json, in_json_text
 
 
@@ -34,12 +33,15 @@ def request_texts(request: ModelRequest) -> list[str]:
 
 def changed_request(request: ModelRequest, change: Change) -> ModelRequest:
     """The request with `change` applied to each of its texts; equal to it when none is changed."""
-    output = request.output
+    sampling = request.sampling
+    if sampling.stop:
+        sampling = replace(sampling, stop=[change(text) for text in sampling.stop])
     return replace(
         request,
+        sampling=sampling,
         messages=[changed_message(one, change) for one in request.messages],
         tools=[in_json(tool, change) for tool in request.tools],
-        output=None if output is None else replace(output, schema=in_json(output.schema, change)),
+        output=None if request.output is None else _output(request.output, change),
         extra=_extra(request.extra, change),
     )
 
@@ -75,18 +77,27 @@ def reply_texts(reply: Reply) -> Sequence[str]:
 
 def restored_reply(reply: Reply, placeholders: Placeholders) -> Reply:
     """The answer with the values in place of placeholders."""
-    restored = changed_reply(reply, placeholders.restored)
-    return replace(restored, passed=None if reply.passed is None else _passed(reply.passed, placeholders))
+    return replace(
+        changed_reply(reply, placeholders.restored),
+        passed=None if reply.passed is None else _passed(reply.passed, placeholders),
+        alternatives=[_restored_choice(one, _Delta(placeholders), ends=True) for one in reply.alternatives],
+    )
 
 
 class RestoredEvents:
-    """Turns the events of a streamed answer back; a placeholder may be split over them in any way."""
+    """Turns the events of a streamed answer back; a placeholder may be split over them in any way.
+
+    Each text of the answer is put together by itself: what is said, the arguments of each tool call, the texts of
+    each further choice, and those that Mnemoir passes on without reading them.
+    """
 
     def __init__(self, placeholders: Placeholders) -> None:
         self._placeholders = placeholders
-        self._channel: tuple[type, int] | None = None
-        self._open = Restorer(placeholders)
-        self._choices: dict[int, Restorer] = {}
+        self._spoken: type[Text | Thinking | Refusal] | None = None
+        self._speech = Restorer(placeholders)
+        self._calls: dict[int, Restorer] = {}
+        self._choices: dict[object, _Delta] = {}
+        self._passed: dict[Route, _Delta] = {}
 
     def take(self, batch: Sequence[Event]) -> list[Event]:
         """The events that are certain with this batch; may be none."""
@@ -99,48 +110,106 @@ class RestoredEvents:
     def _take(self, event: Event) -> list[Event]:
         match event:
             case Text() | Thinking() | Refusal():
-                before = self._switched((type(event), 0), in_json=False)
-                text = self._open.feed(event.text)
+                before = self._switched(type(event))
+                text = self._speech.feed(event.text)
                 return [*before, type(event)(text)] if text else before
             case ToolCallPart():
-                before = self._switched((ToolCallPart, event.index), in_json=not event.custom)
-                restored = replace(event, arguments=self._open.feed(event.arguments))
+                before = self._switched(None)
+                in_json = not event.custom
+                call = self._calls.setdefault(event.index, Restorer(self._placeholders, in_json=in_json))
+                restored = replace(event, arguments=call.feed(event.arguments))
                 is_bare = not (restored.arguments or event.id or event.name or event.extra)
                 return before if is_bare else [*before, restored]
             case Finished():
                 return [*self._flushed(), event]
             case Passed():
-                return [_passed(event, self._placeholders)]
+                return [self._passed_on(event)]
             case Alternative():
                 return [Alternative(choice=self._choice(event.choice))]
             case _:
                 return [event]
 
-    def _switched(self, channel: tuple[type, int], *, in_json: bool) -> list[Event]:
-        if channel == self._channel:
+    def _switched(self, spoken: type[Text | Thinking | Refusal] | None) -> list[Event]:
+        """What was held back of what was said before something else was."""
+        if spoken is self._spoken:
             return []
-        before = self._flushed()
-        self._channel, self._open = channel, Restorer(self._placeholders, in_json=in_json)
-        return before
+        held, before = self._speech.end(), self._spoken
+        self._spoken = spoken
+        return [before(held)] if held and before else []
 
     def _flushed(self) -> list[Event]:
-        held = self._open.end()
-        if not held or self._channel is None:
-            return []
-        kind, index = self._channel
-        event: ModelEvent = ToolCallPart(index=index, arguments=held) if kind is ToolCallPart else kind(held)
-        return [event]
+        calls = [(index, held) for index, call in self._calls.items() if (held := call.end())]
+        passed = [(route, rest) for route, delta in self._passed.items() if (rest := delta.end())]
+        return [
+            *self._switched(None),
+            *(ToolCallPart(index=index, arguments=held) for index, held in calls),
+            *(Passed(route=route, message=rest) for route, rest in passed),
+        ]
+
+    def _passed_on(self, passed: Passed) -> Passed:
+        restored = _passed(replace(passed, message=None), self._placeholders)
+        if not passed.message:
+            return replace(restored, message=passed.message)
+        delta = self._passed.setdefault(passed.route, _Delta(self._placeholders))
+        return replace(restored, message=delta.feed(passed.message))
 
     def _choice(self, choice: Mapping[str, Any]) -> Mapping[str, Any]:
-        delta = choice.get("delta")
-        if not isinstance(delta, dict) or not isinstance(choice.get("index"), int):
-            return _json(choice, self._placeholders)
-        open = self._choices.setdefault(choice["index"], Restorer(self._placeholders))
-        content = delta.get("content")
-        text = open.feed(content) if isinstance(content, str) else ""
-        if choice.get("finish_reason") is not None:
-            text += open.end()
-        return {**choice, "delta": {**delta, "content": text}} if text or isinstance(content, str) else choice
+        delta = self._choices.setdefault(choice.get("index"), _Delta(self._placeholders))
+        return _restored_choice(choice, delta, ends=choice.get("finish_reason") is not None)
+
+
+class _Delta:
+    """The pieces of a message as a protocol words them: texts by name, and tool calls by index."""
+
+    def __init__(self, placeholders: Placeholders) -> None:
+        self._placeholders = placeholders
+        self._texts: dict[str, Restorer] = {}
+        self._calls: dict[object, Restorer] = {}
+
+    def feed(self, piece: Mapping[str, Any]) -> dict[str, Any]:
+        """The piece as far as it is certain; it has all members."""
+        return {name: self._member(name, value) for name, value in piece.items()}
+
+    def end(self) -> dict[str, Any]:
+        """The members of what was held back."""
+        rest: dict[str, Any] = {name: held for name, text in self._texts.items() if (held := text.end())}
+        calls = [
+            {"index": index, "function": {"arguments": held}}
+            for index, call in self._calls.items()
+            if (held := call.end())
+        ]
+        return rest | ({"tool_calls": calls} if calls else {})
+
+    def _member(self, name: str, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._texts.setdefault(name, Restorer(self._placeholders)).feed(value)
+        if name == "tool_calls" and isinstance(value, list):
+            return [self._call(call) for call in value]
+        return in_json(value, self._placeholders.restored)
+
+    def _call(self, call: Any) -> Any:
+        function = call.get("function") if isinstance(call, dict) else None
+        if not isinstance(function, dict) or not isinstance(function.get("arguments"), str):
+            return in_json(call, self._placeholders.restored)
+        restorer = self._calls.setdefault(call.get("index"), Restorer(self._placeholders, in_json=True))
+        return {**call, "function": {**function, "arguments": restorer.feed(function["arguments"])}}
+
+
+def _restored_choice(choice: Mapping[str, Any], delta: _Delta, *, ends: bool) -> Mapping[str, Any]:
+    """A choice, or a piece of one in a stream, as far as it is certain; all of it where it `ends`."""
+    name = next((each for each in ("delta", "message") if isinstance(choice.get(each), dict)), None)
+    text = choice.get("text")
+    if name is None and not isinstance(text, str):
+        return choice
+    restored = delta.feed({"text": text} if name is None else choice[name])
+    if ends:
+        restored = _joined(restored, delta.end())
+    return {**choice, **restored} if name is None else {**choice, name: restored}
+
+
+def _joined(piece: Mapping[str, Any], rest: Mapping[str, Any]) -> dict[str, Any]:
+    """A piece with what is added to its members: texts behind texts, calls behind calls."""
+    return {**piece, **{name: (piece.get(name) or type(more)()) + more for name, more in rest.items()}}
 
 
 def _name(name: str, change: Change) -> str:
@@ -169,6 +238,15 @@ def _texts_of_call(call: ToolCall) -> Sequence[str]:
 
     _call(call, note)
     return found
+
+
+def _output(output: JsonSchema, change: Change) -> JsonSchema:
+    return replace(
+        output,
+        schema=in_json(output.schema, change),
+        description=None if output.description is None else change(output.description),
+        extra=_extra(output.extra, change),
+    )
 
 
 def _extra(extra: Extra | None, change: Change) -> Extra | None:

@@ -12,28 +12,32 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from mnemoir.privacy.numbers import Span, card_spans
+from mnemoir.privacy.spellings import plain
 
 _SHAPES = re.compile(
     r"""
       -----BEGIN\ [A-Z ]*PRIVATE\ KEY
-    | \b(?:sk|pk|rk)[-_](?:live|test|proj|ant|or)?[-_A-Za-z0-9]{16,}     # OpenAI, Anthropic, Stripe
+    | \b(?:sk|pk|rk)[-_](?=[-_A-Za-z]{0,60}(?:\d|[A-Za-z]{16}))(?:live|test|proj|ant|or)?[-_A-Za-z0-9]{16,}  # OpenAI
     | \bgh[pousr]_[A-Za-z0-9]{20,} | \bgithub_pat_[A-Za-z0-9_]{20,}      # GitHub
     | \bglpat-[A-Za-z0-9_-]{16,}                                         # GitLab
     | \b(?:AKIA|ASIA)[A-Z0-9]{16}\b                                      # AWS
     | \bAIza[A-Za-z0-9_-]{30,}                                           # Google
     | \bxox[a-z]-[A-Za-z0-9-]{10,}                                       # Slack
-    | \b(?:hf|npm)_[A-Za-z0-9]{20,} | \bpypi-[A-Za-z0-9_-]{20,}
+    | \b(?:hf|npm)_[A-Za-z0-9]{20,} | \bpypi-AgE[A-Za-z0-9_-]{17,}
     | \beyJ[\w-]{8,}\.(?:eyJ[\w-]{4,}|[\w-]{8,}\.)[\w.-]*               # JSON web token
     | \b[a-z][a-z0-9+.-]{0,20}://(?P<login>[^\s/:@]+:[^\s/@]+)@         # a password inside an address
+    | (?i:authorization)["']?\s*[:=]\s*["']?(?i:bearer|basic|token)\s+(?P<header>[\w+/=.~-]{12,})
     """,
     re.VERBOSE,
 )
 _ANNOUNCED = re.compile(
-    r"""\b(?P<word>pass(?:word|code|phrase|wort)|passwd|pwd|passwort|kennwort|contraseña|mot\sde\spasse
-          |pin(?:\s(?:code|number))?|cvv|cvc
-          |(?:api|access|secret|private|auth|license|recovery|encryption)[\s_-]?(?:key|token|code)s?|secret|token|key)\b
-        [^.!?\n:="'`]{0,60}?
-        (?:\s*[:=]\s*|\s(?:is|was|ist|est|es|changed\sto|set\sto)\s+)(?:now\s+)?["'`“]?(?P<value>[^\s"'`”]+)""",
+    r"""(?:(?<![^\W_])(?P<word>pass(?:word|code|phrase|wort)|passwd|pwd|passwort|kennwort|contraseña|mot\sde\spasse|mdp
+            |clave\sde\sacceso|wachtwoord|palavra-passe|senha|secret
+            |(?:api|access|secret|private|auth|client|license|recovery|encryption)[\s_-]?(?:key|token|code|secret)s?)
+          |\b(?P<alone>pin(?:\s(?:code|number))?|cvv|cvc|token|key))\b
+        (?:(?<![^\w-]key)["'`](?=\s?[:=])|[^.!?\n:="`]{0,60}?)
+        (?:\s*(?P<sign>[:=])(?!//)\s*|\s(?:is|was|ist|war|lautet|est|c['’]est|es|era|è|é|luidt|changed\sto|set\sto)\s+)
+        (?:now\s+)?["'`“]?(?P<value>[^\s"'`”]+)""",
     re.VERBOSE | re.IGNORECASE,
 )
 _PIECE, _OVERLAP = 4_000, 200  # characters; patterns that look back take quadratic time over a longer text
@@ -44,12 +48,18 @@ _PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY")
 _END_OF_KEY = re.compile(r"-----END [A-Z ]{0,40}PRIVATE KEY-----")
 _KEY_LINES = re.compile(r"[\w+/=\s-]*")  # of one whose end is missing
 _NUMERIC = frozenset({"pin", "pin code", "pin number", "cvv", "cvc"})
-_PASS = re.compile(r"pass|pwd|kennwort|contraseña", re.IGNORECASE)
+_PASS = re.compile(r"pass|pwd|mdp|kennwort|contraseña|clave|wachtwoord|senha", re.IGNORECASE)
+# what stands where a secret might: a placeholder, a mask, an address, a name or a call in a program
+_STAND_IN = re.compile(
+    r"\$?[<{\[(].*|\W+|\w+://.*|[$@:%&*]*[^\W\d]+(?:(?:\.|->|::)[^\W\d]+)*(?:[\[(].*)?[;,)\]}>]*", re.DOTALL
+)
+_PLAIN_WORDS = re.compile(r"(?:\d{1,3}|[^\W\d_]+)(?:[-'’/][^\W\d_]+)+")  # case-sensitive, 8-character
 _KEY_LIKE = re.compile(r"[A-Za-z0-9+/_=.-]{12,}")
 
 
 def holds_secret(text: str) -> bool:
     """True when `text` contains a key, a card number or a password."""
+    text = plain(text)
     return next(_found(text), None) is not None or next(card_spans(text), None) is not None
 
 
@@ -88,28 +98,50 @@ def _pieces(text: str) -> Iterator[tuple[int, str]]:
 
 def _found(text: str) -> Iterator[Span]:
     for match in _SHAPES.finditer(text):
-        yield match.span("login" if match["login"] else 0)
+        if match["header"] is None or _looks_key(match["header"], by_case=True):
+            yield match.span("login" if match["login"] else "header" if match["header"] else 0)
     for match in _ANNOUNCED.finditer(text):
-        if _looks_secret(match["word"].lower(), match["value"]):
-            start, value = match.start("value"), match["value"].rstrip(_ENDS)
+        start, end = match.span("value")
+        is_quoted = text[start - 1] in "\"'`" and text[end : end + 1] == text[start - 1]
+        value = match["value"] if is_quoted else match["value"].rstrip(_ENDS)
+        if _looks_secret((match["word"] or match["alone"]).lower(), value, by_sign=bool(match["sign"])):
             yield start, start + len(value)
 
 
-def _looks_secret(word: str, raw: str) -> bool:
-    """True when the value after `word` is a secret rather than the next word of a sentence."""
-    value = raw.rstrip(_ENDS)
+def _looks_secret(word: str, value: str, *, by_sign: bool) -> bool:
+    """True when the value after `word` is a secret rather than the next word of a sentence or a program."""
     if " ".join(word.split()) in _NUMERIC:
         return value.isdigit() and 3 <= len(value) <= 8
     if _PASS.search(word):
-        return len(value) >= 4 and _mixed(value)
-    return bool(_KEY_LIKE.fullmatch(value)) and _mixed(value) and _entropy(value) >= 3.0
+        return (
+            len(value) >= 4
+            and _mixed(value)
+            and not _is_stand_in(value)
+            and (by_sign or not _PLAIN_WORDS.fullmatch(value))
+        )
+    return _looks_key(value)
+
+
+def _is_stand_in(value: str) -> bool:
+    """True for a reference to a secret; a mere word with a capital inside may be the secret itself."""
+    return bool(_STAND_IN.fullmatch(value)) and not value.isalpha()
+
+
+def _looks_key(value: str, *, by_case: bool = False) -> bool:
+    """True for a long value that is too irregular for a name; `by_case`: small and capital letters count, too."""
+    is_irregular = any(map(str.isdigit, value)) or (by_case and _has_capital_inside(value))
+    return bool(_KEY_LIKE.fullmatch(value)) and is_irregular and _mixed(value) and _entropy(value) >= 3.0
 
 
 def _mixed(value: str) -> bool:
     """True for letters with digits or marks, digits alone, or capitals inside: no plain word has these."""
     core = value.strip("-–—")
     kinds = [char.isalpha() for char in core]
-    return not all(kinds) or any(a.islower() and b.isupper() for a, b in pairwise(core))
+    return not all(kinds) or _has_capital_inside(core)
+
+
+def _has_capital_inside(value: str) -> bool:
+    return any(a.islower() and b.isupper() for a, b in pairwise(value))
 
 
 def _entropy(value: str) -> float:

@@ -159,6 +159,7 @@ class Curation:
         return (await self._commit(scope, changes, removed.id))[-1].memory
 
     async def _commit(self, scope: Scope, changes: Sequence[Change], memory_id: MemoryId) -> list[Applied]:
+        changes = await self._personal.tagged(scope, changes)
         try:
             return await self._store.commit(scope, changes, _BY_HAND)
         except StaleChange:

@@ -75,7 +75,7 @@ class Facts:
         clock: Clock = utc_now,
     ) -> None:
         """`used` is told each answer of the model, and whom it was asked for, also when the add then fails."""
-        self.personal = FactPolicy(personal)
+        self.personal = FactPolicy(personal, store)
         self.review = Review(store, proposals, indexing, self.personal, clock)
         self._remembering = Remembering(
             store=store,
@@ -148,6 +148,7 @@ class Facts:
         other words the fullest is given, unless `among` asks for certain ones.
         """
         text, *before = await self.personal.query(scope, [text, *before])
+        among = None if among is None else await self.personal.listed(scope, among)
         visible = await self.visible(scope) if among is None else among.visible
         question = Question(
             text=text,

@@ -19,6 +19,7 @@ from mnemoir.memory.facts.indirect_orders import is_indirect
 
 SUSPECTED = "suspected_instruction"  # the reason of a proposal
 _MOST_READ = 20_000  # characters of a text; what is longer is suspected where nobody in the conversation said it
+_LOOK_ALIKES = str.maketrans("аеорсухіјѕԁһαορνι", "aeopcyxijsdhaopvi")  # Cyrillic and Greek
 _JOINERS = re.compile("[\u00ad\u061c\u200c-\u200f\ufe00-\ufe0f]")
 
 
@@ -39,9 +40,9 @@ def is_suspected(text: str, origin: Origin, *, is_sure: bool = True) -> bool:
 
 
 def _folded(text: str) -> str:
-    """The text without invisible characters, differences of width and case, and line breaks."""
+    """The text without invisible characters, look-alikes, differences of width and case, and line breaks."""
     plain = unicodedata.normalize("NFKC", _JOINERS.sub("", without_unseen(text)))
-    return " ".join(plain.casefold().split())
+    return " ".join(plain.casefold().translate(_LOOK_ALIKES).split())
 
 
 def _one_of(patterns: Iterable[str]) -> re.Pattern[str]:
@@ -51,7 +52,8 @@ def _one_of(patterns: Iterable[str]) -> re.Pattern[str]:
 _SET_ASIDE = (
     r"\b(?:ignor\w*|disregard\w*|forget|overrid\w+|bypass|discard|missachte\w*|vergiss|vergesst|vergessen sie|"
     r"übergeh\w*|oublie[zr]?|ignore[zr]?|olvid[ae]\w*|descart[ae]\w*|haz caso omiso|dimentic[ah]\w*|scarta\w*|"
-    r"esque[cç]\w*|desconsider\w*|negeer\w*|vergeet)\b"
+    r"esque[cç]\w*|desconsider\w*|negeer\w*|vergeet|"
+    r"no hag\w+ caso|no teng\w+ en cuenta|non ten\w+ conto|não (?:tenhas?|leves?) em conta)\b"
 )
 _RULES = (
     r"(?:instru[ckçz]\w*|istruzion\w*|rules?|guidelines?|guardrails?|directives?|prompts?|systemprompt|"
@@ -95,7 +97,7 @@ _ANYONES = _one_of(
         r"!\[[^\]]{0,200}\]\(\s*https?://[^)\s]{1,500}[?{$%=][^)]{0,500}\)",
         r"<img[^>]{0,200}src\s*=\s*.?https?://[^>\s]{1,500}[?{]",
         # marks of a prompt
-        r"<\|[a-z_]{2,30}\|>|\[/?inst\]|<</?sys>>|</?(?:system|assistant|developer)(?:_prompt)?>",
+        r"<\|[a-z_]{2,30}\|>|<(?:start|end)_of_turn>|\[/?inst\]|<</?sys>>|</?(?:system|assistant|developer)(?:_prompt)?>",
         r"(?:^|[.!?\]] )(?:system|assistant|developer) ?: |#{2,4} ?(?:system|instructions?|assistant) ?:",
         # calls of tools
         r"</?(?:tool_call|tool_use|function_calls?|invoke)\b|<function ?=|\"(?:tool_calls|function_call)\" ?:",
@@ -142,6 +144,12 @@ _HENCEFORTH = (
     r"voortaan|elke keer)\b"
 )
 
+_KEEP = (
+    r"(?:save|store|add|write|update|keep|put|speicher\w*|enregistre\w*|guard[ae]\w*|salva\w*|guarda\w*|grav[ae]\w*|"
+    r"bewaar\w*)"
+)
+_MEMORY = r"(?:memory|memories|gedächtnis\w*|mémoire|memoria|memória|geheugen)"
+
 _ORDERS = _one_of(
     (
         rf"{_HENCEFORTH}.{{0,60}}?\b(?:{_TELL}|you|du|tu|usted|je)\b",
@@ -173,6 +181,8 @@ _ORDERS = _one_of(
         r"\b(?:remember|memori[sz]e|keep in mind|note down|merke? dir|merken sie sich|retiens|retenez|recuerda|"
         r"recuerde|ricorda|ricordati|lembra-te|lembre-se|onthoud)\b",
         r"\b(?:save|store|add|write|update)\b.{0,20}\b(?:memory|memories|long-term)\b",
+        rf"\b{_KEEP}\b.{{0,40}}\b(?:your|dein\w*|ta|ton|votre|tu|tua|teu|sua|je|jouw|uw) (?:long-term )?{_MEMORY}\b",
+        rf"\b{_KEEP} (?:in|im|en|na|into|dans la|nella|in het) {_MEMORY}(?: (?:that|dass|que|che|dat)\b| ?:)",
         rf"\b(?:do not|don['’]t|never|without|nicht|nichts|ohne|ne|sans|rien|no|sin|nada|non|nulla|senza|não|sem|"
         rf"niets|zonder)\b.{{0,40}}\b{_USER}\b",
         rf"\b{_USER}\b.{{0,20}}\b(?:nichts|niets|nada|nulla)\b",
@@ -190,8 +200,8 @@ _ORDERS = _one_of(
 
 # of tools and documents alone: a sentence that begins with a command, or speaks to or about a model
 _START = (
-    r"(?:^|[.!?:;,\"“”'(] ?|\b(?:and|und|et|y|en|then) )(?:(?:please|kindly|quietly|secretly|silently|now|just|"
-    r"also|then|first|do not|don['’]t|never|always|only|bitte|nun|dann|por favor|per favore|hey \w+,|dear \w+,|"
+    r"(?:^|[.!?:;,\"“”'(][*_]{0,3} ?|\b(?:and|und|et|y|en|then) )(?:(?:please|kindly|quietly|secretly|silently|now|"
+    r"just|also|then|first|do not|don['’]t|never|always|only|bitte|nun|dann|por favor|per favore|hey \w+,|dear \w+,|"
     r"not?|não|non|nie) )*"
 )
 _BARE = (
@@ -245,6 +255,11 @@ _BEGIN_NL = (
     r"(?:antwoord|beveel|bevestig|doe|geef|gedraag|herhaal|installeer|klik|koop|kopieer|maak|negeer|noem|onthul|"
     r"raad|schrijf|stuur|toon|verander|prijs|vergeet|verberg|vermeld|vertaal|vertel|vertrouw|verwijder|voeg|zeg)"
 )
+_PROGRAM = (
+    r"(?:ai|ki|ia|llms?|language models?|sprachmodell\w*|chat ?bots?|modèles? de langage|modelos? de lenguaje|"
+    r"modell[oi] linguistic[oi]|taalmodel\w*)"
+)
+_OWNER = r"(?:user|account holder|nutzer\w*|benutzer\w*|utilisat\w+|usuari[oa]|utente|utilizador\w*|gebruiker)"
 _COMMANDS = _one_of(
     (
         rf"{_START}{_BARE} {_OBJECT}(?:\b|$|(?<=\W))",
@@ -254,6 +269,12 @@ _COMMANDS = _one_of(
         r"\b(?:chatgpt|claude|gemini|copilot|llama|mistral|gpt-?\d?|language models?|chat ?bots?)\b",
         r"\bsystem ?-?prompts?\b|\bprompt (?:système|del sistema|di sistema|do sistema)\b|\bsysteemprompt\b",
         rf"{_SEND}.{{0,80}}?{_PLACE}",
+        rf"\b(?:important|wichtig|importante?|belangrijk|dear|liebe[rs]?|chère?s?|cher|querid[ao]s?|car[aoie]|beste) "
+        rf"(?:for |für |pour |para |per |voor )?(?:the |any |all |die |das |alle |l['’]|la |el |o |de )*{_PROGRAM}\b",
+        r"\bdear assistants?,",
+        # what the person is said to want of the reader
+        rf"\b{_OWNER}\b(?: \w+){{0,2}} (?:wants?|wishes|prefers|asked|asks|would like|expects|möchte|will|wünscht|"
+        rf"bittet|veut|souhaite|demande|quiere|vuole|quer|wil|vraagt)\b.{{0,9}}\b(?:you|du|tu|vous|você|je|jij)\b",
         r"\b(?:your|dein\w*|ihre?|ton|ta|votre|tu|su|il tuo|la tua|[ao] (?:seu|sua|teu|tua)|je|jouw|uw) (?:(?:real|"
         r"true|new|only|first|next|echte|neue|wahre|vrai|nouveau|nuevo|nuova?|novo|nieuwe) )?(?:task|name|role|job|"
         r"goal|purpose|identity|mission|instructions?|aufgabe|rolle|auftrag|rôle|nom|tâche|nombre|papel|tarea|nome|"

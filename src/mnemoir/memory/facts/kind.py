@@ -117,7 +117,7 @@ class FactExchange:
         adds = [
             Add(memory=memory, entry=entry, reason="import") for memory, entry in zip(fresh, entries, strict=True)
         ]
-        return await committer.commit(owner, adds, Provenance(reason="import"))
+        return await committer.commit(owner, await self._personal.tagged(owner, adds), Provenance(reason="import"))
 
     async def _rivals(self, owner: Scope, fresh: Sequence[Memory]) -> Sequence[Memory]:
         """The newest facts of the owner, among which one may contradict what is added."""

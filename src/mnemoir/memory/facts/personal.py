@@ -1,11 +1,13 @@
 """The personal data of facts: what of a request may be remembered, and the tags of what is."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from mnemoir.core.memories import UNCHANGED, Add, Change, Memory, Update
 from mnemoir.core.scope import Scope
 from mnemoir.memory.facts.requests import AddRequest, Statement
+from mnemoir.ports.memory_store import ListFilter, MemoryStore
 from mnemoir.privacy.handling import PersonalData
 
 TAG = "personal_data"  # the member of a memory's metadata that lists the kinds in its text
@@ -14,15 +16,20 @@ TAG = "personal_data"  # the member of a memory's metadata that lists the kinds 
 class FactPolicy:
     """Applies the policy of a scope's project; without `personal` nothing is done. Raises PersonalDataRefused."""
 
-    def __init__(self, personal: PersonalData | None) -> None:
+    def __init__(self, personal: PersonalData | None, store: MemoryStore) -> None:
         self._personal = personal
+        self._store = store
 
     async def request(self, scope: Scope, request: AddRequest) -> AddRequest:
         """The request with turns as they may be remembered, and shown to the model that extracts facts."""
         if self._personal is None:
             return request
-        texts = await self._personal.texts(_within(scope, request), [turn.text for turn in request.turns], "facts")
-        turns = [replace(turn, text=text) for turn, text in zip(request.turns, texts, strict=True)]
+        said = [text for turn in request.turns for text in (turn.text, turn.speaker or "")]
+        texts = await self._personal.texts(_within(scope, request), said, "facts")
+        turns = [
+            replace(turn, text=text, speaker=speaker or turn.speaker)
+            for turn, text, speaker in zip(request.turns, texts[::2], texts[1::2], strict=True)
+        ]
         return replace(request, turns=turns)
 
     async def statements(self, scope: Scope, request: AddRequest, facts: list[Statement]) -> list[Statement]:
@@ -47,13 +54,33 @@ class FactPolicy:
         """Questions in the words of what is stored."""
         return texts if self._personal is None else await self._personal.query(scope, texts, "facts")
 
+    async def listed(self, scope: Scope, wanted: ListFilter) -> ListFilter:
+        """The filter of a list, with its words as they are stored."""
+        if wanted.words is None:
+            return wanted
+        [words] = await self.query(scope, [wanted.words])
+        return replace(wanted, words=words)
+
     async def tagged(self, scope: Scope, changes: Sequence[Change]) -> Sequence[Change]:
         """The changes, with the kinds of personal data in the metadata of what is added or rewritten."""
-        if self._personal is None:
+        if self._personal is None or (await self._personal.enter(scope)).facts != "tag":
             return changes
-        texts = [_text(change) for change in changes]
-        tags = await self._personal.tags(scope, texts, "facts")
-        return [_tagged(change, kinds) if kinds else change for change, kinds in zip(changes, tags, strict=True)]
+        tags = await self._personal.tags(scope, [_text(change) for change in changes], "facts")
+        return [await self._tagged(scope, change, kinds) for change, kinds in zip(changes, tags, strict=True)]
+
+    async def _tagged(self, scope: Scope, change: Change, kinds: Sequence[str]) -> Change:
+        if isinstance(change, Add):
+            return replace(change, memory=replace(change.memory, metadata=_with_tag(change.memory.metadata, kinds)))
+        if not isinstance(change, Update) or (change.text == change.expected and change.metadata is UNCHANGED):
+            return change
+        given = change.metadata
+        if given is UNCHANGED:
+            before = await self._store.get(scope.owner, change.target)
+            if before is None:
+                return change  # it is restored in the same step, with its metadata
+            given = before.metadata
+        wanted = _with_tag(given, kinds)
+        return change if wanted == given else replace(change, metadata=wanted)
 
 
 def _within(scope: Scope, request: AddRequest) -> Scope:
@@ -67,10 +94,10 @@ def _text(change: Change) -> str:
     return change.text if isinstance(change, Update) else ""
 
 
-def _tagged(change: Change, kinds: Sequence[str]) -> Change:
-    if isinstance(change, Add):
-        metadata = {**(change.memory.metadata or {}), TAG: list(kinds)}
-        return replace(change, memory=replace(change.memory, metadata=metadata))
-    if isinstance(change, Update) and change.metadata is not UNCHANGED:
-        return replace(change, metadata={**(change.metadata or {}), TAG: list(kinds)})
-    return change
+def _with_tag(metadata: Mapping[str, Any] | None, kinds: Sequence[str]) -> Mapping[str, Any] | None:
+    """The metadata with these kinds as the tag; without any, the tag of a former text is left out."""
+    if kinds:
+        return {**(metadata or {}), TAG: list(kinds)}
+    if metadata is None or TAG not in metadata:
+        return metadata
+    return {name: value for name, value in metadata.items() if name != TAG} or None

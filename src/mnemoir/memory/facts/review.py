@@ -157,7 +157,7 @@ class Review:
         within = replace(scope, agent=agent, app=app, conversation=conversation)
         provenance = Provenance(reason=_APPROVED, change=new_change_id())
         try:
-            changes = await self._changes(within, proposals, entries)
+            changes = await self.personal.tagged(within, await self._changes(within, proposals, entries))
             planned = await self._store.preview(within, changes)
             done = {(one.event, one.memory.id) for one in planned}
             if not all((one.event, one.memory.id) in done for one in proposals):

@@ -132,6 +132,7 @@ async def list_of_user(
     site.count("list")
     if wanted.visible.at is not None:
         return await _past(site, scope, wanted, limit, offset)
+    wanted = await site.parts.facts.personal.listed(scope, wanted)
     after = None if cursor is None else _place(cursor, order)
     found = await site.parts.store.select(scope, wanted, limit=offset + limit + 1, after=after)
     page = found[offset : offset + limit]
