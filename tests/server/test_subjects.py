@@ -20,6 +20,7 @@ from tests.workflows.nodes.pictures import png
 
 MIRA, OTTO = "mira.zanzibar", "otto.tandem"
 QUINCE, HARP = "Zanzibarquince", "Tandemzinnober"
+NO_MEMORIES = {"format": "mnemoir-discussion", "version": 1}
 
 
 async def everything_of(server: Server, user: str, word: str, headers: dict[str, str], project: str) -> None:
@@ -147,6 +148,8 @@ async def test_nothing_of_a_person_on_hold_is_deleted(two):
     whose = f"user_id={MIRA}"
     talk = f"/api/conversations/talk-{QUINCE}"
     before = await archive_of(server, MIRA, admin)
+    copy = (await server.ask("GET", f"/api/conversations/export?{whose}", **admin)).body
+    copy = copy.replace(f"Or rather two {QUINCE}s?".encode(), b"Nothing was said.")
     for method, target, body in (
         ("POST", f"/api/subjects/{MIRA}/erase", None),
         ("DELETE", f"/api/memories?{whose}", None),
@@ -156,6 +159,9 @@ async def test_nothing_of_a_person_on_hold_is_deleted(two):
         ("DELETE", f"/api/discussions/talk-{QUINCE}", None),
         ("POST", f"/api/conversations/prune?{whose}", {"days": 1}),
         ("POST", f"/api/conversations/node-memory/cleanup?{whose}", {}),
+        ("POST", f"/api/conversations/import?{whose}&on_conflict=replace", copy),
+        ("POST", f"/api/discussions/talk-{QUINCE}/import?replace=true", NO_MEMORIES),
+        ("POST", f"/api/discussions/talk-{QUINCE}/rebuild", {}),
     ):
         answer = await server.ask(method, target, body, **admin)
         assert (error_of(answer), target) == ((409, "legal_hold"), target)
