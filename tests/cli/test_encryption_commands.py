@@ -96,6 +96,16 @@ def test_keys_are_wrapped_anew_and_destroyed(mnemoir, tmp_path) -> None:
     ]
 
 
+def test_the_keys_of_a_user_on_hold_are_not_destroyed(mnemoir) -> None:
+    assert mnemoir("memories", "add", "I like Zanzibarquince", "--user", "mira").returncode == 0
+    assert mnemoir("hold", "set", "mira", "--reason", "Case 12").returncode == 0
+    refused = mnemoir("encryption", "erase-key", "--user", "mira", "--yes")
+    assert (refused.returncode, "'mira' is on legal hold" in refused.stderr) == (1, True)
+    assert "Zanzibarquince" in mnemoir("memories", "list", "--user", "mira").stdout
+    assert mnemoir("hold", "clear", "mira").returncode == 0
+    assert mnemoir("encryption", "erase-key", "--user", "mira", "--yes").returncode == 0
+
+
 def test_without_keys_or_a_user_it_says_what_to_do(mnemoir) -> None:
     assert "no key store" in mnemoir("encryption", "rewrap").stderr
     assert "--user NAME, or --all" in mnemoir("encryption", "rotate").stderr

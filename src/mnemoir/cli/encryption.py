@@ -135,12 +135,21 @@ def erase_key(
 ) -> None:
     """Destroy all keys of a user for good: what was encrypted cannot be read any more, in no backup either.
 
-    A running server, or `apply`, then deletes what is left of it.
+    A running server, or `apply`, then deletes what is left of it. Refused for a user on legal hold.
     """
+    from mnemoir.app.parts import DATABASE_FILE
+    from mnemoir.settings import load_settings
+    from mnemoir.storage.sql.holds import refuse_held
+    from mnemoir.storage.sqlite.database import read_beside
+
+    scope = Scope(tenant=tenant, project=project, user=user)
+    database = load_settings(config, {"storage.data_dir": data_dir}).storage.data_dir / DATABASE_FILE
+    if database.exists():
+        read_beside(database, lambda sql: refuse_held(sql, scope))
     if not yes:
         typer.confirm(f"Make all that is encrypted of {user} in {project} unreadable for good?", abort=True, err=True)
     with _keys(config, data_dir, "encryption.erase-key", user, tenant) as (encryption, _):
-        count = encryption.destroy_keys(encryption.owners_of(Scope(tenant=tenant, project=project, user=user)))
+        count = encryption.destroy_keys(encryption.owners_of(scope))
     if as_json:
         print_json({"destroyed": count})
     else:
