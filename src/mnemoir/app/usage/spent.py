@@ -97,6 +97,10 @@ class Spent:
             nobodys.month += mine.month
         return await self._rows.make_nobodys(tenant, user)
 
+    async def named(self) -> set[tuple[str, str]]:
+        """The tenants and users that what is stored names, of all days."""
+        return {(of.tenant, of.user) for of, _ in await self._rows.since(date.min) if of.user}
+
     def now(self, tenant: str, user: str | None) -> tuple[Month, date]:
         """What a user has used in all projects, or with None all of a tenant, and the day that is counted now."""
         sums = self._now()
