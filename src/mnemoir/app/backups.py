@@ -19,6 +19,7 @@ from mnemoir import __version__
 from mnemoir.app.access_file import ACCESS_FILE
 from mnemoir.app.backup_list import KnownBackup, is_listed, note_backup
 from mnemoir.app.conversation_parts import PACKS_FOLDER
+from mnemoir.app.encryption import STORE_FILE
 from mnemoir.app.parts import CACHE, DATABASE_FILE
 from mnemoir.app.pepper import PEPPER_FILE
 from mnemoir.app.replaying import replay_erasures
@@ -275,7 +276,7 @@ def _made(
 
 
 class _Copying:
-    """Copies a data directory. `entries` are the copied files by path, `passed_over` what cannot be copied."""
+    """Copies a data directory. `entries` are the copied files by path, `passed_over` tells what is not copied."""
 
     def __init__(self, settings: Settings, target: Path, choice: Choice) -> None:
         self.entries: dict[str, FileEntry] = {}
@@ -283,7 +284,12 @@ class _Copying:
         self._root = settings.storage.data_dir.resolve()
         self._target = target
         self._talk = _below(self._root, folder_of_conversations(settings))
-        self._logs = _below(self._root, settings.log.directory)
+        logs = _below(self._root, settings.log.directory)
+        keys = _keys_of_encryption(settings)
+        self._never = {STAGING, logs, *keys}
+        self.passed_over += [
+            f"{self._root / key} holds keys of encryption at rest. Copy it by itself." for key in keys
+        ]
         self._patterns = [*(() if choice.keys else _KEYS), *(() if choice.all else _REMADE)]
         self._all = choice.all
 
@@ -333,7 +339,7 @@ class _Copying:
             self.entries |= {entry.path: entry for entry in copy_databases(self._root, paths, self._target)}
 
     def _is_skipped(self, path: str) -> bool:
-        if path in (self._logs, STAGING) or any(fnmatch(path, pattern) for pattern in self._patterns):
+        if path in self._never or any(fnmatch(path, pattern) for pattern in self._patterns):
             return True
         if not self._talk or not path.startswith(f"{self._talk}/"):
             return False
@@ -378,6 +384,13 @@ def _below(root: Path, folder: Path | None) -> str | None:
     if folder is None or not folder.resolve().is_relative_to(root):
         return None
     return folder.resolve().relative_to(root).as_posix()
+
+
+def _keys_of_encryption(settings: Settings) -> list[str]:
+    """The files below the data directory with keys of encryption at rest: with them a backup holds who was erased."""
+    root, chosen = settings.storage.data_dir.resolve(), settings.encryption
+    files = [_below(root, file) for file in (chosen.store or root / STORE_FILE, chosen.key_file)]
+    return [file for file in files if file is not None and (root / file).exists()]
 
 
 def _elsewhere(settings: Settings) -> Iterator[str]:
