@@ -21,6 +21,7 @@ from mnemoir.settings import Settings, load_settings
 from mnemoir.storage.backups.manifest import DATA_FOLDER
 from mnemoir.storage.backups.sealing import BackupKey
 from tests.server.server_kit import Server
+from tests.storage.sealing_kit import a_key
 
 WORD = "Zanzibarquince"
 MIRA, OTTO, ODD = "mira", "otto", "odd:user/" + "x" * 120  # the last one has an encoded folder
@@ -28,8 +29,8 @@ VERA = "vera.zanzibar"  # signs in and keeps nothing
 CHOICE = Choice(keys=True, all=True)
 
 
-def settings_of(folder: Path) -> Settings:
-    return load_settings(None, {"storage.data_dir": str(folder), "llm.provider": "offline"}, environ={})
+def settings_of(folder: Path, **more: str) -> Settings:
+    return load_settings(None, {"storage.data_dir": str(folder), "llm.provider": "offline"} | more, environ={})
 
 
 async def tell(settings: Settings) -> None:
@@ -153,6 +154,27 @@ async def test_the_sign_in_and_the_usage_of_who_was_erased_since_are_not_restore
     await asyncio.to_thread(lambda: restore_backup(tmp_path / "backup", tmp_path / "new", live=live))
     held = {place: VERA.encode() in bytes_below(tmp_path / place).lower() for place in ("data", "backup", "new")}
     assert held == {"data": False, "backup": True, "new": False}
+
+
+async def test_encrypted_data_are_restored_without_who_was_erased_since_and_keep_the_keys_of_who_came_back(tmp_path):
+    (tmp_path / "kek").write_text(a_key())
+    (tmp_path / "kek").chmod(0o600)
+    sealed = {"encryption.mode": "fields", "encryption.key_file": str(tmp_path / "kek")}
+    settings = settings_of(tmp_path / "data", **sealed)
+    await tell(settings)
+    others = await digests(settings)
+    await asyncio.to_thread(create_backup, settings, tmp_path / "backup", CHOICE)
+    await erase(settings, MIRA)
+    await tell(settings)
+    now, live = await digests(settings), settings.storage.data_dir
+    with pytest.raises(StorageUnavailable, match="Put the key store of these data back"):
+        await asyncio.to_thread(lambda: restore_backup(tmp_path / "backup", tmp_path / "new", lost=live))
+    keys = settings.encryption
+    await asyncio.to_thread(lambda: restore_backup(tmp_path / "backup", tmp_path / "new", live=live, encryption=keys))
+    assert await digests(settings) == now
+    shutil.copytree(live / "secrets", tmp_path / "new/secrets", dirs_exist_ok=True)
+    del others[MIRA]
+    assert await digests(settings_of(tmp_path / "new", **sealed)) == others
 
 
 async def test_who_came_back_before_the_backup_is_restored(settings, tmp_path):

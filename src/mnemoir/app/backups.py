@@ -29,6 +29,7 @@ from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.clock import now_text, utc_now
 from mnemoir.core.errors import InvalidRequest, NotFound, StorageUnavailable
 from mnemoir.settings import Settings
+from mnemoir.settings.access import Encryption
 from mnemoir.settings.saved_model import FOLDER as MODELS_FOLDER
 from mnemoir.storage.backups.checks import counts_of, problems_of, restorable
 from mnemoir.storage.backups.contents import found_in, is_database
@@ -141,12 +142,14 @@ def restore_backup(
     *,
     lost: Path | None = None,
     live: Path | None = None,
+    encryption: Encryption | None = None,
 ) -> Restored:
     """Make a data directory from a backup, whole or not at all; it must be missing or empty.
 
     Who was erased since the backup was made is erased again: as later backups beside it tell, and `lost`, what is
     left of the data directory that it was made of; or `live`, a data directory, if it was made of that one.
-    Raises InvalidRequest, StorageUnavailable.
+    For that, `encryption` tells where the keys of encrypted data are; by default their store is that of `live`.
+    Raises InvalidRequest, StorageUnavailable and SettingsError.
     """
     backup, data_dir = (newest_in(backup) or backup).resolve(), data_dir.resolve()
     if data_dir.exists() and (not data_dir.is_dir() or any(data_dir.iterdir())):
@@ -161,12 +164,15 @@ def restore_backup(
             erasures += read_tombstones(lost)
         if live is not None and is_listed(live, manifest.made_at):
             erasures += read_tombstones(live)
+        keys = encryption or Encryption()
+        if keys.store is None and live is not None:
+            keys = keys.model_copy(update={"store": live / STORE_FILE})
         with whole_folder(data_dir) as unfinished:
             for entry in manifest.files:
                 copied = copy_file(data, entry.path, unfinished)
                 if copied is None or copied.sha256 != entry.sha256:
                     raise StorageUnavailable(f"{data / entry.path} changed while it was read. Try again.")
-            erased = replay_erasures(unfinished, erasures, manifest.made_at)
+            erased = replay_erasures(unfinished, erasures, manifest.made_at, keys)
     return Restored(path=data_dir, manifest=manifest, erased=erased)
 
 
