@@ -231,3 +231,20 @@ async def test_old_entries_go_and_the_rest_still_verifies_and_is_anchored(tmp_pa
         assert [entry.number for entry in kept] == [6, 5, 4, 3]
         assert audit.problems() == []
         assert anchor.read_text().split()[1:] == ["6", kept[0].chain.hex()]
+
+
+def test_entries_cut_off_at_the_beginning_show_also_after_others_went_by_age(tmp_path):
+    given = {"storage.data_dir": str(tmp_path), "audit.keep_days": 10}
+    settings, now = load_settings(None, given, environ={}), [datetime(2026, 3, 1, tzinfo=UTC)]
+    with closing(AccessFile(settings, lambda: now[0])) as file:
+        for _ in range(6):
+            ApiKeys(file, lambda: now[0]).create(role="read", by="test")
+            now[0] += timedelta(days=3)
+        audit = Audit(settings, file, lambda: now[0])
+        with closing(apsw.Connection(str(tmp_path / ACCESS_FILE))) as other:
+            chain = other.execute("SELECT hex(chain) FROM audit WHERE number = 2").get
+            other.execute("DELETE FROM audit WHERE number <= 2")
+            other.execute("INSERT INTO access VALUES ('audit_pruned', ?)", [json.dumps([2, chain.lower()])])
+        assert audit.problems() == ["entries up to 2 were removed, and not by age"]
+        audit.look_after()
+        assert audit.problems() == ["entries up to 3 were removed, and not by age"]

@@ -197,8 +197,8 @@ class Audit:
         """Remove old entries, and append the end of the chain to the anchor. Blocks."""
         if self._file.existing() is None:
             return
-        log, _ = self._file.audit_log()
-        log.prune(self._clock() - self._kept)
+        log, key = self._file.audit_log()
+        log.prune(self._clock() - self._kept, key)
         if self._anchor is not None:
             number, chain = log.head()
             append_line(self._anchor, f"{to_text(self._clock())} {number} {chain.hex()}")
