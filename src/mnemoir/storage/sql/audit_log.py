@@ -100,6 +100,15 @@ class SqlAuditLog:
         subject = subject_of(tenant, user, key)
         return [_entry(row) for row in self._file.read(lambda sql: sql.rows(_QUERIES["of_subject"], subject=subject))]
 
+    def has(self, number: int, chain: bytes) -> bool:
+        """Whether the entry of that number is there with that chain, or was removed by age."""
+
+        def work(sql: Sql) -> bool:
+            row = sql.row(_QUERIES["row"], number=number)
+            return number < _pruned(sql)[0] or chain == (row[-1] if row is not None else _pruned(sql)[1])
+
+        return self._file.read(work)
+
     def head(self) -> tuple[int, bytes]:
         """Number and chain of the last entry."""
         return self._file.read(lambda sql: sql.row(_QUERIES["last"]) or _pruned(sql))
