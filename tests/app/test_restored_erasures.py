@@ -156,7 +156,10 @@ async def test_the_sign_in_and_the_usage_of_who_was_erased_since_are_not_restore
     assert held == {"data": False, "backup": True, "new": False}
 
 
-async def test_encrypted_data_are_restored_without_who_was_erased_since_and_keep_the_keys_of_who_came_back(tmp_path):
+@pytest.mark.parametrize("where", ["live", "lost"])
+async def test_encrypted_data_are_restored_without_who_was_erased_since_and_keep_keys_of_who_came_back(
+    tmp_path, where
+):
     (tmp_path / "kek").write_text(a_key())
     (tmp_path / "kek").chmod(0o600)
     sealed = {"encryption.mode": "fields", "encryption.key_file": str(tmp_path / "kek")}
@@ -166,11 +169,13 @@ async def test_encrypted_data_are_restored_without_who_was_erased_since_and_keep
     await asyncio.to_thread(create_backup, settings, tmp_path / "backup", CHOICE)
     await erase(settings, MIRA)
     await tell(settings)
-    now, live = await digests(settings), settings.storage.data_dir
+    now, live, saved = await digests(settings), settings.storage.data_dir, tmp_path / "saved"
+    saved.mkdir()
+    shutil.copy(live / "erased.jsonl", saved)
     with pytest.raises(StorageUnavailable, match="Put the key store of these data back"):
-        await asyncio.to_thread(lambda: restore_backup(tmp_path / "backup", tmp_path / "new", lost=live))
-    keys = settings.encryption
-    await asyncio.to_thread(lambda: restore_backup(tmp_path / "backup", tmp_path / "new", live=live, encryption=keys))
+        await asyncio.to_thread(lambda: restore_backup(tmp_path / "backup", tmp_path / "new", lost=saved))
+    given = {where: live, "encryption": settings.encryption}
+    await asyncio.to_thread(lambda: restore_backup(tmp_path / "backup", tmp_path / "new", **given))
     assert await digests(settings) == now
     shutil.copytree(live / "secrets", tmp_path / "new/secrets", dirs_exist_ok=True)
     del others[MIRA]

@@ -148,7 +148,7 @@ def restore_backup(
 
     Who was erased since the backup was made is erased again: as later backups beside it tell, and `lost`, what is
     left of the data directory that it was made of; or `live`, a data directory, if it was made of that one.
-    For that, `encryption` tells where the keys of encrypted data are; by default their store is that of `live`.
+    For that, `encryption` tells where the keys of encrypted data are; by default their store is in `lost` or `live`.
     Raises InvalidRequest, StorageUnavailable and SettingsError.
     """
     backup, data_dir = (newest_in(backup) or backup).resolve(), data_dir.resolve()
@@ -165,8 +165,9 @@ def restore_backup(
         if live is not None and is_listed(live, manifest.made_at):
             erasures += read_tombstones(live)
         keys = encryption or Encryption()
-        if keys.store is None and live is not None:
-            keys = keys.model_copy(update={"store": live / STORE_FILE})
+        stores = [folder / STORE_FILE for folder in (lost, live) if folder is not None]
+        if keys.store is None and stores:
+            keys = keys.model_copy(update={"store": next(filter(Path.exists, stores), stores[-1])})
         with whole_folder(data_dir) as unfinished:
             for entry in manifest.files:
                 copied = copy_file(data, entry.path, unfinished)

@@ -82,7 +82,7 @@ def restore(
     key_file: KeyFile = None,
     lost: Annotated[
         Path | None,
-        typer.Option(help="Folder with erased.jsonl of the data directory that is lost, which tells who was erased."),
+        typer.Option(help="The data directory that is lost, or what is left of it, which tells who was erased."),
     ] = None,
     config: Config = None,
     as_json: Json = False,
