@@ -16,6 +16,7 @@ from mnemoir.core.scope import Scope
 from tests.remembering_model import learn_every_turn
 from tests.server.server_kit import Server, asks, error_of, succeeded
 from tests.server.sign_in.page import joined, told
+from tests.storage.sealing_kit import a_key
 from tests.workflows.nodes.pictures import png
 
 MIRA, OTTO = "mira.zanzibar", "otto.tandem"
@@ -100,6 +101,21 @@ async def test_an_archive_holds_everything_of_the_person_and_nothing_of_others(t
     assert OTTO not in text
     (key,) = map(json.loads, found["keys.jsonl"].splitlines())
     assert (key["label"], key["hash"]) == (f"phone of {MIRA}", None)
+
+
+@pytest.mark.parametrize("mode", ["off", "fields"])
+async def test_an_archive_tells_what_placeholders_stand_for(open_server, llm, tmp_path, mode):
+    (tmp_path / "kek").write_text(a_key())
+    (tmp_path / "kek").chmod(0o600)
+    sealed = {"encryption.mode": mode, "encryption.key_file": str(tmp_path / "kek")}
+    server = await open_server(asks(llm, **sealed, **{"pii.policy.messages": "redact", "pii.reversible": True}))
+    messages = [{"role": "user", "content": "Write to quince@example.org"}]
+    await server.post("/v1/chat/completions", {"messages": messages, "user": MIRA, "session_id": "c1"})
+    found = await archive_of(server, MIRA, {})
+    (value,) = map(json.loads, found["projects/default/personal_data.jsonl"].splitlines())
+    assert (value["label"], value["original"], value["session_id"]) == ("EMAIL 1", "quince@example.org", "c1")
+    report = succeeded(await server.ask("POST", f"/api/subjects/{MIRA}/erase"))
+    assert report["counts"]["personal_data"] == 1
 
 
 async def test_nothing_of_an_erased_person_is_left_and_all_of_others_is(two, tmp_path):
