@@ -12,7 +12,9 @@ import pytest
 
 from mnemoir.app.remembering import queue_of
 from mnemoir.conversations.nodes.keys import node_key
-from mnemoir.core.scope import Scope
+from mnemoir.core.scope import Principal, Scope
+from mnemoir.core.users import Grant
+from mnemoir.storage.sql.users import Identity
 from tests.remembering_model import learn_every_turn
 from tests.server.server_kit import Server, asks, error_of, succeeded
 from tests.server.sign_in.page import joined, told
@@ -137,6 +139,18 @@ async def test_nothing_of_an_erased_person_is_left_and_all_of_others_is(two, tmp
     assert not any(count for name, count in again["counts"].items() if name != "audit_entries")
     await server.parts.aclose()
     assert holding(data, MIRA, QUINCE) == {}
+
+
+async def test_entries_about_a_person_s_keys_sign_in_and_tokens_name_nobody_after_an_erasure(two, tmp_path):
+    server, admin = two
+    access, known = server.parts.access, Identity("https://id.example", QUINCE)
+    access.users.create(Grant(role="write", memory_user=MIRA), "Cook", known)
+    await access.audit.note(Principal(user=MIRA, key="token"), "tokens.use", f"{known.issuer} {known.subject}", "::1")
+    access.file.note_act("encryption.rotate", MIRA, "default", "done")
+    assert holding(tmp_path / "data", MIRA, QUINCE).keys() == {MIRA, QUINCE}
+    succeeded(await server.ask("POST", f"/api/subjects/{MIRA}/erase", **admin))
+    assert holding(tmp_path / "data", MIRA, QUINCE) == {}
+    assert access.audit.problems() == []
 
 
 async def test_a_person_who_comes_back_begins_anew(two):

@@ -67,7 +67,7 @@ class Audit:
 
     async def note(self, principal: Principal, action: str, target: str, address: str) -> None:
         """Write down an act of somebody that is done with this entry."""
-        entry = self._entry(action, target, "done", address, "")
+        entry = self._entry(action, target, "done", address, principal.user or "")
         await self._put(replace(entry, tenant=principal.tenant, actor=principal.key))
 
     def refused(self, status: int, action: str, address: str) -> None:

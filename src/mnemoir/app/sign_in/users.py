@@ -294,7 +294,7 @@ class Users:
 
     def _note(self, action: str, user: User, identity: Identity | None = None) -> Note:
         target = user.id if identity is None else f"{user.id} {identity.issuer} {identity.subject}"
-        return self._file.note(action, user.grant.tenant, target)
+        return self._file.note(action, user.grant.tenant, target, user.grant.memory_user or "")
 
     @property
     def _stored(self) -> SqlUsers:
