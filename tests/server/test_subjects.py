@@ -16,7 +16,7 @@ from mnemoir.core.scope import Principal, Scope
 from mnemoir.core.users import Grant
 from mnemoir.storage.sql.users import Identity
 from tests.remembering_model import learn_every_turn
-from tests.server.server_kit import Server, asks, error_of, succeeded
+from tests.server.server_kit import Server, asks, error_of, hello, succeeded
 from tests.server.sign_in.page import joined, told
 from tests.storage.sealing_kit import a_key
 from tests.workflows.nodes.pictures import png
@@ -118,6 +118,15 @@ async def test_an_archive_tells_what_placeholders_stand_for(open_server, llm, tm
     assert (value["label"], value["original"], value["session_id"]) == ("EMAIL 1", "quince@example.org", "c1")
     report = succeeded(await server.ask("POST", f"/api/subjects/{MIRA}/erase"))
     assert report["counts"]["personal_data"] == 1
+
+
+async def test_an_archive_holds_the_counted_tokens_also_where_no_traces_are_kept(open_server, llm):
+    server = await open_server(asks(llm, **{"runs.enabled": False}))
+    for user in (MIRA, OTTO, MIRA):
+        await server.post("/v1/chat/completions", hello(user=user))
+    (used,) = map(json.loads, (await archive_of(server, MIRA, {}))["usage.jsonl"].splitlines())
+    (of_otto,) = map(json.loads, (await archive_of(server, OTTO, {}))["usage.jsonl"].splitlines())
+    assert used["input_tokens"] == 2 * of_otto["input_tokens"] > 0
 
 
 async def test_nothing_of_an_erased_person_is_left_and_all_of_others_is(two, tmp_path):

@@ -121,6 +121,8 @@ class Subjects:
                 await self._put_project(archive, scope)
             if person.projects is None:
                 await asyncio.to_thread(self._put_access, archive, person)
+                used = (await self._spent.of(person.tenant, person.user)).items()
+                await archive.add_lines("usage.jsonl", [_of_day(day, each.input, each.output) for day, each in used])
             about = {"user": person.user, "tenant": person.tenant, "made_at": now_text(), "program": __version__}
             await archive.close({**about, "lines": dict(archive.lines)})
         except BaseException:
@@ -237,7 +239,7 @@ class Subjects:
         await archive.add_lines(f"{place}/discussions.jsonl", told)
         await archive.add_pages(f"{place}/runs.jsonl", self._traces_of(scope))
         tokens = (await self._runs.tokens_of(scope)).items()
-        usage = [{"day": day, "input_tokens": sent, "output_tokens": received} for day, (sent, received) in tokens]
+        usage = [_of_day(day, sent, received) for day, (sent, received) in tokens]
         await archive.add_lines(f"{place}/usage.jsonl", usage)
 
     async def _told(self, archive: "_Archive", place: str, discussion: Discussion) -> Mapping[str, Any]:
@@ -280,6 +282,10 @@ class Subjects:
         entries = log.about(person.tenant, person.user, key)
         digests = {"names": None, "subject": None, "chain": None}
         archive.put_lines("audit.jsonl", [{**asdict(entry), **digests} for entry in entries])
+
+
+def _of_day(day: str, sent: int, received: int) -> dict[str, Any]:
+    return {"day": day, "input_tokens": sent, "output_tokens": received}
 
 
 class _Archive:

@@ -84,9 +84,7 @@ class Spent:
 
     async def make_nobodys(self, tenant: str, user: str) -> int:
         """Count what a user has used as nobody's, so that nothing names them; how many rows did."""
-        if self._writing is not None:
-            await self._writing
-        await self._write()
+        await self._write_all()
         if not user:
             return 0
         of_users = self._now().of_users
@@ -96,6 +94,15 @@ class Spent:
             nobodys.today += mine.today
             nobodys.month += mine.month
         return await self._rows.make_nobodys(tenant, user)
+
+    async def of(self, tenant: str, user: str) -> dict[str, Tokens]:
+        """What a user has used on each day that is stored, in all projects."""
+        await self._write_all()
+        found: dict[str, Tokens] = {}
+        for of, tokens in await self._rows.since(date.min):
+            if (of.tenant, of.user) == (tenant, user):
+                found[of.day] = found.get(of.day, _NONE) + tokens
+        return found
 
     async def named(self) -> set[tuple[str, str]]:
         """The tenants and users that what is stored names, of all days."""
@@ -124,9 +131,7 @@ class Spent:
         """Write what is new."""
         if self._timer is not None:
             self._timer.cancel()
-        if self._writing is not None:
-            await self._writing
-        await self._write()
+        await self._write_all()
 
     def _now(self) -> _Sums:
         """The sums of today; with a new day, and a new month, they begin anew."""
@@ -145,6 +150,11 @@ class Spent:
     def _begin_write(self) -> None:
         self._timer = None
         self._writing = asyncio.create_task(self._write(), name="write what was used")
+
+    async def _write_all(self) -> None:
+        if self._writing is not None:
+            await self._writing
+        await self._write()
 
     async def _write(self) -> None:
         new, self._new = self._new, {}
