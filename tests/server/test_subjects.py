@@ -120,6 +120,16 @@ async def test_an_archive_tells_what_placeholders_stand_for(open_server, llm, tm
     assert report["counts"]["personal_data"] == 1
 
 
+async def test_an_archive_tells_where_the_person_is_signed_in(two):
+    server, admin = two
+    await joined(server, "anna")
+    (account,) = map(json.loads, (await archive_of(server, "anna", admin))["accounts.jsonl"].splitlines())
+    (session,) = server.parts.access.sessions.listed(account["id"])
+    told = [(one["id"], one["address"], one["agent"]) for one in account["sessions"]]
+    assert (account["name"], told) == ("anna", [(session.id, session.address, session.agent)])
+    assert account["passkeys"] == []
+
+
 async def test_an_archive_holds_the_counted_tokens_also_where_no_traces_are_kept(open_server, llm):
     server = await open_server(asks(llm, **{"runs.enabled": False}))
     for user in (MIRA, OTTO, MIRA):

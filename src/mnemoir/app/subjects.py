@@ -30,6 +30,7 @@ from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import KeyUnavailable
 from mnemoir.core.runs import RunTrace
 from mnemoir.core.scope import Scope
+from mnemoir.core.users import User
 from mnemoir.memory.background import Background
 from mnemoir.memory.discussions.transfer import copy_of
 from mnemoir.memory.facts.kind import FACT
@@ -102,6 +103,8 @@ class Subjects:
         self._access_file = access.file
         self._api_keys = access.api_keys
         self._users = access.users
+        self._sessions = access.sessions
+        self._passkeys = access.passkeys
         self._spent = spent
         self._audit = access.audit
         self._background = background
@@ -271,13 +274,18 @@ class Subjects:
             trace = await self._runs.get(run_id)
             yield [] if trace is None else [trace]
 
+    def _account(self, user: User) -> dict[str, Any]:
+        """Somebody who signs in, with their sessions and passkeys, without what they sign in with."""
+        keys = [{**asdict(key), "credential": None, "public_key": None} for key in self._passkeys.of_user(user)]
+        return {**asdict(user), "sessions": [*map(asdict, self._sessions.listed(user.id))], "passkeys": keys}
+
     def _put_access(self, archive: "_Archive", person: Person) -> None:
         if self._access_file.existing() is None:
             return
         keys = [{**asdict(key), "hash": None} for key in self._api_keys.of_user(person.tenant, person.user)]
         archive.put_lines("keys.jsonl", keys)
         accounts = self._users.of_memory(person.tenant, person.user)
-        archive.put_lines("accounts.jsonl", [asdict(user) for user in accounts])
+        archive.put_lines("accounts.jsonl", [self._account(user) for user in accounts])
         log, key = self._access_file.audit_log()
         entries = log.about(person.tenant, person.user, key)
         digests = {"names": None, "subject": None, "chain": None}
