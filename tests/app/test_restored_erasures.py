@@ -14,20 +14,23 @@ from mnemoir.app.subjects import Person
 from mnemoir.core.conversations import MessageRecord
 from mnemoir.core.errors import InvalidRequest, StorageUnavailable
 from mnemoir.core.scope import Scope
+from mnemoir.core.users import Grant
 from mnemoir.memory.facts.kind import FACT
 from mnemoir.server import ServerOptions, create_app
 from mnemoir.settings import Settings, load_settings
 from mnemoir.storage.backups.manifest import DATA_FOLDER
 from mnemoir.storage.backups.sealing import BackupKey
 from tests.server.server_kit import Server
+from tests.storage.sealing_kit import a_key
 
 WORD = "Zanzibarquince"
 MIRA, OTTO, ODD = "mira", "otto", "odd:user/" + "x" * 120  # the last one has an encoded folder
+VERA = "vera.zanzibar"  # signs in and keeps nothing
 CHOICE = Choice(keys=True, all=True)
 
 
-def settings_of(folder: Path) -> Settings:
-    return load_settings(None, {"storage.data_dir": str(folder), "llm.provider": "offline"}, environ={})
+def settings_of(folder: Path, **more: str) -> Settings:
+    return load_settings(None, {"storage.data_dir": str(folder), "llm.provider": "offline"} | more, environ={})
 
 
 async def tell(settings: Settings) -> None:
@@ -134,6 +137,49 @@ async def test_a_later_backup_beside_it_or_a_saved_list_tells_who_was_erased(set
 async def restored_users(tmp_path: Path, name: str, backup: Path, key: BackupKey | None, **more: Path) -> set[str]:
     await asyncio.to_thread(lambda: restore_backup(backup, tmp_path / name, key, **more))
     return set(await digests(settings_of(tmp_path / name)))
+
+
+async def test_the_sign_in_and_the_usage_of_who_was_erased_since_are_not_restored(settings, tmp_path):
+    parts = await open_parts(settings)
+    server = Server(app=create_app(parts, ServerOptions(is_in_process=True)), parts=parts)
+    await server.post("/v1/chat/completions", {"messages": [{"role": "user", "content": "Hello"}], "user": VERA})
+    users = parts.access.users
+    grant = Grant(role="write", memory_user=VERA)
+    users.join(users.invite(grant, by="test")[1], VERA.title(), password_hash="made up")
+    users.invite(grant, by="test")
+    await parts.aclose()
+    await asyncio.to_thread(create_backup, settings, tmp_path / "backup", CHOICE)
+    await erase(settings, VERA)
+    live = settings.storage.data_dir
+    await asyncio.to_thread(lambda: restore_backup(tmp_path / "backup", tmp_path / "new", live=live))
+    held = {place: VERA.encode() in bytes_below(tmp_path / place).lower() for place in ("data", "backup", "new")}
+    assert held == {"data": False, "backup": True, "new": False}
+
+
+@pytest.mark.parametrize("where", ["live", "lost"])
+async def test_encrypted_data_are_restored_without_who_was_erased_since_and_keep_keys_of_who_came_back(
+    tmp_path, where
+):
+    (tmp_path / "kek").write_text(a_key())
+    (tmp_path / "kek").chmod(0o600)
+    sealed = {"encryption.mode": "fields", "encryption.key_file": str(tmp_path / "kek")}
+    settings = settings_of(tmp_path / "data", **sealed)
+    await tell(settings)
+    others = await digests(settings)
+    await asyncio.to_thread(create_backup, settings, tmp_path / "backup", CHOICE)
+    await erase(settings, MIRA)
+    await tell(settings)
+    now, live, saved = await digests(settings), settings.storage.data_dir, tmp_path / "saved"
+    saved.mkdir()
+    shutil.copy(live / "erased.jsonl", saved)
+    with pytest.raises(StorageUnavailable, match="Put the key store of these data back"):
+        await asyncio.to_thread(lambda: restore_backup(tmp_path / "backup", tmp_path / "new", lost=saved))
+    given = {where: live, "encryption": settings.encryption}
+    await asyncio.to_thread(lambda: restore_backup(tmp_path / "backup", tmp_path / "new", **given))
+    assert await digests(settings) == now
+    shutil.copytree(live / "secrets", tmp_path / "new/secrets", dirs_exist_ok=True)
+    del others[MIRA]
+    assert await digests(settings_of(tmp_path / "new", **sealed)) == others
 
 
 async def test_who_came_back_before_the_backup_is_restored(settings, tmp_path):

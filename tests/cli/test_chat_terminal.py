@@ -144,6 +144,18 @@ def test_without_memory_typed_lines_are_not_stored(chat, tmp_path):
     assert [file for file in tmp_path.rglob("*") if file.is_file()] == []
 
 
+def test_with_encryption_typed_lines_are_not_stored_and_those_of_before_are_removed(chat, tmp_path):
+    file = tmp_path / ".local/share/mnemoir/chat-history"
+    with chat() as terminal:
+        terminal.ask("A line in plain.")
+    assert b"A line in plain." in file.read_bytes()
+    (tmp_path / "mnemoir.yaml").write_text("encryption: {mode: fields}\n")
+    with chat() as terminal:
+        terminal.ask("Another line.")
+        assert terminal.leave() == 0
+    assert [one for one in tmp_path.rglob("*") if one.is_file() and b" line" in one.read_bytes()] == []
+
+
 def test_a_chat_says_first_who_talks_to_whom_and_whether_it_is_remembered(chat, served, user):
     with chat() as terminal:
         port = served.environment["MNEMOIR_SERVER__PORT"]

@@ -96,6 +96,30 @@ def test_keys_are_wrapped_anew_and_destroyed(mnemoir, tmp_path) -> None:
     ]
 
 
+@pytest.mark.parametrize("store", ["secrets/data-keys.db", "elsewhere.db"])
+def test_no_backup_holds_keys_of_encryption(mnemoir, tmp_path, store) -> None:
+    data = tmp_path / "data"
+    data.mkdir(0o700)
+    (tmp_path / "kek").rename(data / "kek")
+    settings = f"encryption: {{mode: fields, key_file: {data / 'kek'}, store: {data / store}}}\n"
+    (tmp_path / "mnemoir.yaml").write_text(f"llm: {{provider: offline}}\n{settings}")
+    assert mnemoir("memories", "add", "I like Zanzibarquince", "--user", "mira").returncode == 0
+    told = mnemoir("backup", "create", str(tmp_path / "backup"), "--keys", "--all")
+    assert (told.returncode, told.stderr.count("holds keys of encryption at rest")) == (0, 2)
+    held = {path.name for path in (tmp_path / "backup").rglob("*")}
+    assert ("mnemoir.db" in held, held & {"kek", Path(store).name}) == (True, set())
+
+
+def test_the_keys_of_a_user_on_hold_are_not_destroyed(mnemoir) -> None:
+    assert mnemoir("memories", "add", "I like Zanzibarquince", "--user", "mira").returncode == 0
+    assert mnemoir("hold", "set", "mira", "--reason", "Case 12").returncode == 0
+    refused = mnemoir("encryption", "erase-key", "--user", "mira", "--yes")
+    assert (refused.returncode, "'mira' is on legal hold" in refused.stderr) == (1, True)
+    assert "Zanzibarquince" in mnemoir("memories", "list", "--user", "mira").stdout
+    assert mnemoir("hold", "clear", "mira").returncode == 0
+    assert mnemoir("encryption", "erase-key", "--user", "mira", "--yes").returncode == 0
+
+
 def test_without_keys_or_a_user_it_says_what_to_do(mnemoir) -> None:
     assert "no key store" in mnemoir("encryption", "rewrap").stderr
     assert "--user NAME, or --all" in mnemoir("encryption", "rotate").stderr

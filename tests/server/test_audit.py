@@ -233,3 +233,37 @@ async def test_old_entries_go_and_the_rest_still_verifies_and_is_anchored(tmp_pa
         assert [entry.number for entry in kept] == [6, 5, 4, 3]
         assert audit.problems() == []
         assert anchor.read_text().split()[1:] == ["6", kept[0].chain.hex()]
+
+
+@pytest.mark.parametrize("cut", ["DELETE FROM audit WHERE number > 1", "DELETE FROM audit"])
+def test_entries_cut_off_at_the_end_show_by_the_anchor_also_when_others_follow(tmp_path, cut):
+    anchor = tmp_path / "elsewhere.txt"
+    settings = load_settings(None, {"storage.data_dir": str(tmp_path), "audit.anchor": str(anchor)}, environ={})
+    with closing(AccessFile(settings)) as file:
+        audit = Audit(settings, file)
+        for _ in range(2):
+            ApiKeys(file).create(role="read", by="test")
+            audit.look_after()
+        assert audit.problems() == []
+        with closing(apsw.Connection(str(tmp_path / ACCESS_FILE))) as other:
+            other.execute(cut)
+        for _ in range(2):
+            assert "is missing or was changed: it stands in" in audit.problems()[0]
+            ApiKeys(file).create(role="read", by="test")
+
+
+def test_entries_cut_off_at_the_beginning_show_also_after_others_went_by_age(tmp_path):
+    given = {"storage.data_dir": str(tmp_path), "audit.keep_days": 10}
+    settings, now = load_settings(None, given, environ={}), [datetime(2026, 3, 1, tzinfo=UTC)]
+    with closing(AccessFile(settings, lambda: now[0])) as file:
+        for _ in range(6):
+            ApiKeys(file, lambda: now[0]).create(role="read", by="test")
+            now[0] += timedelta(days=3)
+        audit = Audit(settings, file, lambda: now[0])
+        with closing(apsw.Connection(str(tmp_path / ACCESS_FILE))) as other:
+            chain = other.execute("SELECT hex(chain) FROM audit WHERE number = 2").get
+            other.execute("DELETE FROM audit WHERE number <= 2")
+            other.execute("INSERT INTO access VALUES ('audit_pruned', ?)", [json.dumps([2, chain.lower()])])
+        assert audit.problems() == ["entries up to 2 were removed, and not by age"]
+        audit.look_after()
+        assert audit.problems() == ["entries up to 3 were removed, and not by age"]

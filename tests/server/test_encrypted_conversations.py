@@ -212,6 +212,7 @@ async def test_an_erased_person_takes_their_keys_along(tmp_path, sealed):
         key, of_omar = ring.current(MIRA), ring.current(("default", "default", "omar"))
         await server.parts.subjects.erase(Person(tenant="default", user="mira"))
         assert (ring.is_destroyed(key), ring.is_destroyed(of_omar)) == (True, False)
+        assert (b"mira" in bytes_of(tmp_path), b"omar" in bytes_of(tmp_path, "secrets")) == (False, True)
         await talk(server, "Gin")
         assert len((await server.get("/api/conversations/c1/messages?user_id=mira"))["results"]) == 2
 

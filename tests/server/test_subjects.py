@@ -12,14 +12,18 @@ import pytest
 
 from mnemoir.app.remembering import queue_of
 from mnemoir.conversations.nodes.keys import node_key
-from mnemoir.core.scope import Scope
+from mnemoir.core.scope import Principal, Scope
+from mnemoir.core.users import Grant
+from mnemoir.storage.sql.users import Identity
 from tests.remembering_model import learn_every_turn
-from tests.server.server_kit import Server, asks, error_of, succeeded
+from tests.server.server_kit import Server, asks, error_of, hello, succeeded
 from tests.server.sign_in.page import joined, told
+from tests.storage.sealing_kit import a_key
 from tests.workflows.nodes.pictures import png
 
 MIRA, OTTO = "mira.zanzibar", "otto.tandem"
 QUINCE, HARP = "Zanzibarquince", "Tandemzinnober"
+NO_MEMORIES = {"format": "mnemoir-discussion", "version": 1}
 
 
 async def everything_of(server: Server, user: str, word: str, headers: dict[str, str], project: str) -> None:
@@ -101,6 +105,40 @@ async def test_an_archive_holds_everything_of_the_person_and_nothing_of_others(t
     assert (key["label"], key["hash"]) == (f"phone of {MIRA}", None)
 
 
+@pytest.mark.parametrize("mode", ["off", "fields"])
+async def test_an_archive_tells_what_placeholders_stand_for(open_server, llm, tmp_path, mode):
+    (tmp_path / "kek").write_text(a_key())
+    (tmp_path / "kek").chmod(0o600)
+    sealed = {"encryption.mode": mode, "encryption.key_file": str(tmp_path / "kek")}
+    server = await open_server(asks(llm, **sealed, **{"pii.policy.messages": "redact", "pii.reversible": True}))
+    messages = [{"role": "user", "content": "Write to quince@example.org"}]
+    await server.post("/v1/chat/completions", {"messages": messages, "user": MIRA, "session_id": "c1"})
+    found = await archive_of(server, MIRA, {})
+    (value,) = map(json.loads, found["projects/default/personal_data.jsonl"].splitlines())
+    assert (value["label"], value["original"], value["session_id"]) == ("EMAIL 1", "quince@example.org", "c1")
+    report = succeeded(await server.ask("POST", f"/api/subjects/{MIRA}/erase"))
+    assert report["counts"]["personal_data"] == 1
+
+
+async def test_an_archive_tells_where_the_person_is_signed_in(two):
+    server, admin = two
+    await joined(server, "anna")
+    (account,) = map(json.loads, (await archive_of(server, "anna", admin))["accounts.jsonl"].splitlines())
+    (session,) = server.parts.access.sessions.listed(account["id"])
+    told = [(one["id"], one["address"], one["agent"]) for one in account["sessions"]]
+    assert (account["name"], told) == ("anna", [(session.id, session.address, session.agent)])
+    assert account["passkeys"] == []
+
+
+async def test_an_archive_holds_the_counted_tokens_also_where_no_traces_are_kept(open_server, llm):
+    server = await open_server(asks(llm, **{"runs.enabled": False}))
+    for user in (MIRA, OTTO, MIRA):
+        await server.post("/v1/chat/completions", hello(user=user))
+    (used,) = map(json.loads, (await archive_of(server, MIRA, {}))["usage.jsonl"].splitlines())
+    (of_otto,) = map(json.loads, (await archive_of(server, OTTO, {}))["usage.jsonl"].splitlines())
+    assert used["input_tokens"] == 2 * of_otto["input_tokens"] > 0
+
+
 async def test_nothing_of_an_erased_person_is_left_and_all_of_others_is(two, tmp_path):
     server, admin = two
     data = tmp_path / "data"
@@ -120,6 +158,18 @@ async def test_nothing_of_an_erased_person_is_left_and_all_of_others_is(two, tmp
     assert not any(count for name, count in again["counts"].items() if name != "audit_entries")
     await server.parts.aclose()
     assert holding(data, MIRA, QUINCE) == {}
+
+
+async def test_entries_about_a_person_s_keys_sign_in_and_tokens_name_nobody_after_an_erasure(two, tmp_path):
+    server, admin = two
+    access, known = server.parts.access, Identity("https://id.example", QUINCE)
+    access.users.create(Grant(role="write", memory_user=MIRA), "Cook", known)
+    await access.audit.note(Principal(user=MIRA, key="token"), "tokens.use", f"{known.issuer} {known.subject}", "::1")
+    access.file.note_act("encryption.rotate", MIRA, "default", "done")
+    assert holding(tmp_path / "data", MIRA, QUINCE).keys() == {MIRA, QUINCE}
+    succeeded(await server.ask("POST", f"/api/subjects/{MIRA}/erase", **admin))
+    assert holding(tmp_path / "data", MIRA, QUINCE) == {}
+    assert access.audit.problems() == []
 
 
 async def test_a_person_who_comes_back_begins_anew(two):
@@ -147,6 +197,8 @@ async def test_nothing_of_a_person_on_hold_is_deleted(two):
     whose = f"user_id={MIRA}"
     talk = f"/api/conversations/talk-{QUINCE}"
     before = await archive_of(server, MIRA, admin)
+    copy = (await server.ask("GET", f"/api/conversations/export?{whose}", **admin)).body
+    copy = copy.replace(f"Or rather two {QUINCE}s?".encode(), b"Nothing was said.")
     for method, target, body in (
         ("POST", f"/api/subjects/{MIRA}/erase", None),
         ("DELETE", f"/api/memories?{whose}", None),
@@ -156,6 +208,9 @@ async def test_nothing_of_a_person_on_hold_is_deleted(two):
         ("DELETE", f"/api/discussions/talk-{QUINCE}", None),
         ("POST", f"/api/conversations/prune?{whose}", {"days": 1}),
         ("POST", f"/api/conversations/node-memory/cleanup?{whose}", {}),
+        ("POST", f"/api/conversations/import?{whose}&on_conflict=replace", copy),
+        ("POST", f"/api/discussions/talk-{QUINCE}/import?replace=true", NO_MEMORIES),
+        ("POST", f"/api/discussions/talk-{QUINCE}/rebuild", {}),
     ):
         answer = await server.ask(method, target, body, **admin)
         assert (error_of(answer), target) == ((409, "legal_hold"), target)

@@ -12,7 +12,7 @@ from mnemoir.storage.sealing.providers import ListedKeys, command_keys, file_key
 from mnemoir.storage.sqlite.opening import open_key_store
 from tests.storage.sealing_kit import a_key, ring_in
 
-MIRA, PLACE = ("default", "demo", "mira"), b"memories\0text\x001\x001"
+MIRA, OMAR, PLACE = ("default", "demo", "mira"), ("default", "demo", "omar"), b"memories\0text\x001\x001"
 
 
 def test_a_key_comes_from_a_file_a_variable_or_a_command(tmp_path, monkeypatch) -> None:
@@ -72,6 +72,25 @@ def test_a_key_that_another_process_destroys_is_out_of_use_within_a_second(tmp_p
     assert a_wrapped_key_in(tmp_path) == []
     ring.close()
     other.close()
+
+
+def test_a_store_that_goes_away_is_not_made_anew_and_counts_when_it_is_back(tmp_path) -> None:
+    now, disk, away = [0.0], tmp_path / "disk", tmp_path / "away"
+    provider = ring_in(tmp_path).provider
+    ring = KeyRing(disk / "data-keys.db", provider, open_key_store, elapsed=lambda: now[0])
+    cells = Cells(ring, seals=True)
+    stored = cells.seal(ring.current(MIRA), PLACE, "Likes tea")
+    disk.rename(away)
+    disk.mkdir()  # where it was mounted
+    now[0] = 1.1
+    for owner in (MIRA, OMAR):
+        with pytest.raises(KeyUnavailable, match="is gone"):
+            ring.current(owner)
+    disk.rmdir()  # fails for one that is not empty
+    away.rename(disk)
+    now[0] = 2.2
+    assert (cells.open(PLACE, stored), ring.current(OMAR) > 0) == ("Likes tea", True)
+    ring.close()
 
 
 def a_wrapped_key_in(folder: Path) -> list[bytes]:

@@ -137,15 +137,16 @@ class AccessFile:
         entry = self.entry(action, tenant, target, user)
         return lambda sql: append(sql, entry, key)
 
-    def note_act(self, action: str, target: str, tenant: str, result: str, of: int | None = None) -> int | None:
-        """Write down an act of the command line that changes nothing here, or the result `of` one; its number.
+    def note_act(self, action: str, user: str | None, tenant: str, result: str, of: int | None = None) -> int | None:
+        """Write down an act of the command line about a user, None for all, or the result `of` one; its number.
 
         None where there is no audit log.
         """
         if self.existing() is None:
             return None
         log, key = self.audit_log()
-        return log.put([replace(self.entry(action, tenant, target, result=result), of=of)], key)[0]
+        entry = self.entry(action, tenant, user or "all", user or "", result)
+        return log.put([replace(entry, of=of)], key)[0]
 
     async def aclose(self) -> None:
         """Write down what was used last, and close the file."""

@@ -6,6 +6,7 @@ no user, for the rest of the hour. The log is in the access file, and is off as 
 """
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Coroutine, Sequence
 from dataclasses import replace
@@ -22,6 +23,8 @@ from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.core.scope import Principal, acting
 from mnemoir.settings import Settings
+from mnemoir.storage.sql.audit_log import SqlAuditLog
+from mnemoir.storage.sqlite.transactions import storage_errors
 
 _GATHERED_S = 5.0
 _READ = "users.read"
@@ -29,6 +32,7 @@ _HOUR_S = 3600
 _MOST_READ = 10_000  # users gathered; more are written at once
 _PATIENCE = timedelta(minutes=10)  # for an act that is under way, such as a large export
 _UPKEEP_S = 3600.0
+_ANCHORED = re.compile(r"^(\S+) (\d{1,18}) ([0-9a-f]{64})$", re.MULTILINE)
 _log = structlog.get_logger(__name__)
 
 
@@ -63,7 +67,7 @@ class Audit:
 
     async def note(self, principal: Principal, action: str, target: str, address: str) -> None:
         """Write down an act of somebody that is done with this entry."""
-        entry = self._entry(action, target, "done", address, "")
+        entry = self._entry(action, target, "done", address, principal.user or "")
         await self._put(replace(entry, tenant=principal.tenant, actor=principal.key))
 
     def refused(self, status: int, action: str, address: str) -> None:
@@ -103,9 +107,12 @@ class Audit:
         return await asyncio.to_thread(asked)
 
     def problems(self) -> list[str]:
-        """Where the log was changed, and acts without a result; [] for a sound log. Blocks."""
+        """Where the log was changed, and acts without a result; [] for a sound log. Blocks.
+
+        It is compared with the anchor, as far as there is one.
+        """
         log, key = self._file.audit_log()
-        return log.problems(key, open_before=self._clock() - _PATIENCE)
+        return [*log.problems(key, open_before=self._clock() - _PATIENCE), *self._differences(log)]
 
     async def write_gathered(self) -> None:
         """Write the refusals and reads that were gathered, now."""
@@ -136,6 +143,17 @@ class Audit:
             address=address,
             of=of,
         )
+
+    def _differences(self, log: SqlAuditLog) -> list[str]:
+        """The first line of the anchor that the log does not continue; [] without one."""
+        if self._anchor is None or not self._anchor.exists():
+            return []
+        with storage_errors(self._anchor, OSError):
+            lines = _ANCHORED.findall(self._anchor.read_text("utf-8", "replace"))
+        for at, number, chain in lines:
+            if not log.has(int(number), bytes.fromhex(chain)):
+                return [f"entry {number} is missing or was changed: it stands in {self._anchor} since {at}"]
+        return []
 
     async def _put(self, *entries: AuditEntry) -> int:
         def put() -> int:
@@ -197,8 +215,8 @@ class Audit:
         """Remove old entries, and append the end of the chain to the anchor. Blocks."""
         if self._file.existing() is None:
             return
-        log, _ = self._file.audit_log()
-        log.prune(self._clock() - self._kept)
+        log, key = self._file.audit_log()
+        log.prune(self._clock() - self._kept, key)
         if self._anchor is not None:
             number, chain = log.head()
             append_line(self._anchor, f"{to_text(self._clock())} {number} {chain.hex()}")

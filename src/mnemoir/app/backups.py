@@ -19,6 +19,7 @@ from mnemoir import __version__
 from mnemoir.app.access_file import ACCESS_FILE
 from mnemoir.app.backup_list import KnownBackup, is_listed, note_backup
 from mnemoir.app.conversation_parts import PACKS_FOLDER
+from mnemoir.app.encryption import STORE_FILE
 from mnemoir.app.parts import CACHE, DATABASE_FILE
 from mnemoir.app.pepper import PEPPER_FILE
 from mnemoir.app.replaying import replay_erasures
@@ -28,6 +29,7 @@ from mnemoir.core.atomic_file import sync_folder
 from mnemoir.core.clock import now_text, utc_now
 from mnemoir.core.errors import InvalidRequest, NotFound, StorageUnavailable
 from mnemoir.settings import Settings
+from mnemoir.settings.access import Encryption
 from mnemoir.settings.saved_model import FOLDER as MODELS_FOLDER
 from mnemoir.storage.backups.checks import counts_of, problems_of, restorable
 from mnemoir.storage.backups.contents import found_in, is_database
@@ -140,12 +142,14 @@ def restore_backup(
     *,
     lost: Path | None = None,
     live: Path | None = None,
+    encryption: Encryption | None = None,
 ) -> Restored:
     """Make a data directory from a backup, whole or not at all; it must be missing or empty.
 
     Who was erased since the backup was made is erased again: as later backups beside it tell, and `lost`, what is
     left of the data directory that it was made of; or `live`, a data directory, if it was made of that one.
-    Raises InvalidRequest, StorageUnavailable.
+    For that, `encryption` tells where the keys of encrypted data are; by default their store is in `lost` or `live`.
+    Raises InvalidRequest, StorageUnavailable and SettingsError.
     """
     backup, data_dir = (newest_in(backup) or backup).resolve(), data_dir.resolve()
     if data_dir.exists() and (not data_dir.is_dir() or any(data_dir.iterdir())):
@@ -160,12 +164,16 @@ def restore_backup(
             erasures += read_tombstones(lost)
         if live is not None and is_listed(live, manifest.made_at):
             erasures += read_tombstones(live)
+        keys = encryption or Encryption()
+        stores = [folder / STORE_FILE for folder in (lost, live) if folder is not None]
+        if keys.store is None and stores:
+            keys = keys.model_copy(update={"store": next(filter(Path.exists, stores), stores[-1])})
         with whole_folder(data_dir) as unfinished:
             for entry in manifest.files:
                 copied = copy_file(data, entry.path, unfinished)
                 if copied is None or copied.sha256 != entry.sha256:
                     raise StorageUnavailable(f"{data / entry.path} changed while it was read. Try again.")
-            erased = replay_erasures(unfinished, erasures, manifest.made_at)
+            erased = replay_erasures(unfinished, erasures, manifest.made_at, keys)
     return Restored(path=data_dir, manifest=manifest, erased=erased)
 
 
@@ -275,7 +283,7 @@ def _made(
 
 
 class _Copying:
-    """Copies a data directory. `entries` are the copied files by path, `passed_over` what cannot be copied."""
+    """Copies a data directory. `entries` are the copied files by path, `passed_over` tells what is not copied."""
 
     def __init__(self, settings: Settings, target: Path, choice: Choice) -> None:
         self.entries: dict[str, FileEntry] = {}
@@ -283,7 +291,12 @@ class _Copying:
         self._root = settings.storage.data_dir.resolve()
         self._target = target
         self._talk = _below(self._root, folder_of_conversations(settings))
-        self._logs = _below(self._root, settings.log.directory)
+        logs = _below(self._root, settings.log.directory)
+        keys = _keys_of_encryption(settings)
+        self._never = {STAGING, logs, *keys}
+        self.passed_over += [
+            f"{self._root / key} holds keys of encryption at rest. Copy it by itself." for key in keys
+        ]
         self._patterns = [*(() if choice.keys else _KEYS), *(() if choice.all else _REMADE)]
         self._all = choice.all
 
@@ -333,7 +346,7 @@ class _Copying:
             self.entries |= {entry.path: entry for entry in copy_databases(self._root, paths, self._target)}
 
     def _is_skipped(self, path: str) -> bool:
-        if path in (self._logs, STAGING) or any(fnmatch(path, pattern) for pattern in self._patterns):
+        if path in self._never or any(fnmatch(path, pattern) for pattern in self._patterns):
             return True
         if not self._talk or not path.startswith(f"{self._talk}/"):
             return False
@@ -378,6 +391,13 @@ def _below(root: Path, folder: Path | None) -> str | None:
     if folder is None or not folder.resolve().is_relative_to(root):
         return None
     return folder.resolve().relative_to(root).as_posix()
+
+
+def _keys_of_encryption(settings: Settings) -> list[str]:
+    """The files below the data directory with keys of encryption at rest: with them a backup holds who was erased."""
+    root, chosen = settings.storage.data_dir.resolve(), settings.encryption
+    files = [_below(root, file) for file in (chosen.store or root / STORE_FILE, chosen.key_file)]
+    return [file for file in files if file is not None and (root / file).exists()]
 
 
 def _elsewhere(settings: Settings) -> Iterator[str]:

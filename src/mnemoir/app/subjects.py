@@ -30,6 +30,7 @@ from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import KeyUnavailable
 from mnemoir.core.runs import RunTrace
 from mnemoir.core.scope import Scope
+from mnemoir.core.users import User
 from mnemoir.memory.background import Background
 from mnemoir.memory.discussions.transfer import copy_of
 from mnemoir.memory.facts.kind import FACT
@@ -42,7 +43,6 @@ from mnemoir.storage.tombstones import Tombstones, add_tombstone
 
 _PAGE = 200
 _PIECE = 1 << 18
-_MOST_USERS = 100_000  # of a tenant, looked through for one
 _PATIENCE_S = 30.0  # for a memory that is being made
 Amounts = Mapping[str, int]
 
@@ -103,6 +103,8 @@ class Subjects:
         self._access_file = access.file
         self._api_keys = access.api_keys
         self._users = access.users
+        self._sessions = access.sessions
+        self._passkeys = access.passkeys
         self._spent = spent
         self._audit = access.audit
         self._background = background
@@ -122,6 +124,8 @@ class Subjects:
                 await self._put_project(archive, scope)
             if person.projects is None:
                 await asyncio.to_thread(self._put_access, archive, person)
+                used = (await self._spent.of(person.tenant, person.user)).items()
+                await archive.add_lines("usage.jsonl", [_of_day(day, each.input, each.output) for day, each in used])
             about = {"user": person.user, "tenant": person.tenant, "made_at": now_text(), "program": __version__}
             await archive.close({**about, "lines": dict(archive.lines)})
         except BaseException:
@@ -145,11 +149,7 @@ class Subjects:
             counts.update(found)
             projects += [scope.project] if any(found.values()) else []
         if person.projects is None:
-            await self._audit.write_gathered()  # it may name the person
-            counts["accounts"] = await asyncio.to_thread(self._remove_accounts, person)
-            counts["usage"] = await self._spent.make_nobodys(person.tenant, person.user)
-            keys, entries = await asyncio.to_thread(self._api_keys.erase_user, person.tenant, person.user)
-            counts.update({"keys": keys, "audit_entries": entries})
+            counts.update(await self._erase_outside_projects(person.tenant, person.user))
         await asyncio.to_thread(clear_staging, self._data_dir)
         await self._bury(person)  # again, for a backup that began meanwhile
         backups = await asyncio.to_thread(known_backups, self._data_dir, self._backups_days)
@@ -171,9 +171,10 @@ class Subjects:
         for folder, tenant in await self._conversations.encoded():
             if tombstones.after(tenant, folder.name, None, since):
                 await self._conversations.remove_folder(folder)
-        for tenant, user in await asyncio.to_thread(self._api_keys.users):
+        of_keys, of_users = await asyncio.to_thread(lambda: (self._api_keys.users(), self._users.memory_users()))
+        for tenant, user in {*of_keys, *of_users, *await self._spent.named()}:
             if tombstones.after(tenant, user, None, since):
-                await asyncio.to_thread(self._api_keys.erase_user, tenant, user)
+                await self._erase_outside_projects(tenant, user)
         return len(found)
 
     async def _bury(self, person: Person) -> None:
@@ -217,6 +218,13 @@ class Subjects:
         await asyncio.to_thread(self._encryption.destroy_keys, owners)
         return counts
 
+    async def _erase_outside_projects(self, tenant: str, user: str) -> Amounts:
+        await self._audit.write_gathered()  # it may name the person
+        accounts = await asyncio.to_thread(self._users.erase, tenant, user)
+        usage = await self._spent.make_nobodys(tenant, user)
+        keys, entries = await asyncio.to_thread(self._api_keys.erase_user, tenant, user)
+        return {"accounts": accounts, "usage": usage, "keys": keys, "audit_entries": entries}
+
     async def _put_project(self, archive: "_Archive", scope: Scope) -> None:
         place = f"projects/{scope.project}"
         await archive.add_pages(f"{place}/current_memories.jsonl", self._facts.pages(scope))
@@ -234,7 +242,7 @@ class Subjects:
         await archive.add_lines(f"{place}/discussions.jsonl", told)
         await archive.add_pages(f"{place}/runs.jsonl", self._traces_of(scope))
         tokens = (await self._runs.tokens_of(scope)).items()
-        usage = [{"day": day, "input_tokens": sent, "output_tokens": received} for day, (sent, received) in tokens]
+        usage = [_of_day(day, sent, received) for day, (sent, received) in tokens]
         await archive.add_lines(f"{place}/usage.jsonl", usage)
 
     async def _told(self, archive: "_Archive", place: str, discussion: Discussion) -> Mapping[str, Any]:
@@ -266,32 +274,26 @@ class Subjects:
             trace = await self._runs.get(run_id)
             yield [] if trace is None else [trace]
 
-    def _remove_accounts(self, person: Person) -> int:
-        """Remove the users whose memories were the person's; how many there were."""
-        found = [
-            user
-            for user in self._users.listed(person.tenant, limit=_MOST_USERS)
-            if user.grant.memory_user == person.user
-        ]
-        for user in found:
-            self._users.remove(user)
-        return len(found)
+    def _account(self, user: User) -> dict[str, Any]:
+        """Somebody who signs in, with their sessions and passkeys, without what they sign in with."""
+        keys = [{**asdict(key), "credential": None, "public_key": None} for key in self._passkeys.of_user(user)]
+        return {**asdict(user), "sessions": [*map(asdict, self._sessions.listed(user.id))], "passkeys": keys}
 
     def _put_access(self, archive: "_Archive", person: Person) -> None:
         if self._access_file.existing() is None:
             return
         keys = [{**asdict(key), "hash": None} for key in self._api_keys.of_user(person.tenant, person.user)]
         archive.put_lines("keys.jsonl", keys)
-        accounts = [
-            user
-            for user in self._users.listed(person.tenant, limit=_MOST_USERS)
-            if user.grant.memory_user == person.user
-        ]
-        archive.put_lines("accounts.jsonl", [asdict(user) for user in accounts])
+        accounts = self._users.of_memory(person.tenant, person.user)
+        archive.put_lines("accounts.jsonl", [self._account(user) for user in accounts])
         log, key = self._access_file.audit_log()
         entries = log.about(person.tenant, person.user, key)
         digests = {"names": None, "subject": None, "chain": None}
         archive.put_lines("audit.jsonl", [{**asdict(entry), **digests} for entry in entries])
+
+
+def _of_day(day: str, sent: int, received: int) -> dict[str, Any]:
+    return {"day": day, "input_tokens": sent, "output_tokens": received}
 
 
 class _Archive:

@@ -82,7 +82,7 @@ def restore(
     key_file: KeyFile = None,
     lost: Annotated[
         Path | None,
-        typer.Option(help="Folder with erased.jsonl of the data directory that is lost, which tells who was erased."),
+        typer.Option(help="The data directory that is lost, or what is left of it, which tells who was erased."),
     ] = None,
     config: Config = None,
     as_json: Json = False,
@@ -91,8 +91,9 @@ def restore(
     from mnemoir.app.backups import restore_backup
     from mnemoir.settings import load_settings
 
-    live = load_settings(config, {}).storage.data_dir
-    restored = restore_backup(backup, data_dir, _key(key_file), lost=lost, live=live)
+    settings = load_settings(config, {})
+    live, encryption = settings.storage.data_dir, settings.encryption
+    restored = restore_backup(backup, data_dir, _key(key_file), lost=lost, live=live, encryption=encryption)
     manifest = restored.manifest
     _print_done(restored.path, manifest, as_json=as_json)
     for line in manifest.left_out:

@@ -97,7 +97,7 @@ def rotate(
     """Give a user, or all, a new key; what is stored is then written anew, by `apply` or a running server."""
     if for_all == (user is not None):
         raise InvalidRequest("Say whose key: --user NAME, or --all.")
-    with _keys(config, data_dir, "encryption.rotate", user or "all", tenant) as (encryption, ring):
+    with _keys(config, data_dir, "encryption.rotate", user, tenant) as (encryption, ring):
         owners = ring.store().owners()
         if user is not None:
             scope = Scope(tenant=tenant, project=project, user=user)
@@ -114,7 +114,7 @@ def rotate(
 @commands.command()
 def rewrap(config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
     """Wrap all keys by the first key of the provider; the former one must still stand behind it."""
-    with _keys(config, data_dir, "encryption.rewrap", "all", "default") as (_, ring):
+    with _keys(config, data_dir, "encryption.rewrap", None, "default") as (_, ring):
         count = ring.rewrap()
         kek = ring.kek()
     if as_json:
@@ -135,12 +135,21 @@ def erase_key(
 ) -> None:
     """Destroy all keys of a user for good: what was encrypted cannot be read any more, in no backup either.
 
-    A running server, or `apply`, then deletes what is left of it.
+    A running server, or `apply`, then deletes what is left of it. Refused for a user on legal hold.
     """
+    from mnemoir.app.parts import DATABASE_FILE
+    from mnemoir.settings import load_settings
+    from mnemoir.storage.sql.holds import refuse_held
+    from mnemoir.storage.sqlite.database import read_beside
+
+    scope = Scope(tenant=tenant, project=project, user=user)
+    database = load_settings(config, {"storage.data_dir": data_dir}).storage.data_dir / DATABASE_FILE
+    if database.exists():
+        read_beside(database, lambda sql: refuse_held(sql, scope))
     if not yes:
         typer.confirm(f"Make all that is encrypted of {user} in {project} unreadable for good?", abort=True, err=True)
     with _keys(config, data_dir, "encryption.erase-key", user, tenant) as (encryption, _):
-        count = encryption.destroy_keys(encryption.owners_of(Scope(tenant=tenant, project=project, user=user)))
+        count = encryption.destroy_keys(encryption.owners_of(scope))
     if as_json:
         print_json({"destroyed": count})
     else:
@@ -161,7 +170,7 @@ def _opened(config: Any, data_dir: Any) -> "Iterator[Encryption]":
 
 @contextmanager
 def _keys(
-    config: Any, data_dir: Any, action: str, target: str, tenant: str
+    config: Any, data_dir: Any, action: str, user: str | None, tenant: str
 ) -> "Iterator[tuple[Encryption, KeyRing]]":
     """The keys, for an act that the audit log has, where there is one. Raises InvalidRequest without any key."""
     from mnemoir.cli.access_file import opened_access_file
@@ -170,6 +179,6 @@ def _keys(
         if encryption.ring is None or not encryption.path.exists():
             raise InvalidRequest(f"Nothing is encrypted: there is no key store at {encryption.path}.")
         with opened_access_file(config, data_dir) as file:
-            begun = file.note_act(action, target, tenant, "begun")
+            begun = file.note_act(action, user, tenant, "begun")
             yield encryption, encryption.ring
-            file.note_act(action, target, tenant, "done", of=begun)
+            file.note_act(action, user, tenant, "done", of=begun)

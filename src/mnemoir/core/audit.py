@@ -63,6 +63,11 @@ def subject_of(tenant: str, user: str, key: bytes) -> bytes:
     return _digest(["user", tenant, user], key)
 
 
+def removal_digest(number: int, chain: bytes, key: bytes) -> bytes:
+    """The digest by which it is known that the entries up to this one, with this chain, were removed by age."""
+    return _digest(["removed", number, chain.hex()], key)
+
+
 def first_break(
     entries: Iterable[AuditEntry], number: int, before: bytes, key: bytes, erased: Collection[bytes] = ()
 ) -> str:

@@ -11,6 +11,7 @@ from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.backups import copies
 from mnemoir.storage.backups.contents import found_in
 from mnemoir.storage.backups.copies import copy_databases, copy_file
+from tests.storage.sqlite.faulty_disk import faulty_disk
 
 COPIES = 20
 
@@ -165,3 +166,10 @@ def test_what_is_found_is_neither_locks_nor_unfinished_nor_side_files(root):
     assert found.passed_over == [f"{root / 'link'} is a link, and links are not followed."]
     skipped = found_in(root, is_skipped=partial(str.__eq__, "word"))
     assert "word" not in skipped.files
+
+
+def test_a_full_disk_is_told_of_the_copy_and_not_of_the_database(root, target):
+    with closing(made(root / "one.db", journal="delete")), faulty_disk() as disk:
+        disk.arm(1, apsw.FullError)
+        with pytest.raises(StorageUnavailable, match=f"{target / 'one.db'} could not be written: the disk is full"):
+            copy_databases(root, ["one.db"], target)

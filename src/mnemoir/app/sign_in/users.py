@@ -34,6 +34,7 @@ _LONGEST_INVITATION = timedelta(days=90)
 _FIRST_CODE_TRIES = 5
 _TERMINAL = "terminal"  # who invites by a first code
 _MOST_LISTED = 1000
+_MOST_USERS = 100_000  # of a tenant, looked through for one
 
 
 class Users:
@@ -93,6 +94,31 @@ class Users:
     def remove(self, user: User) -> None:
         """Remove a user, not what is remembered of them."""
         self._stored.remove(user.id, self._note("users.remove", user))
+
+    def of_memory(self, tenant: str, memory_user: str) -> Sequence[User]:
+        """The users of a tenant whose memories are those of a memory user, oldest first."""
+        return [user for user in self.listed(tenant, limit=_MOST_USERS) if user.grant.memory_user == memory_user]
+
+    def memory_users(self) -> set[tuple[str, str]]:
+        """The tenants and memory users of all users, and of open invitations."""
+        invited = [(one.grant.tenant, _memory_user_of(one)) for one in self.invitations(None)]
+        users = [(user.grant.tenant, user.grant.memory_user) for user in self.listed(None, limit=_MOST_USERS)]
+        return {(tenant, memory_user) for tenant, memory_user in (*users, *invited) if memory_user}
+
+    def erase(self, tenant: str, memory_user: str) -> int:
+        """Remove the users whose memories are a person's, and the invitations to these; how many users there were.
+
+        Invitations that were used or have ended go, too, for they may name anybody.
+        """
+        found = self.of_memory(tenant, memory_user)
+        for user in found:
+            self.remove(user)
+        for invitation in self.invitations(tenant):
+            if _memory_user_of(invitation) == memory_user:
+                self.withdraw(invitation)
+        if self._file.version:
+            self._stored.drop_closed_invitations(self._clock())
+        return len(found)
 
     def invite(
         self, grant: Grant, *, name: str | None = None, by: str, lasting: timedelta = INVITED_FOR
@@ -268,7 +294,7 @@ class Users:
 
     def _note(self, action: str, user: User, identity: Identity | None = None) -> Note:
         target = user.id if identity is None else f"{user.id} {identity.issuer} {identity.subject}"
-        return self._file.note(action, user.grant.tenant, target)
+        return self._file.note(action, user.grant.tenant, target, user.grant.memory_user or "")
 
     @property
     def _stored(self) -> SqlUsers:
@@ -285,6 +311,11 @@ def checked(grant: Grant) -> Grant:
         projects=project_names(grant.projects),
         configs=config_names(grant.configs),
     )
+
+
+def _memory_user_of(invitation: Invitation) -> str | None:
+    """Whose memories somebody would get by it; None where that depends on the name they choose."""
+    return invitation.grant.memory_user or (invitation.name and invitation.name.lower())
 
 
 def _hash_of(token: str | bytes) -> bytes:

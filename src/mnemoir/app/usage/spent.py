@@ -89,9 +89,7 @@ class Spent:
 
     async def make_nobodys(self, tenant: str, user: str) -> int:
         """Count what a user has used as nobody's, so that nothing names them; how many rows did."""
-        if self._writing is not None:
-            await self._writing
-        await self._write()
+        await self._write_all()
         if not user:
             return 0
         of_users = self._now().of_users
@@ -101,6 +99,19 @@ class Spent:
             nobodys.today += mine.today
             nobodys.month += mine.month
         return await self._rows.make_nobodys(tenant, user)
+
+    async def of(self, tenant: str, user: str) -> dict[str, Tokens]:
+        """What a user has used on each day that is stored, in all projects."""
+        await self._write_all()
+        found: dict[str, Tokens] = {}
+        for of, tokens in await self._rows.since(date.min):
+            if (of.tenant, of.user) == (tenant, user):
+                found[of.day] = found.get(of.day, _NONE) + tokens
+        return found
+
+    async def named(self) -> set[tuple[str, str]]:
+        """The tenants and users that what is stored names, of all days."""
+        return {(of.tenant, of.user) for of, _ in await self._rows.since(date.min) if of.user}
 
     def now(self, tenant: str, user: str | None) -> tuple[Month, date]:
         """What a user has used in all projects, or with None all of a tenant, and the day that is counted now."""
@@ -125,9 +136,7 @@ class Spent:
         """Write what is new."""
         if self._timer is not None:
             self._timer.cancel()
-        if self._writing is not None:
-            await self._writing
-        await self._write()
+        await self._write_all()
 
     def _now(self) -> _Sums:
         """The sums of today; with a new day, and a new month, they begin anew."""
@@ -146,6 +155,11 @@ class Spent:
     def _begin_write(self) -> None:
         self._timer = None
         self._writing = asyncio.create_task(self._write(), name="write what was used")
+
+    async def _write_all(self) -> None:
+        if self._writing is not None:
+            await self._writing
+        await self._write()
 
     async def _write(self) -> None:
         new, self._new = self._new, {}

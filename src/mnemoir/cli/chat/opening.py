@@ -49,9 +49,12 @@ class ChatOptions:
                 display = JsonLines() if self.as_json else Plain()
                 chat = Chat(server=server, input=PipedInput(), display=display, conversation=conversation)
             else:
-                folder = None if self.no_memory else settings.storage.data_dir
+                folder = settings.storage.data_dir
+                is_plain = settings.encryption.mode == "off"
                 note(await self._greeting(server))
-                chat = _at_terminal(server, conversation, folder)
+                if not is_plain:
+                    _remove_typed_lines(folder)
+                chat = _at_terminal(server, conversation, folder if is_plain and not self.no_memory else None)
             await converse(chat)
             return chat.can_be_interrupted or not chat.failures
 
@@ -102,6 +105,17 @@ def _at_terminal(server: Server, conversation: Conversation, folder: Path | None
     completer = CommandCompleter(NAMES, server.conversations)
     typed = TerminalInput(None if folder is None else _typed_lines(folder), completer)
     return Chat(server=server, input=typed, display=Terminal(), conversation=conversation, can_be_interrupted=True)
+
+
+def _remove_typed_lines(folder: Path) -> None:
+    """Remove the lines of chats of before the encryption of what is stored, which would stay plain."""
+    from mnemoir.cli.chat.prompt import HISTORY_FILE
+
+    file = folder / HISTORY_FILE
+    try:
+        file.unlink(missing_ok=True)
+    except OSError as exc:
+        note(f"{file} holds what was typed in plain, and cannot be removed: {exc.strerror or exc}.")
 
 
 def _typed_lines(folder: Path) -> "TypedLines | None":

@@ -111,6 +111,8 @@ async def import_file(
     dry_run: DryRun = False,
 ) -> Answer[ConversationsImported]:
     data = await read_body(request.scope, request.receive, site.options.max_body_bytes)
+    if on_conflict == "replace" and not dry_run:
+        await site.parts.holds.refuse(scope)
 
     change = await _change(site, scope, is_kept=not dry_run)
 

@@ -233,6 +233,8 @@ async def import_discussion(
     body: Annotated[DiscussionBody, Depends(LargeBodyOf(DiscussionBody))],
     replace: Annotated[bool, Query(description="even where something is remembered of it")] = False,
 ) -> Answer[DiscussionImported]:
+    if replace:
+        await _refuse_held(site, whose, id)
     discussion = await site.parts.discussions.discussion(whose.user, id, whose.owner, whose.keys)
     copy = await asyncio.to_thread(body.copy_of_it)
     await put_copy(site.parts.discussions.memory, discussion, copy, replace=replace)
@@ -261,6 +263,7 @@ async def rebuild(
     if dry_run:
         plan = await discussions.plan(whose.user, id, messages, whose.owner, whose.keys)
         return Answer[RebuildPlan]({"chunks": plan.chunks, "messages": plan.messages, "tokens": plan.tokens})
+    await _refuse_held(site, whose, id)
     check_budgets(request.scope, site.parts.quotas, scope)
     return RebuildAnswer(
         discussions.rebuild(whose.user, id, messages, whose.owner, whose.keys), site.options.heartbeat_s

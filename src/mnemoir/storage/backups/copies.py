@@ -21,7 +21,7 @@ from mnemoir.storage.backups.manifest import FileEntry
 from mnemoir.storage.file_lock import patiently
 from mnemoir.storage.files.workspace import Folder
 from mnemoir.storage.sqlite.data_file import beside
-from mnemoir.storage.sqlite.transactions import storage_errors
+from mnemoir.storage.sqlite.transactions import storage_errors, unavailable
 
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -133,8 +133,11 @@ def _copied_database(root: Path, path: str, source: apsw.Connection, target: Pat
         with closing(apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READWRITE)) as written:
             written.pragma("journal_mode", "off")
             written.pragma("synchronous", "off")  # it is synced below
-            with written.backup("main", source, "main") as backup:
-                backup.step(-1)
+            try:
+                with written.backup("main", source, "main") as backup:
+                    backup.step(-1)
+            except apsw.FullError as exc:  # what else fails may be the source
+                raise unavailable(copy, exc) from exc
         source.execute("ROLLBACK")
         sync_file(copy)
         return _entry(path, _Copied(*digest_of(copy)), is_database=True)

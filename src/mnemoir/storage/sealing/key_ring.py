@@ -54,6 +54,7 @@ class KeyRing:
         self._clock = clock
         self._lock = threading.RLock()
         self._file: FileEngine | None = None
+        self._was_there = path.exists()
         self._held: dict[int, _Held] = {}
         self._newest: dict[Owner, int] = {}
         self._state: tuple[object, ...] = ()
@@ -115,10 +116,13 @@ class KeyRing:
         return key is not None and key.wrapped is None
 
     def store(self) -> SqlDataKeys:
-        """The stored keys."""
+        """The stored keys. A store that was there once is never made anew."""
         with self._lock, _away(self.path):
+            if self._was_there and not self.path.exists():
+                raise KeyUnavailable(f"{self.path} is gone. Put back the key store of these data.")
             if self._file is None:
                 self._file = self._open_store(self.path)
+            self._was_there = True
             return SqlDataKeys(self._file)
 
     @property

@@ -5,14 +5,14 @@ from dataclasses import asdict
 from datetime import date, datetime
 from typing import Any
 
-from mnemoir.core.audit import CHAIN_BEGIN, ERASURE, AuditEntry, chained, first_break, subject_of
+from mnemoir.core.audit import CHAIN_BEGIN, ERASURE, AuditEntry, chained, first_break, removal_digest, subject_of
 from mnemoir.core.clock import to_text
 from mnemoir.storage.sql.engine import FileEngine, Sql, queries
 from mnemoir.storage.sql.rows import as_json, from_json
 
 _QUERIES = queries("access/audit")
 _DECISIONS = queries("access/api_keys")
-_PRUNED = "audit_pruned"  # number and chain of the last row that was removed by age
+_PRUNED = "audit_pruned"  # number, chain and keyed digest of the last row that was removed by age
 _PAGE = 1000
 _NAMES = (
     *(
@@ -84,13 +84,14 @@ class SqlAuditLog:
 
         def work(sql: Sql) -> list[str]:
             erased = {subject for (subject,) in sql.rows(_QUERIES["erased_subjects"], action=ERASURE)}
+            removed = "" if _is_by_age(sql, key) else f"entries up to {_pruned(sql)[0]} were removed, and not by age"
             broken = first_break(_every(sql, _pruned(sql)[0]), *_pruned(sql), key, erased)
             begun = sql.rows(_QUERIES["open"], before=to_text(open_before), limit=_PAGE)
             unended = [
                 f"entry {one.number}: {one.action} of {one.at} was begun and has no result"
                 for one in map(_entry, begun)
             ]
-            return [*filter(None, [broken]), *unended]
+            return [*filter(None, [removed, broken]), *unended]
 
         return self._file.read(work)
 
@@ -99,19 +100,32 @@ class SqlAuditLog:
         subject = subject_of(tenant, user, key)
         return [_entry(row) for row in self._file.read(lambda sql: sql.rows(_QUERIES["of_subject"], subject=subject))]
 
+    def has(self, number: int, chain: bytes) -> bool:
+        """Whether the entry of that number is there with that chain, or was removed by age."""
+
+        def work(sql: Sql) -> bool:
+            row = sql.row(_QUERIES["row"], number=number)
+            return number < _pruned(sql)[0] or chain == (row[-1] if row is not None else _pruned(sql)[1])
+
+        return self._file.read(work)
+
     def head(self) -> tuple[int, bytes]:
         """Number and chain of the last entry."""
         return self._file.read(lambda sql: sql.row(_QUERIES["last"]) or _pruned(sql))
 
-    def prune(self, before: datetime) -> int:
-        """Remove entries of before a time, and note where the chain now begins; how many."""
+    def prune(self, before: datetime, key: bytes) -> int:
+        """Remove entries of before a time, and note where the chain now begins; how many.
+
+        A note that another program made stays a problem.
+        """
 
         def work(sql: Sql) -> int:
             number = sql.value(_QUERIES["last_before"], before=to_text(before))
             if number is None:
                 return 0
-            chain = sql.row(_QUERIES["row"], number=number)[-1].hex()
-            sql.run(_DECISIONS["decide"], name=_PRUNED, value=as_json([number, chain]))
+            chain = sql.row(_QUERIES["row"], number=number)[-1]
+            digest = removal_digest(number, chain, key).hex() if _is_by_age(sql, key) else ""
+            sql.run(_DECISIONS["decide"], name=_PRUNED, value=as_json([number, chain.hex(), digest]))
             return sql.run(_QUERIES["drop_to"], number=number)
 
         return self._file.write(work)
@@ -121,8 +135,14 @@ def _pruned(sql: Sql) -> tuple[int, bytes]:
     text = sql.value(_DECISIONS["decided"], name=_PRUNED)
     if text is None:
         return 0, CHAIN_BEGIN
-    number, chain = from_json(text)
+    number, chain, *_ = from_json(text)
     return number, bytes.fromhex(chain)
+
+
+def _is_by_age(sql: Sql, key: bytes) -> bool:
+    """Whether what is missing at the beginning was removed by `prune`, or nothing is."""
+    text = sql.value(_DECISIONS["decided"], name=_PRUNED)
+    return text is None or from_json(text)[2:] == [removal_digest(*_pruned(sql), key).hex()]
 
 
 def _every(sql: Sql, after: int) -> Iterator[AuditEntry]:

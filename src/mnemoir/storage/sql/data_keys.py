@@ -65,7 +65,7 @@ class SqlDataKeys:
         return self._file.read(lambda sql: [_key(*row) for row in sql.rows(_QUERIES["keys_of_others"], kek=kek)])
 
     def destroy(self, owner: Owner, at: datetime) -> int:
-        """Destroy all keys of an owner, leaving no byte of them in the file; how many there were."""
+        """Destroy all keys of an owner, leaving no byte of them or of the name in the file; how many there were."""
         destroyed = self._file.write(lambda sql: sql.run(_QUERIES["destroy_keys"], **_named(owner), now=to_text(at)))
         self._file.empty_log()
         return destroyed

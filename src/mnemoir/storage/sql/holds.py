@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 
 from mnemoir.core.errors import Conflict
 from mnemoir.core.scope import Scope
-from mnemoir.storage.sql.engine import Engine, queries
+from mnemoir.storage.sql.engine import Engine, Sql, queries
 
 _QUERIES = queries("holds")
 
@@ -52,8 +52,12 @@ class Holds:
 
     async def refuse(self, scope: Scope) -> None:
         """Raise LegalHold when the scope's user is on hold."""
-        which = {"tenant": scope.tenant, "user": scope.user}
-        if await self._db.read(None, lambda sql: sql.row(_QUERIES["hold"], **which)) is not None:
-            raise LegalHold(
-                f"{scope.user[:80]!r} is on legal hold, so nothing was deleted. Lift it first: `mnemoir hold clear`."
-            )
+        await self._db.read(None, lambda sql: refuse_held(sql, scope))
+
+
+def refuse_held(sql: Sql, scope: Scope) -> None:
+    """Raise LegalHold when the scope's user is on hold."""
+    if sql.row(_QUERIES["hold"], tenant=scope.tenant, user=scope.user) is not None:
+        raise LegalHold(
+            f"{scope.user[:80]!r} is on legal hold, so nothing was deleted. Lift it first: `mnemoir hold clear`."
+        )

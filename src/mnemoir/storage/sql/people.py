@@ -35,6 +35,7 @@ _TABLES: Mapping[str, tuple[str, Sequence[str]]] = {
         ),
     ),
     "receipts": ("answers", ("key", "reason", "given_at", "applied", "proposed")),
+    "personal_data": ("values", ("label", "kind", "number", "about", "session_id", "original")),
 }
 
 

@@ -224,6 +224,10 @@ class SqlUsers:
 
         self._file.write(work)
 
+    def drop_closed_invitations(self, now: datetime) -> None:
+        """Remove the invitations that were used or have ended."""
+        self._file.write(lambda sql: sql.run(_QUERIES["drop_closed_invitations"], now=to_text(now)))
+
     def _put(self, sql: Sql, user: User, secrets: Secrets, *, is_new_memory: bool) -> None:
         if sql.row(_QUERIES["by_name"], called=called(user.name)) is not None:
             raise Conflict(f"There is a user {user.name!r} already. Choose another name.", code="name_taken")

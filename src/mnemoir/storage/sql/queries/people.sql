@@ -50,13 +50,19 @@ SELECT number, id, event, memory_id, agent, app, conversation, reason, at, succe
 -- The answers of the last day that a repeated request would get; by the primary key.
 SELECT key, reason, given_at, applied, proposed FROM receipts WHERE scope_id = :scope_id ORDER BY key;
 
+-- name: values
+-- What placeholders stand for, and where; the value is NULL where it may not be turned back. By the primary key.
+SELECT label, kind, number, about, session_id, original
+  FROM pii_values WHERE scope_id = :scope_id ORDER BY kind, number, about, session_id;
+
 -- name: amounts
 -- How much a scope has in each table; one row.
 SELECT (SELECT count(*) FROM memories WHERE scope_id = :scope_id),
        (SELECT count(*) FROM history WHERE scope_id = :scope_id),
        (SELECT count(*) FROM sources WHERE scope_id = :scope_id),
        (SELECT count(*) FROM proposals WHERE scope_id = :scope_id),
-       (SELECT count(*) FROM receipts WHERE scope_id = :scope_id);
+       (SELECT count(*) FROM receipts WHERE scope_id = :scope_id),
+       (SELECT count(*) FROM pii_values WHERE scope_id = :scope_id);
 
 -- name: has_rows
 -- Whether anything is stored within a scope; one row.

@@ -97,6 +97,10 @@ DELETE FROM invitations WHERE resets = :user;
 -- Remove the invitations that ended before a time.
 DELETE FROM invitations WHERE expires_at <= :before;
 
+-- name: drop_closed_invitations
+-- Remove the invitations that were used or have ended.
+DELETE FROM invitations WHERE used_at IS NOT NULL OR expires_at <= :now;
+
 -- name: codes_of
 -- Add a recovery code.
 INSERT INTO recovery_codes (user, hash) VALUES (:user, :hash);

@@ -24,9 +24,9 @@ SELECT id, tenant, project, user, number, kek, wrapped FROM data_keys
 UPDATE data_keys SET kek = :kek, wrapped = :wrapped WHERE id = :id AND wrapped IS NOT NULL;
 
 -- name: destroy_keys
--- Destroy all keys of a user.
-UPDATE data_keys SET wrapped = NULL, destroyed_at = :now
- WHERE tenant = :tenant AND project = :project AND user = :user AND wrapped IS NOT NULL;
+-- Destroy all keys of a user, and take the name away from them; a destroyed key is looked for by its id alone.
+UPDATE data_keys SET wrapped = NULL, destroyed_at = coalesce(destroyed_at, :now), user = printf('destroyed:%08x', id)
+ WHERE tenant = :tenant AND project = :project AND user = :user;
 
 -- name: owners
 -- Whose keys there are, by name; by the unique key.
