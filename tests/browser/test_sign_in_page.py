@@ -97,6 +97,27 @@ async def test_a_session_that_ends_asks_again_where_one_was(start_site: StartSit
     await expect(page.get_by_role("alert")).to_have_count(0)
 
 
+async def test_what_was_typed_outlasts_the_session_and_is_for_nobody_else(
+    start_site: StartSite, open_window: OpenWindow
+) -> None:
+    site = await start_site()
+    window = await open_window(site, alone=True)
+    await joined(window, invited(site), "Noa")
+    await joined(window, invited(site), "Mira")
+    page = await window.go("/memories")
+    box = page.get_by_role("textbox", name="Memory", exact=True)
+    await page.get_by_role("button", name="Add a memory").click()
+    await box.fill("Mira plays the cello")
+    for name in ("Mira", "Noa"):
+        await page.context.clear_cookies()
+        await box.press("Control+Enter")
+        await sign_in(page, name)
+        await expect(page.get_by_role("dialog", name="Sign in to Mnemoir")).to_have_count(0)
+        await expect(box).to_have_count(1 if name == "Mira" else 0)
+        if name == "Mira":
+            await expect(box).to_have_value("Mira plays the cello")
+
+
 async def test_a_new_password_is_taken_once_the_old_one_was_shown_again(
     start_site: StartSite, open_window: OpenWindow
 ) -> None:

@@ -23,6 +23,7 @@ export function SignInDialog({ onAccepted }: Entering) {
       onClose={() => undefined}
       title={way === 'key' ? 'API key' : 'Sign in to Mnemoir'}
       withCloseButton={false}
+      overlayProps={{ color: 'var(--surface-page)', backgroundOpacity: 1 }} // hides what somebody else read
       centered
     >
       <Stack key={way}>
