@@ -47,6 +47,8 @@ async def test_somebody_invited_joins_chats_signs_out_and_in_again(
     page = await window.go(link)
     await expect(page.get_by_role("heading", name="This link cannot be used")).to_be_visible()
     await window.axe()
+    await page.get_by_role("link", name="Go to Mnemoir").click()
+    await is_in(page, "Mira")
 
 
 async def test_a_passkey_is_all_that_somebody_needs(start_site: StartSite, open_window: OpenWindow) -> None:
