@@ -172,7 +172,7 @@ class _Feed(Response):
         place: AbstractContextManager[None],
         heartbeat_s: float,
     ) -> None:
-        super().__init__(media_type="text/event-stream", headers={"cache-control": "no-cache"})
+        super().__init__(media_type="text/event-stream")
         self._runs = runs
         self._place = place
         self._heartbeat_s = heartbeat_s
