@@ -9,6 +9,7 @@ streams. The cookie counts on the routes of the page alone, never on those of ch
 import hmac
 import re
 from base64 import urlsafe_b64encode
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from starlette.requests import cookie_parser
@@ -47,11 +48,13 @@ class SessionCookies:
         if _SIGNED_IN in scope:
             found: SignedIn | None = scope[_SIGNED_IN]
             return found
-        token = _OF_PAGE.fullmatch(scope["path"]) and self._token(scope)
-        scope[_SIGNED_IN] = signed_in = self._sessions.signed_in(token) if token else None
-        if token and signed_in is not None:
-            scope[_CSRF] = csrf_of(token)
-        return signed_in
+        scope[_SIGNED_IN] = None
+        for token in self._tokens(scope) if _OF_PAGE.fullmatch(scope["path"]) else ():
+            signed_in = self._sessions.signed_in(token)
+            if signed_in is not None:  # one for https may be of another server: browsers send those to localhost, too
+                scope[_SIGNED_IN], scope[_CSRF] = signed_in, csrf_of(token)
+                return signed_in
+        return None
 
     def check(self, scope: Scope) -> None:
         """Raise Forbidden for a request with a valid cookie that this server's own page did not send."""
@@ -122,7 +125,7 @@ class SessionCookies:
 
     def under_way(self, scope: Scope) -> str | None:
         """The token of the sign-in that is under way in this browser; None for none."""
-        return self._token(scope, _UNDER_WAY)
+        return next(self._tokens(scope, _UNDER_WAY), None)
 
     def setting(self, scope: Scope, token: str) -> str:
         """The header that keeps a token in the browser."""
@@ -142,13 +145,13 @@ class SessionCookies:
     def _plain_name(self) -> str:
         return f"mnemoir_{self._sessions.installation}"
 
-    def _token(self, scope: Scope, kind: str = "") -> str | None:
+    def _tokens(self, scope: Scope, kind: str = "") -> Iterator[str]:
         sent = header(scope, b"cookie")
         if sent is None or "mnemoir" not in sent:
-            return None
+            return
         cookies = cookie_parser(sent)
         values = (cookies.get(name + kind, "") for name in (_SECURE_NAME, self._plain_name))
-        return next((value for value in values if _TOKEN.fullmatch(value)), None)
+        yield from (value for value in values if _TOKEN.fullmatch(value))
 
 
 def csrf_of(token: str) -> str:
