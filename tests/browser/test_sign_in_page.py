@@ -123,6 +123,24 @@ async def test_what_was_typed_outlasts_the_session_and_is_for_nobody_else(
             await expect(box).to_have_value("Mira plays the cello")
 
 
+async def test_a_page_that_is_still_open_goes_on_as_whoever_signed_in_beside_it(
+    start_site: StartSite, open_window: OpenWindow
+) -> None:
+    site = await start_site()
+    window = await open_window(site, alone=True)
+    await joined(window, invited(site), "Noa")
+    await joined(window, invited(site), "Mira")
+    page = await window.go("/runs")
+    await is_in(page, "Mira")
+    beside = await page.context.new_page()
+    await beside.goto(f"{site.url}/account")
+    await sign_out(beside, "Mira")
+    await sign_in(beside, "Noa")
+    await is_in(beside, "Noa")
+    await page.get_by_role("navigation", name="Pages").get_by_role("link", name="Memories").click()
+    await is_in(page, "Noa")
+
+
 async def test_a_new_password_is_taken_once_the_old_one_was_shown_again(
     start_site: StartSite, open_window: OpenWindow
 ) -> None:

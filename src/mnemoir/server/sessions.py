@@ -61,20 +61,15 @@ class SessionCookies:
         if is_foreign(scope):
             raise _foreign()
         is_reading = scope["method"] in _READING
-        if is_reading and not _STREAMS.fullmatch(scope["raw_path"].decode("ascii", "replace")):
-            return
         sent = header(scope, CSRF_HEADER)
-        has_token = sent is not None and hmac.compare_digest(sent.encode(), scope[_CSRF].encode())
-        if is_reading:
-            if sent is None and not self.is_own(scope):
+        if is_reading and sent is None:
+            if _STREAMS.fullmatch(scope["raw_path"].decode("ascii", "replace")) and not self.is_own(scope):
                 raise Forbidden("Streams take the header X-Mnemoir-CSRF, with `csrf` of GET /api/auth.", code="csrf")
-            if sent is not None and not has_token:
-                raise _wrong_token()
             return
-        if not self.is_own(scope):
+        if not is_reading and not self.is_own(scope):
             raise _foreign()
-        if not has_token:
-            raise _wrong_token()
+        if sent is None or not hmac.compare_digest(sent.encode(), scope[_CSRF].encode()):
+            raise _wrong_token()  # also of a page whose browser signed in as somebody else meanwhile
 
     def is_own(self, scope: Scope) -> bool:
         """Whether the request names this server's own page as its origin."""
