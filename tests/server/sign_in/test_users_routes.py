@@ -156,7 +156,11 @@ async def test_the_first_admin_comes_by_a_code_in_the_terminal(open_server, capf
     assert (what_for["role"], what_for["operator"], what_for["by"]) == ("admin", True, "terminal")
     answer = await page.enter("/api/auth/join", {"token": code, "name": "anna", "password": PASSWORD})
     assert (answer.status, page.user["operator"]) == (200, True)
-    assert error_of(await page.ask("POST", "/api/auth/first-code")) == (409, "has_users")
+    refused = await page.ask("POST", "/api/auth/first-code")
+    assert (error_of(refused), b"ask an admin" in refused.body) == ((409, "has_users"), True)
+    server.parts.access.api_keys.switch(on=False)
+    refused = await page.ask("POST", "/api/auth/first-code")
+    assert (error_of(refused), b"mnemoir keys enable" in refused.body) == ((409, "has_users"), True)
     assert code not in "".join(capfd.readouterr())
 
 
