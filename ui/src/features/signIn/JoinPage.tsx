@@ -95,7 +95,7 @@ function Invited({ invitation, token, onJoined }: InvitedProps) {
       </Title>
       <Text size="sm" c="dimmed">
         {invitation.resets ? (
-          'The one before ends now, and so do your sessions in other browsers.'
+          'The one before counts until then; then it ends, and so do your sessions in other browsers.'
         ) : (
           <Words limit={600}>{purposeOf(invitation)}</Words>
         )}
