@@ -182,8 +182,19 @@ async def test_a_code_of_the_terminal_ends_after_five_wrong_ones_and_with_the_ne
     assert not await is_open("wrong")
     assert not await is_open(second)
     third = await new_code()
+    assert [one.created_by for one in server.parts.access.users.invitations(None)] == ["terminal"]
     await joined(server, "ben", "admin")
     assert not await is_open(third)
+    assert server.parts.access.users.invitations(None) == []
+
+
+async def test_a_code_of_the_terminal_ends_with_the_server_that_printed_it(open_server, capfd):
+    server = await open_server()
+    await Page(server).ask("POST", "/api/auth/first-code")
+    code = capfd.readouterr().err.strip().rpartition(": ")[2]
+    await server.parts.aclose()
+    again = Page(await open_server())
+    assert (await again.ask("POST", "/api/auth/invitation", {"token": code})).status == 404
 
 
 async def test_changes_of_users_are_written_down(house):
