@@ -57,6 +57,17 @@ async def test_a_key_is_made_used_and_revoked(start_site: StartSite, open_window
     assert await status_of(window, admin) == 200
 
 
+async def test_the_state_of_a_key_is_not_cut_off(start_site: StartSite, open_window: OpenWindow) -> None:
+    site = await start_site()
+    admin = made(site, role="admin")
+    made(site, role="write", label="Tablet beside the cooker", user="everybody who cooks in the kitchen of the house")
+    window = await open_window(site, alone=True, size=(1024, 768))
+    page = await window.go("/keys?part=keys")
+    await enter(page, admin)
+    state = page.get_by_role("row").get_by_text("valid", exact=True).first
+    assert await state.evaluate("label => label.scrollWidth <= label.clientWidth")
+
+
 async def test_a_key_for_one_user_shows_what_is_theirs_alone(start_site: StartSite, open_window: OpenWindow) -> None:
     site = await start_site()
     admin, own = made(site, role="admin"), made(site, role="write", user="mira")

@@ -60,13 +60,26 @@ async def test_an_admin_invites_changes_resets_and_disables_people(
 
     await page.get_by_role("tab", name="Audit log").click()
     table = page.get_by_role("region", name="Audit log, table")
-    await expect(table).to_contain_text("users.disable")
+    await expect(table.get_by_role("row").filter(has_text="users.disable")).to_contain_text("Ben")
     await admin.has_no_barrier(("light", WIDE), ("dark", PHONE), ("light", NARROW))
     await page.get_by_role("combobox", name="Action").fill("invitations.create")
     await page.get_by_role("button", name="Filter").click()
     await expect(table).not_to_contain_text("users.disable")
     await expect(table).to_contain_text("user:Anna")
     await expect(page.get_by_role("tab", name="Tenants")).to_have_count(0)
+
+
+async def test_the_state_of_a_person_is_not_cut_off(start_site: StartSite, open_window: OpenWindow) -> None:
+    site = await start_site()
+    window = await open_window(site, alone=True, size=PHONE)
+    cooks = "everybody who cooks in the kitchen of the house"
+    await joined(
+        window, invited(site, "admin", memory_user=cooks, is_operator=True), "Anna of the kitchen of the house"
+    )
+    page = await window.go("/keys")
+    state = page.get_by_role("row").get_by_text("active", exact=True)
+    await expect(state).to_be_attached()
+    assert await state.evaluate("label => label.scrollWidth <= label.clientWidth")
 
 
 async def test_what_was_kept_before_is_given_to_a_person_and_their_data_held_and_erased(

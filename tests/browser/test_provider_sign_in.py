@@ -35,3 +35,18 @@ async def test_a_person_who_is_invited_joins_with_the_provider(
         assert (me["user"]["name"], me["user"]["memory_user"]) == ("mira", "household")
         assert await page.evaluate("sessionStorage.length") == 0
         window.wrongs[:] = [wrong for wrong in window.wrongs if issuer.url not in wrong]
+
+
+async def test_below_a_path_whoever_joins_with_the_provider_comes_to_a_page_there(
+    start_site: StartSite, open_window: OpenWindow
+) -> None:
+    async with ScriptedIssuer() as issuer:
+        provider = {"id": "home", "name": "Home", "issuer": issuer.url, "client_id": "m"}
+        issuer.way = "none"
+        site = await start_site({"auth.oidc": [provider]}, root_path="/memory")
+        window = await open_window(site, alone=True)
+        token = invited(Server(app=None, parts=site.parts))  # type: ignore[arg-type]
+        page = await window.go(f"/memory/join#{token}")
+        await page.get_by_role("button", name="Join with Home").click()
+        await page.wait_for_url(f"{window.url}/memory/")
+        window.wrongs[:] = [wrong for wrong in window.wrongs if issuer.url not in wrong]

@@ -47,6 +47,8 @@ async def test_somebody_invited_joins_chats_signs_out_and_in_again(
     page = await window.go(link)
     await expect(page.get_by_role("heading", name="This link cannot be used")).to_be_visible()
     await window.axe()
+    await page.get_by_role("link", name="Go to Mnemoir").click()
+    await is_in(page, "Mira")
 
 
 async def test_a_passkey_is_all_that_somebody_needs(start_site: StartSite, open_window: OpenWindow) -> None:
@@ -74,6 +76,9 @@ async def test_a_passkey_is_all_that_somebody_needs(start_site: StartSite, open_
     await page.get_by_role("button", name="Change the password").click()
     await expect(page.get_by_text("The password was changed.")).to_be_visible()
     await expect(page.get_by_text("this browser")).to_be_visible()
+    await page.set_viewport_size({"width": 1024, "height": 768})
+    use = page.get_by_role("region", name="Use, table")
+    assert await use.evaluate("region => region.scrollWidth <= region.clientWidth")
     await window.has_no_barrier(("light", WIDE), ("dark", PHONE), ("light", NARROW))
     await page.get_by_role("button", name="Make new recovery codes…").click()
     await page.get_by_role("button", name="Make new codes").click()
@@ -95,6 +100,45 @@ async def test_a_session_that_ends_asks_again_where_one_was(start_site: StartSit
     await is_in(page, "Mira")
     await expect(page).to_have_url(re.compile("/runs$"))
     await expect(page.get_by_role("alert")).to_have_count(0)
+
+
+async def test_what_was_typed_outlasts_the_session_and_is_for_nobody_else(
+    start_site: StartSite, open_window: OpenWindow
+) -> None:
+    site = await start_site()
+    window = await open_window(site, alone=True)
+    await joined(window, invited(site), "Noa")
+    await joined(window, invited(site), "Mira")
+    page = await window.go("/memories")
+    box = page.get_by_role("textbox", name="Memory", exact=True)
+    await page.get_by_role("button", name="Add a memory").click()
+    await box.fill("Mira plays the cello")
+    for name in ("Mira", "Noa"):
+        await page.context.clear_cookies()
+        await box.press("Control+Enter")
+        await sign_in(page, name)
+        await expect(page.get_by_role("dialog", name="Sign in to Mnemoir")).to_have_count(0)
+        await expect(box).to_have_count(1 if name == "Mira" else 0)
+        if name == "Mira":
+            await expect(box).to_have_value("Mira plays the cello")
+
+
+async def test_a_page_that_is_still_open_goes_on_as_whoever_signed_in_beside_it(
+    start_site: StartSite, open_window: OpenWindow
+) -> None:
+    site = await start_site()
+    window = await open_window(site, alone=True)
+    await joined(window, invited(site), "Noa")
+    await joined(window, invited(site), "Mira")
+    page = await window.go("/runs")
+    await is_in(page, "Mira")
+    beside = await page.context.new_page()
+    await beside.goto(f"{site.url}/account")
+    await sign_out(beside, "Mira")
+    await sign_in(beside, "Noa")
+    await is_in(beside, "Noa")
+    await page.get_by_role("navigation", name="Pages").get_by_role("link", name="Memories").click()
+    await is_in(page, "Noa")
 
 
 async def test_a_new_password_is_taken_once_the_old_one_was_shown_again(

@@ -82,6 +82,14 @@ def test_links_name_the_address_of_the_settings(mnemoir, tmp_path) -> None:
     assert told["link"].startswith("https://memory.example.org/m/join#")
 
 
+def test_links_name_the_address_that_is_given(mnemoir) -> None:
+    link = mnemoir("users", "invite", "--url", "http://localhost:8000/").stdout
+    assert link.startswith("http://localhost:8000/join#")
+    assert "opens on this machine alone" in mnemoir("users", "invite").stderr
+    assert "opens on" not in mnemoir("users", "invite", "--url", "https://memory.example.org").stderr
+    assert mnemoir("users", "invite", "--url", "memory").returncode == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "said", "code"),
     [

@@ -75,6 +75,13 @@ async def test_n4_nothing_can_be_built_into_another_sites_page(filled, how):
         assert (refusal(answer), method, path) == (403, method, path)
 
 
+async def test_a_browser_keeps_no_copy_of_what_the_api_answers(filled):
+    for method, path in every_route(filled):
+        if method == "GET" and path.startswith("/api/") and path != "/api/runs/live":  # which does not end
+            answer = await filled.ask(method, f"{path}?user_id=mira")
+            assert (answer.headers.get("cache-control"), path) == ("no-store", path)
+
+
 async def test_a_link_on_another_site_opens_the_pages(filled):
     for path in ("/", "/memories", "/docs", "/ui"):
         answer = await filled.ask("GET", path, accept="text/html", **FOLLOWED)

@@ -23,6 +23,13 @@ _BY = "command line"
 _MOST_LISTED = 1000
 
 Name = Annotated[str, typer.Argument(help="Name of the user, as list prints it.")]
+Pages = Annotated[
+    str | None,
+    typer.Option(
+        "--url",
+        help="Address of the pages, with which the link begins; else server.public_url, else this machine's own.",
+    ),
+]
 
 
 @commands.command()
@@ -47,6 +54,7 @@ def invite(
     ] = None,
     tenant: Annotated[str, typer.Option(help="Whose data it is for.")] = "default",
     expires: Annotated[str, typer.Option(help="For how long the link counts: 7d, 12h.")] = "7d",
+    url: Pages = None,
     config: Config = None,
     data_dir: DataDir = None,
     as_json: Json = False,
@@ -57,7 +65,7 @@ def invite(
     """
     from mnemoir.core.users import Grant
 
-    with _opened_users(config, data_dir) as (users, page):
+    with _opened_users(config, data_dir, url) as (users, page):
         is_first = not users.are_there
         grant = Grant(
             tenant=tenant,
@@ -124,9 +132,11 @@ def remove(name: Name, config: Config = None, data_dir: DataDir = None, as_json:
 
 
 @commands.command()
-def reset(name: Name, config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
+def reset(
+    name: Name, url: Pages = None, config: Config = None, data_dir: DataDir = None, as_json: Json = False
+) -> None:
     """Print a link by which a user chooses a new password, or passkey, once. What they have counts until then."""
-    with _opened_users(config, data_dir) as (users, page):
+    with _opened_users(config, data_dir, url) as (users, page):
         made, token = users.reset(users.named(name), by=_BY)
     _print_link(made, f"{page}/join#{token}", as_json=as_json)
 
@@ -177,12 +187,12 @@ async def _adopted(session: Session, name: str, given: str | None, tenant: str |
 
 
 @contextmanager
-def _opened_users(config: Any, data_dir: Any) -> "Iterator[tuple[Users, str]]":
+def _opened_users(config: Any, data_dir: Any, url: str | None = None) -> "Iterator[tuple[Users, str]]":
     """The users of the data directory that the options name, and the address of the pages."""
     from mnemoir.app.sign_in.users import Users
     from mnemoir.settings import load_settings
 
-    page = load_settings(config, {"storage.data_dir": data_dir}).server.page_url
+    page = load_settings(config, {"storage.data_dir": data_dir, "server.public_url": url}).server.page_url
     with opened_access_file(config, data_dir) as file:
         yield Users(file), page
 
@@ -209,6 +219,8 @@ def _print_link(made: "Invitation", link: str, *, as_json: bool) -> None:
         return
     print_row(link)
     note(f"The link counts once, until {made.expires_at:%Y-%m-%d %H:%M} UTC. It is shown this once.")
+    if link.startswith("http://localhost"):
+        note("It opens on this machine alone; --url gives it the address at which others reach the pages.")
 
 
 def _json(user: "User") -> dict[str, Any]:

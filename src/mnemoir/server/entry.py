@@ -41,6 +41,7 @@ _ALWAYS = (
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
 )
+_NOT_KEPT = ((b"cache-control", b"no-store"),)
 
 
 class BoundedConnection(HttpToolsProtocol):
@@ -241,7 +242,8 @@ class Record:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message.get("headers", ()), *_headers(visit)]
+                sent = message.get("headers", ())
+                message["headers"] = [*sent, *_caching(sent), *_headers(visit)]
             await send(message)
 
         try:
@@ -271,6 +273,11 @@ class Record:
             took_ms=round(took_s * 1e3, 1),
             request_id=visit.request_id,
         )
+
+
+def _caching(sent: Iterable[tuple[bytes, bytes]]) -> Iterable[tuple[bytes, bytes]]:
+    """Nobody keeps a copy of an answer that does not say otherwise: it outlasts sign-ins, and what was deleted."""
+    return () if any(name == b"cache-control" for name, _ in sent) else _NOT_KEPT
 
 
 def _headers(visit: Visit) -> Iterable[tuple[bytes, bytes]]:

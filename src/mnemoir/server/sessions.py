@@ -9,6 +9,7 @@ streams. The cookie counts on the routes of the page alone, never on those of ch
 import hmac
 import re
 from base64 import urlsafe_b64encode
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from starlette.requests import cookie_parser
@@ -45,39 +46,34 @@ class SessionCookies:
     def signed_in(self, scope: Scope) -> SignedIn | None:
         """Who sent the cookie of this request; None without a valid one, and on routes where none counts."""
         if _SIGNED_IN in scope:
-            found: SignedIn | None = scope[_SIGNED_IN]
-            return found
-        token = _OF_PAGE.fullmatch(scope["path"]) and self._token(scope)
-        scope[_SIGNED_IN] = signed_in = self._sessions.signed_in(token) if token else None
-        if token and signed_in is not None:
-            scope[_CSRF] = csrf_of(token)
-        return signed_in
+            known: SignedIn | None = scope[_SIGNED_IN]
+            return known
+        valid = self._valid(scope) if _OF_PAGE.fullmatch(scope["path"]) else None
+        scope[_SIGNED_IN] = found = None if valid is None else valid[1]
+        if valid is not None:
+            scope[_CSRF] = csrf_of(valid[0])
+        return found
 
     def still_signed_in(self, scope: Scope) -> SignedIn | None:
         """Whose the session of a request that goes on is now; None when it has ended."""
-        token = self._token(scope)
-        return self._sessions.signed_in(token) if token else None
+        valid = self._valid(scope)
+        return None if valid is None else valid[1]
 
     def check(self, scope: Scope) -> None:
         """Raise Forbidden for a request with a valid cookie that this server's own page did not send."""
         if is_foreign(scope):
             raise _foreign()
         is_reading = scope["method"] in _READING
-        ways = (scope["raw_path"].decode("ascii", "replace"), scope["path"])  # some routes match the decoded path
-        if is_reading and not any(map(_STREAMS.fullmatch, ways)):
-            return
         sent = header(scope, CSRF_HEADER)
-        has_token = sent is not None and hmac.compare_digest(sent.encode(), scope[_CSRF].encode())
-        if is_reading:
-            if sent is None and not self.is_own(scope):
+        if is_reading and sent is None:
+            ways = (scope["raw_path"].decode("ascii", "replace"), scope["path"])  # some routes match the decoded path
+            if any(map(_STREAMS.fullmatch, ways)) and not self.is_own(scope):
                 raise Forbidden("Streams take the header X-Mnemoir-CSRF, with `csrf` of GET /api/auth.", code="csrf")
-            if sent is not None and not has_token:
-                raise _wrong_token()
             return
-        if not self.is_own(scope):
+        if not is_reading and not self.is_own(scope):
             raise _foreign()
-        if not has_token:
-            raise _wrong_token()
+        if sent is None or not hmac.compare_digest(sent.encode(), scope[_CSRF].encode()):
+            raise _wrong_token()  # also of a page whose browser signed in as somebody else meanwhile
 
     def is_own(self, scope: Scope) -> bool:
         """Whether the request names this server's own page as its origin."""
@@ -128,7 +124,7 @@ class SessionCookies:
 
     def under_way(self, scope: Scope) -> str | None:
         """The token of the sign-in that is under way in this browser; None for none."""
-        return self._token(scope, _UNDER_WAY)
+        return next(self._tokens(scope, _UNDER_WAY), None)
 
     def setting(self, scope: Scope, token: str) -> str:
         """The header that keeps a token in the browser."""
@@ -148,13 +144,20 @@ class SessionCookies:
     def _plain_name(self) -> str:
         return f"mnemoir_{self._sessions.installation}"
 
-    def _token(self, scope: Scope, kind: str = "") -> str | None:
+    def _valid(self, scope: Scope) -> tuple[str, SignedIn] | None:
+        """The first token of a session that counts: browsers send those of https://localhost to other servers, too."""
+        for token in self._tokens(scope):
+            if (signed_in := self._sessions.signed_in(token)) is not None:
+                return token, signed_in
+        return None
+
+    def _tokens(self, scope: Scope, kind: str = "") -> Iterator[str]:
         sent = header(scope, b"cookie")
         if sent is None or "mnemoir" not in sent:
-            return None
+            return
         cookies = cookie_parser(sent)
         values = (cookies.get(name + kind, "") for name in (_SECURE_NAME, self._plain_name))
-        return next((value for value in values if _TOKEN.fullmatch(value)), None)
+        yield from (value for value in values if _TOKEN.fullmatch(value))
 
 
 def csrf_of(token: str) -> str:

@@ -87,6 +87,13 @@ async def test_the_cookie_of_another_installation_opens_nothing(open_server, tmp
     assert (await anna.ask("GET", "/api/me", cookie=both)).status == 200
 
 
+async def test_the_cookie_that_another_installation_has_for_https_shuts_nobody_out(open_server):
+    anna = await joined(await open_server(), "anna")
+    both = f"__Host-mnemoir={'A' * 43}; {anna.cookie}"
+    assert told(await anna.ask("GET", "/api/me", cookie=both))["name"] == "anna"
+    assert told(await anna.ask("GET", "/api/auth", cookie=both))["csrf"] == anna.csrf
+
+
 async def test_a_request_with_a_key_ignores_the_cookie(open_server):
     server = await open_server()
     anna = await joined(server, "anna")

@@ -95,6 +95,16 @@ async def test_an_invitation_counts_once_also_for_two_at_the_same_time(open_serv
     assert len(server.parts.access.users.listed(None, limit=10)) == 1
 
 
+async def test_an_invitation_into_a_tenant_counts_while_that_is_not_suspended(open_server):
+    server = await open_server()
+    body = {"token": invited(server, tenant="acme"), "name": "anna", "password": PASSWORD}
+    server.parts.access.tenants.put("acme", suspended=True)
+    assert error_of(await Page(server).enter("/api/auth/join", body)) == (403, "tenant_suspended")
+    assert not server.parts.access.users.are_there
+    server.parts.access.tenants.put("acme", suspended=False)
+    assert (await Page(server).enter("/api/auth/join", body)).status == 200
+
+
 async def test_an_invitation_that_expired_or_was_taken_back_is_like_one_that_never_was(open_server, monkeypatch):
     server = await open_server()
     users = server.parts.access.users

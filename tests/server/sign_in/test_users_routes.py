@@ -156,7 +156,11 @@ async def test_the_first_admin_comes_by_a_code_in_the_terminal(open_server, capf
     assert (what_for["role"], what_for["operator"], what_for["by"]) == ("admin", True, "terminal")
     answer = await page.enter("/api/auth/join", {"token": code, "name": "anna", "password": PASSWORD})
     assert (answer.status, page.user["operator"]) == (200, True)
-    assert error_of(await page.ask("POST", "/api/auth/first-code")) == (409, "has_users")
+    refused = await page.ask("POST", "/api/auth/first-code")
+    assert (error_of(refused), b"ask an admin" in refused.body) == ((409, "has_users"), True)
+    server.parts.access.api_keys.switch(on=False)
+    refused = await page.ask("POST", "/api/auth/first-code")
+    assert (error_of(refused), b"mnemoir keys enable" in refused.body) == ((409, "has_users"), True)
     assert code not in "".join(capfd.readouterr())
 
 
@@ -178,8 +182,19 @@ async def test_a_code_of_the_terminal_ends_after_five_wrong_ones_and_with_the_ne
     assert not await is_open("wrong")
     assert not await is_open(second)
     third = await new_code()
+    assert [one.created_by for one in server.parts.access.users.invitations(None)] == ["terminal"]
     await joined(server, "ben", "admin")
     assert not await is_open(third)
+    assert server.parts.access.users.invitations(None) == []
+
+
+async def test_a_code_of_the_terminal_ends_with_the_server_that_printed_it(open_server, capfd):
+    server = await open_server()
+    await Page(server).ask("POST", "/api/auth/first-code")
+    code = capfd.readouterr().err.strip().rpartition(": ")[2]
+    await server.parts.aclose()
+    again = Page(await open_server())
+    assert (await again.ask("POST", "/api/auth/invitation", {"token": code})).status == 404
 
 
 async def test_changes_of_users_are_written_down(house):

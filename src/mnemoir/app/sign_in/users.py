@@ -169,14 +169,15 @@ class Users:
         After some wrong tokens a first code ends, too.
         """
         found = self._stored.invitation(_hash_of(token), self._clock()) if self._file.version else None
-        if found is None or (found.created_by == _TERMINAL and self.are_there):
+        if found is None or not self._counts(found):
             self._note_wrong_token()
             raise _no_invitation()
         return found
 
     def invitations(self, tenant: str | None) -> Sequence[Invitation]:
         """The open invitations of a tenant, None for all, oldest first."""
-        return self._stored.invitations(tenant, self._clock(), limit=_MOST_LISTED) if self._file.version else []
+        found = self._stored.invitations(tenant, self._clock(), limit=_MOST_LISTED) if self._file.version else []
+        return [one for one in found if self._counts(one)]
 
     def withdraw(self, invitation: Invitation) -> None:
         """Take an invitation back. Raises NotFound."""
@@ -268,6 +269,12 @@ class Users:
         note = self._file.note("invitations.create", grant.tenant, invitation.id)
         self._stored.invite(invitation, token_hash(token), note)
         return invitation, token
+
+    def _counts(self, invitation: Invitation) -> bool:
+        """Whether an open invitation can be used: a first code while its tries are counted, and nobody has joined."""
+        if invitation.created_by != _TERMINAL:
+            return True
+        return self._first is not None and self._first[0].id == invitation.id and not self.are_there
 
     def _note_wrong_token(self) -> None:
         if self._first is not None:

@@ -35,7 +35,6 @@ _EVENTS: dict[int | str, Json] = {
 }
 _FIRST = (
     (b"content-type", b"text/event-stream; charset=utf-8"),
-    (b"cache-control", b"no-cache"),
     (b"x-accel-buffering", b"no"),
 )
 

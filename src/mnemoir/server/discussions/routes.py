@@ -118,7 +118,7 @@ class RebuildAnswer(Response):
     """One object a line: `done`, `all`, `finished`, `notes`. After a failure the last line has `error`."""
 
     def __init__(self, steps: AsyncGenerator[RebuildProgress, None], heartbeat_s: float) -> None:
-        super().__init__(media_type="application/x-ndjson", headers={"cache-control": "no-cache"})
+        super().__init__(media_type="application/x-ndjson")
         self._steps = steps
         self._heartbeat_s = heartbeat_s
 

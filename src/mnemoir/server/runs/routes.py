@@ -176,7 +176,7 @@ class _Feed(Response):
         heartbeat_s: float,
         guard: Guard,
     ) -> None:
-        super().__init__(media_type="text/event-stream", headers={"cache-control": "no-cache"})
+        super().__init__(media_type="text/event-stream")
         self._guard = guard
         self._runs = runs
         self._place = place

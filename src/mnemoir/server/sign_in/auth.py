@@ -243,7 +243,8 @@ async def first_code(request: Request, site: SiteHere) -> Answer[CodePrinted]:
     if address and not is_loopback(address):
         raise Forbidden("The code is printed for a page on the machine of the server only.", code="not_this_machine")
     if site.parts.access.users.are_there:
-        raise Conflict("There are users already: ask an admin to invite you.", code="has_users")
+        instead = "ask an admin to invite you" if site.guard.needs_key else "run `mnemoir keys enable` on the machine"
+        raise Conflict(f"There are users already: {instead}.", code="has_users")
     site.guard.rate_limits.try_sign_in(request.scope, "")
     code = await asyncio.to_thread(site.parts.access.users.invite_first)
     print(f"Code for the first admin, for ten minutes: {code}", file=sys.stderr, flush=True)  # noqa: T201

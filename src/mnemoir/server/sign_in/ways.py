@@ -15,11 +15,19 @@ from mnemoir.server.sign_in.shapes import address_of, person_json, session_begun
 
 
 async def open_invitation(request: Request, site: Site, token: str | bytes) -> Invitation:
-    """The invitation with that token, or hash of it. Raises NotFound, and RateLimited after too many wrong tokens."""
+    """The invitation with that token, or hash of it.
+
+    Raises NotFound, Forbidden while its tenant is suspended, and RateLimited after too many wrong tokens.
+    """
     limits = site.guard.rate_limits
     limits.try_sign_in(request.scope, "")
     found = await asyncio.to_thread(site.parts.access.users.invitation, token)
     limits.has_signed_in(request.scope, "")
+    if await asyncio.to_thread(site.parts.access.tenants.is_suspended, found.grant.tenant):
+        raise Forbidden(
+            f"Nobody signs in to {found.grant.tenant!r} now: it is suspended. The link counts again once it is not.",
+            code="tenant_suspended",
+        )
     return found
 
 

@@ -1,7 +1,7 @@
 import { lazy, type ReactNode, Suspense, useEffect, useEffectEvent, useReducer, useRef, useState } from 'react';
 import { apiKey, onMissingKey } from '@/shared/api/key';
 import { useAbout } from '@/shared/data/about';
-import { useAuth, useCaller, useResume } from '@/shared/data/access';
+import { type Me, rightsOf, useAuth, useCaller, useResume } from '@/shared/data/access';
 import classes from './AccessGate.module.css';
 import { Waiting } from './Waiting';
 
@@ -16,6 +16,7 @@ export function AccessGate({ children }: { children: ReactNode }) {
   const [, lookAgain] = useReducer((count: number) => count + 1, 0); // where the key is kept tells nobody of a change
   const page = useRef<HTMLDivElement>(null);
   const left = useRef<Element>(null); // where the focus was when the key was refused
+  const visit = useVisit(caller.data);
   const goOn = () => {
     setRefused(false);
     lookAgain();
@@ -38,12 +39,22 @@ export function AccessGate({ children }: { children: ReactNode }) {
   const isMissing = about.data?.needs_key === true && apiKey() === null && !auth.data?.user;
   return (
     <>
-      {!isMissing && (
-        <div ref={page} className={classes.page} inert={isRefused}>
+      {(!isMissing || isRefused) && ( // what was typed is still there for whoever signs in again
+        <div key={visit} ref={page} className={classes.page} inert={isRefused}>
           {children}
         </div>
       )}
       <Suspense>{(isMissing || isRefused) && <SignInDialog onAccepted={goOn} />}</Suspense>
     </>
   );
+}
+
+/** A number that changes when somebody else goes on here: the page then begins anew. */
+function useVisit(caller: Me | undefined): number {
+  const [last, setLast] = useState({ caller, visit: 0 });
+  if (caller && caller !== last.caller) {
+    const isOther = last.caller !== undefined && rightsOf(last.caller) !== rightsOf(caller);
+    setLast({ caller, visit: last.visit + Number(isOther) });
+  }
+  return last.visit;
 }

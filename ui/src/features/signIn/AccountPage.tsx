@@ -20,26 +20,28 @@ export function AccountPage() {
   return (
     <PageFrame title="My account">
       {me.signed_in ? (
-        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl" verticalSpacing="xl">
-          <Section title="Password">
-            <PasswordForm name={me.name ?? ''} askAgain={again} />
-          </Section>
-          <Section
-            title="Passkeys"
-            hint="Sign in with the screen lock of a phone or computer, or with a security key."
-          >
-            <Passkeys unavailable={auth?.ways.passkey.reason ?? null} askAgain={again} />
-          </Section>
-          <Section title="Recovery codes" hint="For the day on which you have neither password nor passkey.">
-            <NewCodes askAgain={again} />
-          </Section>
-          <Section title="Sessions" hint="The browsers in which you are signed in.">
-            <Sessions />
-          </Section>
+        <Stack gap="xl">
+          <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl" verticalSpacing="xl">
+            <Section title="Password">
+              <PasswordForm name={me.name ?? ''} askAgain={again} />
+            </Section>
+            <Section
+              title="Passkeys"
+              hint="Sign in with the screen lock of a phone or computer, or with a security key."
+            >
+              <Passkeys unavailable={auth?.ways.passkey.reason ?? null} askAgain={again} />
+            </Section>
+            <Section title="Recovery codes" hint="For the day on which you have neither password nor passkey.">
+              <NewCodes askAgain={again} />
+            </Section>
+            <Section title="Sessions" hint="The browsers in which you are signed in.">
+              <Sessions />
+            </Section>
+          </SimpleGrid>
           <Section title="Use" hint="What is stored for you, and what models took. Days and months are in UTC.">
             <OwnUse me={me} />
           </Section>
-        </SimpleGrid>
+        </Stack>
       ) : (
         <EmptyState
           title="Nobody signed in"

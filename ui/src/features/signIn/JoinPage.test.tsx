@@ -46,4 +46,5 @@ test('the invitation goes along to the identity provider', async () => {
 test('whoever is given new secrets may go on with the identity provider instead', async () => {
   openLink({ name: 'Mira', resets: true });
   expect(await screen.findByRole('button', { name: 'Continue with Home' })).toBeVisible();
+  expect(screen.getByText(/^The one before counts until then/)).toBeVisible();
 });

@@ -25,7 +25,7 @@ export function JoinPage() {
         ) : (
           <>
             {!token && (
-              <EmptyState title="The link is not complete" hint="Open the whole link of your invitation again." />
+              <NoInvitation title="The link is not complete" hint="Open the whole link of your invitation again." />
             )}
             {token && invitation.isPending && <LoadingState label="Loading the invitation" />}
             {invitation.isError && <Refused error={invitation.error} onRetry={() => void invitation.refetch()} />}
@@ -58,12 +58,27 @@ const tokenInAddress = () => window.location.hash.slice(1);
 function Refused({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   if (error instanceof ApiError && error.status === 404)
     return (
-      <EmptyState
+      <NoInvitation
         title="This link cannot be used"
         hint="It was used, has expired, or was taken back. Ask for a new one."
       />
     );
   return <ErrorState error={error} title="The invitation could not be loaded" onRetry={onRetry} />;
+}
+
+/** In place of an invitation. Whoever used theirs comes here by opening it again, or by loading the page anew. */
+function NoInvitation({ title, hint }: { title: string; hint: string }) {
+  return (
+    <EmptyState title={title} hint={hint}>
+      <Text size="sm">
+        If you have joined already, go on to Mnemoir. Your recovery codes are not shown again: make new ones in{' '}
+        <em>My account</em>.
+      </Text>
+      <Button component="a" href={`${serverUrl}/`} variant="default">
+        Go to Mnemoir
+      </Button>
+    </EmptyState>
+  );
 }
 
 interface InvitedProps {
@@ -80,7 +95,7 @@ function Invited({ invitation, token, onJoined }: InvitedProps) {
       </Title>
       <Text size="sm" c="dimmed">
         {invitation.resets ? (
-          'The one before ends now, and so do your sessions in other browsers.'
+          'The one before counts until then; then it ends, and so do your sessions in other browsers.'
         ) : (
           <Words limit={600}>{purposeOf(invitation)}</Words>
         )}

@@ -44,6 +44,15 @@ test('a password that is refused is told at its field; the right one goes on, an
   expect([sessionStorage.getItem('mnemoirKey'), sessionToken()]).toEqual([null, 'token']);
 });
 
+test('another way begins in its first field, with the name that was typed', async () => {
+  wants({});
+  renderAt('/', <SignInDialog onAccepted={() => undefined} />);
+  await userEvent.type(await screen.findByRole('textbox', { name: 'Name' }), 'Mira');
+  await userEvent.click(await screen.findByRole('button', { name: 'Use a recovery code' }));
+  expect(screen.getByRole('textbox', { name: 'Name' })).toHaveFocus();
+  expect(screen.getByRole('textbox', { name: 'Name' })).toHaveValue('Mira');
+});
+
 test('where passkeys do not work the page says why, and identity providers are offered', async () => {
   const ways = {
     password: true,

@@ -17,19 +17,21 @@ export function SignInDialog({ onAccepted }: Entering) {
   const auth = useAuth().data;
   const [chosen, setWay] = useState<Way>('password');
   const way = auth?.has_users ? chosen : 'key';
+  const naming = useState('');
   return (
     <Modal
       opened
       onClose={() => undefined}
       title={way === 'key' ? 'API key' : 'Sign in to Mnemoir'}
       withCloseButton={false}
+      overlayProps={{ color: 'var(--surface-page)', backgroundOpacity: 1 }} // hides what somebody else read
       centered
     >
-      <Stack key={way}>
+      <Stack key={way} ref={beginTyping}>
         {!auth?.has_users && <Text size="sm">This server requires an API key. Ask whoever runs it for one.</Text>}
         {way === 'key' && <KeyForm onAccepted={onAccepted} />}
-        {way === 'recovery' && <ByRecoveryCode onAccepted={onAccepted} />}
-        {way === 'password' && <ByPassword onAccepted={onAccepted} />}
+        {way === 'recovery' && <ByRecoveryCode naming={naming} onAccepted={onAccepted} />}
+        {way === 'password' && <ByPassword naming={naming} onAccepted={onAccepted} />}
         {auth && way === 'password' && <OtherWays auth={auth} onAccepted={onAccepted} onWay={setWay} />}
         {auth?.has_users && way !== 'password' && (
           <Anchor component="button" type="button" size="sm" onClick={() => setWay('password')}>
@@ -41,8 +43,17 @@ export function SignInDialog({ onAccepted }: Entering) {
   );
 }
 
-function ByPassword({ onAccepted }: Entering) {
-  const [name, setName] = useState('');
+/** Puts the focus into the first field of another way, as the button that led there is gone. */
+function beginTyping(way: HTMLElement | null) {
+  way?.querySelector<HTMLElement>('[data-autofocus]')?.focus();
+}
+
+interface EnteringByName extends Entering {
+  /** The name that was typed, also for another way. */
+  naming: [string, (name: string) => void];
+}
+
+function ByPassword({ naming: [name, setName], onAccepted }: EnteringByName) {
   const [password, setPassword] = useState('');
   const entering = useSignIn(onAccepted);
   return (
@@ -69,8 +80,7 @@ function ByPassword({ onAccepted }: Entering) {
   );
 }
 
-function ByRecoveryCode({ onAccepted }: Entering) {
-  const [name, setName] = useState('');
+function ByRecoveryCode({ naming: [name, setName], onAccepted }: EnteringByName) {
   const [code, setCode] = useState('');
   const entering = useRecover(onAccepted);
   return (

@@ -47,6 +47,14 @@ test.each([
   expect(await asks(() => send('/api/projects'))).toBe(times);
 });
 
+test('a sign-in that ended is told as that, and a key that is wrong in the words of the server', async () => {
+  refuse(401, 'unauthorized');
+  keepSession('token');
+  await expect(unwrap(client.GET('/api/projects'))).rejects.toThrow('You were signed out.');
+  keepKey('k', false);
+  await expect(unwrap(client.GET('/api/projects'))).rejects.toThrow('No.');
+});
+
 test.each([
   [['body', 'retention', 'memories_days'], 'retention.memories_days'],
   [['retention.memories_days'], 'retention.memories_days'],

@@ -116,7 +116,10 @@ function problemOf(response: Response, body: unknown): ApiError {
   const detail = Array.isArray(problem.detail)
     ? misfits.map(([place, msg]) => `${place}: ${msg}`).join('; ')
     : problem.detail;
-  const message = detail ?? said ?? `The server answered ${String(response.status)} ${response.statusText}`.trim();
+  const isSignedOut = response.status === 401 && problem.code === 'unauthorized' && isBySession();
+  const message = isSignedOut
+    ? 'You were signed out. Sign in and try again.'
+    : (detail ?? said ?? `The server answered ${String(response.status)} ${response.statusText}`.trim());
   const runId = response.headers.get('X-Workflow-Run-Id') ?? undefined;
   const problems = Object.fromEntries(misfits) as Record<string, string>;
   return new ApiError(response.status, problem.code ?? 'error', message, problem.request_id, runId, problems);

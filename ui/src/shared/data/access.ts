@@ -136,7 +136,8 @@ function useTakeCaller() {
 
 const KEPT: unknown[] = [...ME, ...ABOUT, ...AUTH];
 
-const rightsOf = (me: Me) => JSON.stringify({ ...me, key: null });
+/** Tells callers apart; keys that may do the same are one. */
+export const rightsOf = (me: Me) => JSON.stringify({ ...me, key: null });
 
 /** Drops everything that was read from the server. */
 export function useForget() {

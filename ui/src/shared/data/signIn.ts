@@ -55,7 +55,7 @@ export function useJoinWithIssuer() {
   return useMutation({
     mutationFn: async ({ id, token }: Providing) => {
       const params = { path: { provider: id } };
-      const body = { to: '/', invitation: token };
+      const body = { to: new URL(`${serverUrl}/`).pathname, invitation: token };
       return (await unwrap(client.POST('/api/auth/oidc/{provider}/start', { params, body }))).url;
     },
     onSuccess: url => window.location.assign(url),

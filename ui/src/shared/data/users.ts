@@ -16,7 +16,7 @@ const INVITATIONS = [...USERS, 'invitations'];
 const PAGE = 100;
 
 /** The people that the caller manages, oldest first, page by page. */
-export function useUsers() {
+export function useUsers(isWanted = true) {
   const list = useInfiniteQuery({
     queryKey: LIST,
     queryFn: ({ pageParam }) =>
@@ -25,6 +25,7 @@ export function useUsers() {
       ),
     initialPageParam: '',
     getNextPageParam: page => page.next,
+    enabled: isWanted,
   });
   return { ...list, users: useResults(list.data) };
 }

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
+import { Alert, Anchor, Button, Code, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { TbBolt, TbLock } from 'react-icons/tb';
 import { confirm } from '@/shared/components/confirm';
 import { notifyFailure } from '@/shared/components/notify';
@@ -28,20 +28,22 @@ export function ModelTab() {
 
 function Loaded({ overview: { setup, locked } }: { overview: ModelOverview }) {
   return (
-    <Stack gap="lg" maw="46rem">
-      <InUse model={setup.in_use} />
-      <LaterOllama setup={setup} locked={locked} />
-      {setup.serves_tree && <TreeNote />}
-      {locked && (
-        <Alert variant="default" icon={<TbLock aria-hidden />} title="Read-only">
-          <Text size="sm">{locked}</Text>
-        </Alert>
-      )}
-      {!locked && <ModelForm key={formKey(setup)} setup={setup} />}
-      {!locked && setup.saved && <Forget setup={setup} />}
-      <SetElsewhere fixed={setup.fixed} />
+    <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="3rem" verticalSpacing="lg">
+      <Stack gap="lg" maw="46rem">
+        <InUse model={setup.in_use} />
+        <LaterOllama setup={setup} locked={locked} />
+        {setup.serves_tree && <TreeNote />}
+        {locked && (
+          <Alert variant="default" icon={<TbLock aria-hidden />} title="Read-only">
+            <Text size="sm">{locked}</Text>
+          </Alert>
+        )}
+        {!locked && <ModelForm key={formKey(setup)} setup={setup} />}
+        {!locked && setup.saved && <Forget setup={setup} />}
+        <SetElsewhere fixed={setup.fixed} />
+      </Stack>
       <EmbeddingModel />
-    </Stack>
+    </SimpleGrid>
   );
 }
 

@@ -4,7 +4,10 @@ import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
 import { type AuditEntry, type AuditFilter, useAudit } from '@/shared/data/audit';
+import { useMe } from '@/shared/data/access';
+import { useUsers } from '@/shared/data/users';
 import { useAddressParams } from '@/shared/hooks/useAddressParams';
+import { managesTenant } from '../grants';
 
 // as the server names them; others can be typed
 const ACTIONS = [
@@ -128,6 +131,7 @@ interface EntriesProps {
 
 function Entries({ filter, isNarrowed, onActor }: EntriesProps) {
   const list = useAudit(filter);
+  const { users } = useUsers(managesTenant(useMe()));
   if (list.isPending) return <LoadingState label="Loading the audit log" />;
   if (list.isError) return <ErrorState error={list.error} onRetry={() => void list.refetch()} />;
   if (!list.entries.length)
@@ -153,7 +157,12 @@ function Entries({ filter, isNarrowed, onActor }: EntriesProps) {
           </Table.Thead>
           <Table.Tbody>
             {list.entries.map(entry => (
-              <EntryRow key={entry.number} entry={entry} onActor={onActor} />
+              <EntryRow
+                key={entry.number}
+                entry={entry}
+                name={users.find(({ id }) => id === entry.target.split(' ', 1)[0])?.name}
+                onActor={onActor}
+              />
             ))}
           </Table.Tbody>
         </Table>
@@ -173,7 +182,14 @@ function Entries({ filter, isNarrowed, onActor }: EntriesProps) {
   );
 }
 
-function EntryRow({ entry, onActor }: { entry: AuditEntry; onActor: (actor: string) => void }) {
+interface EntryRowProps {
+  entry: AuditEntry;
+  /** Of the person whom the entry is about, if they are here still: the log holds their id alone. */
+  name: string | undefined;
+  onActor: (actor: string) => void;
+}
+
+function EntryRow({ entry, name, onActor }: EntryRowProps) {
   const { at, actor, action, target, address, count } = entry;
   return (
     <Table.Tr>
@@ -191,6 +207,11 @@ function EntryRow({ entry, onActor }: { entry: AuditEntry; onActor: (actor: stri
       </Table.Td>
       <Table.Td>
         <Words limit={160}>{target}</Words>
+        {name !== undefined && (
+          <Text size="xs" c="dimmed">
+            <Words limit={64}>{name}</Words>
+          </Text>
+        )}
       </Table.Td>
       <Table.Td>
         <Result result={entry.result} />

@@ -105,7 +105,14 @@ function Quotas({ limits }: Pick<ApiKey, 'limits'>) {
 function State({ shown: { state, replaced_by } }: { shown: ApiKey }) {
   return (
     <Group gap={4}>
-      <Badge color={state === 'valid' ? 'pine' : 'gray'} variant="light" tt="none" fw={600} autoContrast>
+      <Badge
+        color={state === 'valid' ? 'pine' : 'gray'}
+        variant="light"
+        tt="none"
+        fw={600}
+        miw="max-content"
+        autoContrast
+      >
         {state}
       </Badge>
       {replaced_by && (

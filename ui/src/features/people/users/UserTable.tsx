@@ -81,11 +81,27 @@ function UserRow({ user, isOwn, ...open }: UserRowProps) {
       </Table.Td>
       <Table.Td>{waysOf(user)}</Table.Td>
       <Table.Td>
-        <Badge color={user.disabled ? 'gray' : 'pine'} variant="light" tt="none" fw={600} autoContrast>
+        <Badge
+          color={user.disabled ? 'gray' : 'pine'}
+          variant="light"
+          tt="none"
+          fw={600}
+          miw="max-content"
+          autoContrast
+        >
           {user.disabled ? 'disabled' : 'active'}
         </Badge>
         {hold && (
-          <Badge color="yellow" variant="light" tt="none" fw={600} autoContrast ml={4} title={hold.reason}>
+          <Badge
+            color="yellow"
+            variant="light"
+            tt="none"
+            fw={600}
+            miw="max-content"
+            autoContrast
+            ml={4}
+            title={hold.reason}
+          >
             on hold
           </Badge>
         )}
