@@ -145,7 +145,7 @@ class SessionCookies:
         return f"mnemoir_{self._sessions.installation}"
 
     def _valid(self, scope: Scope) -> tuple[str, SignedIn] | None:
-        """The first token of a session that counts: browsers send those of https://localhost to other servers, too."""
+        """The first token that counts: browsers send the cookies of https://localhost to other servers there, too."""
         for token in self._tokens(scope):
             if (signed_in := self._sessions.signed_in(token)) is not None:
                 return token, signed_in

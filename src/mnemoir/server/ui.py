@@ -64,7 +64,7 @@ class Ui:
         if path == ABOUT:
             note_route(scope, path)
             about = self._about | {"needs_key": self._guard.needs_key}
-            return JSONResponse(about, headers={"cache-control": "no-store"})
+            return JSONResponse(about)
         if path == "/ui" or path.startswith("/ui/"):
             note_route(scope, "/ui")
             return RedirectResponse(f"{self._root}/")
@@ -87,7 +87,7 @@ class Ui:
             return PlainTextResponse(_NOT_BUILT, status)
         nonce = secrets.token_urlsafe(16)
         html = built.body.decode().replace(NONCE, nonce).replace(_BASE, f'<base href="{escape(self._root)}/" />')
-        headers = {"content-security-policy": content_security(nonce), "cache-control": "no-store", "vary": "Accept"}
+        headers = {"content-security-policy": content_security(nonce), "vary": "Accept"}
         return Response(html, status, headers=headers | _SECURITY, media_type="text/html")
 
     async def _files(self) -> Mapping[str, "_Asset"]:

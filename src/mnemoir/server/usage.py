@@ -75,7 +75,6 @@ async def usage(request: Request, site: SiteHere) -> Answer[UsageAnswer]:
                 for bucket, size, rest, reset_s in buckets
             ],
         },
-        headers={"cache-control": "no-store"},
     )
 
 

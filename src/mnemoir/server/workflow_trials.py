@@ -39,7 +39,6 @@ router = Routes(prefix="/api/workflows", tags=["workflows"])
 _SILENCE = b":\n\n"  # a comment, which no reader takes for an event
 _HEAD: Headers = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
-    (b"cache-control", b"no-store"),
     (b"x-accel-buffering", b"no"),
 ]
 

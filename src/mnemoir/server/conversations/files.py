@@ -23,7 +23,6 @@ router = Routes(prefix=_FILES, tags=["files"])
 
 INERT = {
     "content-security-policy": "sandbox; default-src 'none'",
-    "cache-control": "no-store",  # a browser keeps no copy of a file that may be forgotten
 }
 _MOST_LISTED = 200
 _LIST = "attachments"

@@ -40,7 +40,6 @@ router = Routes(prefix="/api", tags=["keys"])
 
 _MOST_LISTED = 1000
 _LONGEST_OVERLAP_H = 30 * 24
-NOT_KEPT = {"cache-control": "no-store"}
 
 Limit = Annotated[int, BeforeValidator(whole_number(100, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")]
 
@@ -158,7 +157,6 @@ async def me(request: Request) -> Answer[Me]:
                 "server": has_right(caller, "server"),
             },
         },
-        headers=NOT_KEPT,
     )
 
 
@@ -169,12 +167,12 @@ async def list_keys(
     keys, caller = site.parts.access.api_keys, principal_of(request.scope)
     wanted = tenant if caller.may("operator") else caller.tenant
     if tenant not in (None, wanted):
-        return Answer({"results": [], "next": None}, headers=NOT_KEPT)
+        return Answer({"results": [], "next": None})
     after = None if cursor is None else await _key(keys, cursor, caller)
     found = await asyncio.to_thread(_listed, keys, wanted, caller, limit + 1, after)
     page = found[:limit]
     following = page[-1].id if len(found) > limit else None
-    return Answer({"results": await _records(keys, *page), "next": following}, headers=NOT_KEPT)
+    return Answer({"results": await _records(keys, *page), "next": following})
 
 
 @router.post("/keys", summary="Make a key; its text is in this answer and nowhere else", status_code=201)
@@ -200,7 +198,7 @@ async def create(
         by=caller.key,
     )
     [record] = await _records(site.parts.access.api_keys, made)
-    return Answer[NewKey]({**record, "key": text}, 201, NOT_KEPT)
+    return Answer[NewKey]({**record, "key": text}, 201)
 
 
 @router.post("/keys/{key_id}/rotate", summary="Make a key in place of another, which goes on for some hours")
@@ -220,7 +218,7 @@ async def rotate(
     made, text = await asyncio.to_thread(site.parts.access.api_keys.rotate, key_id, overlap=overlap, by=caller.key)
     [record] = await _records(site.parts.access.api_keys, made)
     warning = await asyncio.to_thread(warning_of_rotation, site.parts.settings, made)
-    return Answer[RotatedKey]({**record, "key": text, "warning": warning}, 201, NOT_KEPT)
+    return Answer[RotatedKey]({**record, "key": text, "warning": warning}, 201)
 
 
 @router.delete("/keys/{key_id}", summary="End a key at once")
@@ -229,7 +227,7 @@ async def revoke(request: Request, site: SiteHere, key_id: str) -> Answer[KeyRec
     await _key(site.parts.access.api_keys, key_id, caller)
     revoked = await asyncio.to_thread(site.parts.access.api_keys.revoke, key_id)
     [record] = await _records(site.parts.access.api_keys, revoked)
-    return Answer(record, headers=NOT_KEPT)
+    return Answer(record)
 
 
 def _listed(

@@ -7,7 +7,7 @@ from fastapi import Depends, Request
 
 from mnemoir.core.errors import Forbidden
 from mnemoir.server.access import principal_of
-from mnemoir.server.keys.routes import NOT_KEPT, managing
+from mnemoir.server.keys.routes import managing
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere
 
 router = Routes(prefix="/api/tenants", tags=["keys"])
@@ -68,7 +68,6 @@ async def tenants(request: Request, site: SiteHere) -> Answer[TenantList]:
             ],
             "retention": {str(what): days for what, days in site.parts.retention.of_settings.items()},
         },
-        headers=NOT_KEPT,
     )
 
 

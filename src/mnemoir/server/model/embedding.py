@@ -8,7 +8,7 @@ from pydantic import Field, SecretStr
 from mnemoir.app.model_setup import EmbeddingSetup, EmbeddingTest, ModelsOffered, WantedEmbedding
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.server.changing import why_locked
-from mnemoir.server.model.routes import GUARDED, LONGEST_KEY, LONGEST_URL, NOT_KEPT
+from mnemoir.server.model.routes import GUARDED, LONGEST_KEY, LONGEST_URL
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere
 from mnemoir.settings.saved_model import LONGEST_MODEL, SavedEmbedder
 
@@ -80,19 +80,19 @@ async def forget(request: Request, site: SiteHere) -> Answer[EmbeddingOverview]:
 async def test(
     site: SiteHere, body: Annotated[TriedEmbeddingBody, Depends(BodyOf(TriedEmbeddingBody, required=False))]
 ) -> Answer[EmbeddingTest]:
-    return Answer(await site.parts.embedding_connection.test(body.wanted()), headers=NOT_KEPT)
+    return Answer(await site.parts.embedding_connection.test(body.wanted()))
 
 
 @router.post("/list", summary="The models that this server has", dependencies=GUARDED)
 async def offered(
     site: SiteHere, body: Annotated[EmbeddingServerBody, Depends(BodyOf(EmbeddingServerBody))]
 ) -> Answer[ModelsOffered]:
-    return Answer(await site.parts.embedding_connection.offered(body.wanted()), headers=NOT_KEPT)
+    return Answer(await site.parts.embedding_connection.offered(body.wanted()))
 
 
 async def _overview(request: Request, site: SiteHere) -> Answer[EmbeddingOverview]:
     setup = await site.parts.embedding_connection.setup()
-    return Answer({"setup": setup, "locked": why_locked(request.scope, site.options)}, headers=NOT_KEPT)
+    return Answer({"setup": setup, "locked": why_locked(request.scope, site.options)})
 
 
 def _plain(key: SecretStr | None) -> str | None:

@@ -13,7 +13,6 @@ from mnemoir.settings.saved_model import LONGEST_MODEL, SavedProvider
 
 router = Routes(prefix="/api/model", tags=["model"])
 
-NOT_KEPT = {"cache-control": "no-store"}
 LONGEST_URL = 2000
 LONGEST_KEY = 4096
 
@@ -92,19 +91,19 @@ async def forget(request: Request, site: SiteHere) -> Answer[ModelOverview]:
 async def test(
     site: SiteHere, body: Annotated[TriedBody, Depends(BodyOf(TriedBody, required=False))]
 ) -> Answer[ModelTest]:
-    return Answer(await site.parts.connection.test(body.wanted()), headers=NOT_KEPT)
+    return Answer(await site.parts.connection.test(body.wanted()))
 
 
 @router.post("/list", summary="The models that this server has", dependencies=GUARDED)
 async def offered(site: SiteHere, body: Annotated[ServerBody, Depends(BodyOf(ServerBody))]) -> Answer[ModelsOffered]:
-    return Answer(await site.parts.connection.offered(body.wanted()), headers=NOT_KEPT)
+    return Answer(await site.parts.connection.offered(body.wanted()))
 
 
 @router.get("/found", summary="An Ollama that was started later, where no model is connected")
 async def found(site: SiteHere) -> Answer[OllamaFound]:
-    return Answer(await site.parts.connection.found(), headers=NOT_KEPT)
+    return Answer(await site.parts.connection.found())
 
 
 async def _overview(request: Request, site: SiteHere) -> Answer[ModelOverview]:
     setup = await site.parts.connection.setup()
-    return Answer({"setup": setup, "locked": why_locked(request.scope, site.options)}, headers=NOT_KEPT)
+    return Answer({"setup": setup, "locked": why_locked(request.scope, site.options)})

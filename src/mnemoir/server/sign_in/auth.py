@@ -17,7 +17,6 @@ from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHe
 from mnemoir.server.sessions import csrf_in, signed_in_of
 from mnemoir.server.sign_in.passkeys import joining, passkey_site, why_no_passkeys
 from mnemoir.server.sign_in.shapes import (
-    NOT_KEPT,
     Password,
     PasswordBody,
     Person,
@@ -186,7 +185,7 @@ async def sign_out(request: Request, site: SiteHere) -> Response:
         me = site.guard.on_terminal(request.scope)
     if me is not None:
         await asyncio.to_thread(site.parts.access.sessions.end, me.session.id, me.user)
-    return Response(None, 204, NOT_KEPT | {"set-cookie": site.guard.cookies.removing(request.scope)})
+    return Response(None, 204, {"set-cookie": site.guard.cookies.removing(request.scope)})
 
 
 @router.post("/invitation", summary="What an invitation is for")

@@ -11,7 +11,7 @@ from mnemoir.core.errors import InvalidRequest, Unauthorized
 from mnemoir.core.users import User, called, password
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
 from mnemoir.server.sign_in.passkeys import AnswerBody, passkey_site
-from mnemoir.server.sign_in.shapes import NOT_KEPT, Password, kept_out
+from mnemoir.server.sign_in.shapes import Password, kept_out
 from mnemoir.server.sign_in.ways import whoever_confirmed, whoever_signed_in
 
 router = Routes(prefix="/api/me", tags=["sign-in"])
@@ -66,7 +66,7 @@ async def change_password(
         await _check_password(request, site, me.user, body.old)
     hashed = await parts.access.passwords.hash(chosen)
     await asyncio.to_thread(parts.access.users.set_password, me.user, hashed, keep_session=me.session.id)
-    return Response(None, 204, NOT_KEPT)
+    return Response(None, 204)
 
 
 @router.post("/confirm", summary="Show again who you are, as some changes want it", status_code=204)
@@ -84,7 +84,7 @@ async def confirm(
         if await asyncio.to_thread(signing, here, answer.id, answer.credential) != me.user.id:
             raise Unauthorized("That is no passkey of yours.", code="wrong_sign_in")
     await asyncio.to_thread(parts.access.sessions.confirm, me)
-    return Response(None, 204, NOT_KEPT)
+    return Response(None, 204)
 
 
 @router.post("/recovery-codes", summary="Ten new recovery codes; those before count no more")
@@ -118,7 +118,7 @@ async def sessions(request: Request, site: SiteHere) -> Answer[SessionList]:
 async def end_session(request: Request, site: SiteHere, session_id: str) -> Response:
     me = whoever_signed_in(request)
     await asyncio.to_thread(site.parts.access.sessions.end, session_id, me.user)
-    return Response(None, 204, NOT_KEPT)
+    return Response(None, 204)
 
 
 async def _check_password(request: Request, site: Site, user: User, said: str) -> None:

@@ -21,7 +21,7 @@ from mnemoir.core.errors import Conflict, Forbidden, InvalidRequest, MnemoirErro
 from mnemoir.core.users import User
 from mnemoir.server.errors import status_of
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
-from mnemoir.server.sign_in.shapes import NOT_KEPT, SignedInAnswer, Token
+from mnemoir.server.sign_in.shapes import SignedInAnswer, Token
 from mnemoir.server.sign_in.ways import check_memories, open_invitation, signed_in
 
 router = Routes(tags=["sign-in"])
@@ -130,7 +130,7 @@ async def _begun(
     begin = site.parts.access.sign_ins.begin
     url, token = await begin(provider, redirect_uri=address, leads_to=to, invitation=invitation)
     seconds = int(WITHIN.total_seconds())
-    return url, NOT_KEPT | {"set-cookie": cookies.setting_under_way(request.scope, token, seconds)}
+    return url, {"set-cookie": cookies.setting_under_way(request.scope, token, seconds)}
 
 
 async def _user(request: Request, site: Site, vouched: Vouched) -> User:
@@ -209,4 +209,4 @@ def _page(site: Site, said: str, *, status: int = 200, with_script: bool = False
         f'<h1>Mnemoir</h1><p id="told" role="status">{escape(said)}</p>'
         f'<p id="back"{hidden}><a href="{root}/">Back to Mnemoir</a></p></body></html>'
     )
-    return Response(html, status, NOT_KEPT | _SECURITY, media_type="text/html")
+    return Response(html, status, _SECURITY, media_type="text/html")

@@ -14,7 +14,6 @@ from mnemoir.core.errors import InvalidRequest, NotFound
 from mnemoir.core.users import Passkey, user_name
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
 from mnemoir.server.sign_in.shapes import (
-    NOT_KEPT,
     SignedInAnswer,
     Token,
     kept_out,
@@ -140,7 +139,7 @@ async def add(
 async def remove(request: Request, site: SiteHere, passkey_id: str) -> Response:
     me = whoever_signed_in(request)
     await asyncio.to_thread(site.parts.access.passkeys.remove, passkey_id, me.user)
-    return Response(None, 204, NOT_KEPT)
+    return Response(None, 204)
 
 
 def passkey_site(request: Request, site: Site) -> PasskeySite:

@@ -14,7 +14,6 @@ from mnemoir.server.request import header
 from mnemoir.server.rest import Answer, Body, JsonObject, Site
 from mnemoir.server.sessions import csrf_of
 
-NOT_KEPT = {"cache-control": "no-store"}
 Shape = TypeVar("Shape")
 Names = Annotated[list[str], Field(min_length=1, max_length=100)]
 Token = Annotated[str, Field(max_length=256)]
@@ -72,7 +71,7 @@ def is_operator(grant: Grant) -> bool:
 
 def kept_out(body: Shape, status: int = 200) -> Answer[Shape]:
     """An answer that no cache keeps."""
-    return Answer(body, status, NOT_KEPT)
+    return Answer(body, status)
 
 
 def session_begun(request: Request, site: Site, user: User, how: str) -> tuple[str, dict[str, str]]:
@@ -80,7 +79,7 @@ def session_begun(request: Request, site: Site, user: User, how: str) -> tuple[s
     token = site.parts.access.sessions.begin(
         user, how=how, agent=header(request.scope, b"user-agent") or "", address=address_of(request, site)
     )
-    return csrf_of(token), NOT_KEPT | {"set-cookie": site.guard.cookies.setting(request.scope, token)}
+    return csrf_of(token), {"set-cookie": site.guard.cookies.setting(request.scope, token)}
 
 
 def address_of(request: Request, site: Site) -> str:

@@ -26,7 +26,7 @@ from mnemoir.server.rest import (
     SiteHere,
     whole_number,
 )
-from mnemoir.server.sign_in.shapes import NOT_KEPT, Names, is_operator, kept_out, names_json, time_json
+from mnemoir.server.sign_in.shapes import Names, is_operator, kept_out, names_json, time_json
 
 router = Routes(prefix="/api", tags=["sign-in"])
 
@@ -168,7 +168,7 @@ async def remove_user(request: Request, site: SiteHere, user_id: str) -> Respons
     if user.id == caller.person:
         raise Conflict("You cannot remove yourself. Let another admin do it.", code="own_user")
     await asyncio.to_thread(site.parts.access.users.remove, user)
-    return Response(None, 204, NOT_KEPT)
+    return Response(None, 204)
 
 
 @router.post("/users/{user_id}/reset", summary="Make a link by which a user chooses a new password", status_code=201)
@@ -216,7 +216,7 @@ async def withdraw(request: Request, site: SiteHere, invitation_id: str) -> Resp
     if known is None:
         raise NotFound(f"There is no open invitation {invitation_id[:64]!r} here.", code="invitation_not_found")
     await asyncio.to_thread(site.parts.access.users.withdraw, known)
-    return Response(None, 204, NOT_KEPT)
+    return Response(None, 204)
 
 
 def user_json(user: User) -> UserRecord:

@@ -17,7 +17,6 @@ router = Routes(prefix="/api", tags=["operations"])
 
 Span = Literal["hour", "day"]
 _STEPS = {"hour": (60, 1), "day": (MINUTES, 15)}  # minutes in all, minutes a step
-_NOT_KEPT = {"cache-control": "no-store"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,12 +56,12 @@ class ClientsSeen:
 
 @router.get("/status", summary="How the server is: models, storage, counts, background work")
 async def status(site: SiteHere) -> Answer[Status]:
-    return Answer(await status_of(site.parts, default_user=site.options.default_user), headers=_NOT_KEPT)
+    return Answer(await status_of(site.parts, default_user=site.options.default_user))
 
 
 @router.post("/status/check", summary="The same, after asking the models' servers now")
 async def check(site: SiteHere) -> Answer[Status]:
-    return Answer(await status_of(site.parts, default_user=site.options.default_user, fresh=True), headers=_NOT_KEPT)
+    return Answer(await status_of(site.parts, default_user=site.options.default_user, fresh=True))
 
 
 @router.get("/status/latencies", summary="How long recalls and writes of memory took, over time")
@@ -78,18 +77,17 @@ async def latencies(
             recall=_steps(times.recall, minutes, step),
             write=_steps(times.write, minutes, step),
         ),
-        headers=_NOT_KEPT,
     )
 
 
 @router.get("/status/growth", summary="What was added on each of the last 30 days")
 async def growth(site: SiteHere) -> Answer[Growth]:
-    return Answer(Growth(days=await site.parts.stock.growth()), headers=_NOT_KEPT)
+    return Answer(Growth(days=await site.parts.stock.growth()))
 
 
 @router.get("/clients", summary="Which kinds of clients have called, and when last")
 async def clients(site: SiteHere) -> Answer[ClientsSeen]:
-    return Answer(ClientsSeen(since=to_text(site.parts.started_at), results=site.clients.seen()), headers=_NOT_KEPT)
+    return Answer(ClientsSeen(since=to_text(site.parts.started_at), results=site.clients.seen()))
 
 
 def _steps(times: Latencies, minutes: int, step: int) -> list[LatencyStep]:

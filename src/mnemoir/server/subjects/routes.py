@@ -49,7 +49,7 @@ class Erasure(JsonObject):
 )
 async def export(site: SiteHere, person: PersonHere) -> Response:
     archive = await site.parts.subjects.export(person)
-    headers = {"content-disposition": 'attachment; filename="subject.zip"', "cache-control": "no-store"}
+    headers = {"content-disposition": 'attachment; filename="subject.zip"'}
     return StreamingResponse(pieces_of(archive), media_type="application/zip", headers=headers)
 
 
