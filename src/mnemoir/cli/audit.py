@@ -20,17 +20,22 @@ def list_entries(
     as_json: Json = False,
 ) -> None:
     """Print the last entries, newest first."""
+    from mnemoir.app.sign_in.users import Users
     from mnemoir.cli.access_file import opened_access_file
+    from mnemoir.core.users import PERSON_KEY
     from mnemoir.server.keys.audit import entry_json
 
     with opened_access_file(config, data_dir) as file:
         found = file.audit_log()[0].newest(tenant, limit=limit, action=action) if file.existing() else []
+        people = Users(file).names(set().union(*(entry.people for entry in found)))
     if as_json:
-        print_json({"results": [entry_json(entry) for entry in found]})
+        print_json({"results": [entry_json(entry) for entry in found], "people": people})
         return
     for entry in found:
         times = f" ({entry.count} times)" if entry.count > 1 else ""
-        print_row(entry.number, entry.at, entry.actor, entry.action, entry.result + times, entry.target)
+        person = people.get(entry.actor.removeprefix(PERSON_KEY))
+        by = entry.actor if person is None else f"{PERSON_KEY}{person}"
+        print_row(entry.number, entry.at, by, entry.action, entry.result + times, entry.target)
     if not found:
         note("There are no entries: the log begins with the first key.")
 

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mnemoir.core.users import PERSON_KEY
+
 CHAIN_BEGIN = bytes(32)
 ERASURE = "subjects.erase"  # the action that erases a person, from the log too
 
@@ -14,7 +16,8 @@ ERASURE = "subjects.erase"  # the action that erases a person, from the log too
 class AuditEntry:
     """One row of the log. It holds no words of memories, messages or secrets.
 
-    `actor` is the id of a key, "command line", or "anybody" on a server without keys. `target` names what the act was
+    `actor` is the id of a key, `user:<id>` for a person who signed in, "command line", or "anybody" on a server
+    without keys. `target` names what the act was
     about, `user` whose data, "" for nobody's. `result` is `begun` before an act that goes through several files, and
     then a row with `of`, the number of that one, has its result: a status of HTTP, or `done`. `count` is how often
     the same happened within some time.
@@ -45,6 +48,14 @@ class AuditEntry:
         """Whose data it is about; the beginning of a digest in place of an erased name."""
         is_erased = self.subject is not None and not self.user
         return f"erased:{self.subject.hex()[:12]}" if is_erased and self.subject is not None else self.user
+
+    @property
+    def people(self) -> set[str]:
+        """What may be the ids of people who sign in: of who acted, and of whom the act was about."""
+        found = {self.target.split(" ", 1)[0]} if self.target else set[str]()
+        if self.actor.startswith(PERSON_KEY):
+            found.add(self.actor.removeprefix(PERSON_KEY))
+        return found
 
     def erased(self) -> "AuditEntry":
         """The entry without names; the chain goes on over it."""

@@ -44,7 +44,7 @@ class Scope:
 class Principal:
     """The authenticated caller of a request, as determined by the guard of the server; by default one who may do all.
 
-    `key` is the id of its key, `user:<name>` for a person who signed in, whose id is `person`, "" for a caller
+    `key` is the id of its key, `user:<id>` for a person who signed in, whose id is `person`, "" for a caller
     without one on a server that requires none. `projects` and `user` are what the key is bound to; None means all of
     the tenant. `configs` are the config users of the workflow tree that it may call, None for all. A role includes
     those before it but for `operator`, which sees counts, health, keys and tenants of the whole server and no

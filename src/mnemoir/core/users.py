@@ -21,6 +21,7 @@ SHORTEST_PASSWORD = 10  # characters
 LONGEST_PASSWORD = 512  # bytes
 RECOVERY_CODES = 10
 TERMINAL_TOKEN = "mt_"  # how the tokens of sessions on the command line begin
+PERSON_KEY = "user:"  # how the key of a person who signed in begins; then comes their id
 _CHARACTERS = "abcdefghijkmnpqrstuvwxyz23456789"  # none that is easily taken for another
 _CODE = re.compile(r"[a-z0-9]{10}", re.ASCII)
 _FIRST_CODE_CHARACTERS = 12
@@ -63,7 +64,7 @@ class User:
         roles: tuple[Role, ...] = (grant.role, "operator") if grant.is_operator else (grant.role,)
         return Principal(
             tenant=grant.tenant,
-            key=f"user:{self.name}",
+            key=f"{PERSON_KEY}{self.id}",
             person=self.id,
             roles=roles,
             projects=None if grant.projects is None else tuple(grant.projects),

@@ -13,13 +13,18 @@ async def house(open_server):
     return server, await joined(server, "anna", "admin", is_operator=True), await joined(server, "ben")
 
 
+def acts_of(server, name: str) -> str:
+    """What stands in lists for who did something."""
+    return server.parts.access.users.named(name).principal.key
+
+
 async def test_an_admin_invites_by_a_link_that_the_page_opens(house):
     server, anna, _ = house
     body = {"role": "write", "name": "Cleo", "memory_user": "c", "projects": ["kitchen"], "configs": ["Ann"]}
     made = told(await anna.ask("POST", "/api/invitations", body))
     assert made["link"] == f"http://localhost/join#{made['token']}"
     [listed] = told(await anna.ask("GET", "/api/invitations"))["results"]
-    assert (listed["id"], listed["name"], listed["created_by"]) == (made["id"], "Cleo", "user:anna")
+    assert (listed["id"], listed["name"], listed["created_by"]) == (made["id"], "Cleo", acts_of(server, "anna"))
     assert made["token"] not in str(listed)
     cleo = Page(server)
     answer = await cleo.enter("/api/auth/join", {"token": made["token"], "name": "Cleo!", "password": PASSWORD})
@@ -131,7 +136,7 @@ async def test_who_signed_in_as_admin_makes_keys_for_the_tenant(house):
     server, _, ben = house
     eve = await joined(server, "eve", "admin")
     key = told(await eve.ask("POST", "/api/keys", {"role": "write", "user": "ben", "configs": ["Ann"]}))
-    assert (key["user"], key["configs"], key["created_by"]) == ("ben", ["Ann"], "user:eve")
+    assert (key["user"], key["configs"], key["created_by"]) == ("ben", ["Ann"], acts_of(server, "eve"))
     assert [one["id"] for one in told(await eve.ask("GET", "/api/keys"))["results"]] == [key["id"]]
     assert error_of(await eve.ask("POST", "/api/keys", {"role": "operator"})) == (403, "forbidden")
     assert (await ben.ask("GET", "/api/keys")).status == 403
@@ -205,14 +210,16 @@ async def test_changes_of_users_are_written_down(house):
     await anna.ask("POST", f"/api/users/{user.id}/reset")
     await anna.ask("PATCH", f"/api/users/{user.id}", {"disabled": True})
     await anna.ask("DELETE", f"/api/users/{user.id}")
-    entries = told(await anna.ask("GET", "/api/audit"))["results"]
-    written = [(one["actor"], one["action"], one["target"]) for one in reversed(entries)]
-    assert written[-5:] == [
-        ("user:anna", "invitations.create", made["id"]),
-        ("user:anna", "invitations.withdraw", made["id"]),
-        ("user:anna", "users.reset", user.id),
-        ("user:anna", "users.disable", user.id),
-        ("user:anna", "users.remove", user.id),
+    page = told(await anna.ask("GET", "/api/audit"))
+    entries, by = page["results"], acts_of(server, "anna")
+    assert [(one["actor"], one["action"], one["target"]) for one in reversed(entries)][-5:] == [
+        (by, "invitations.create", made["id"]),
+        (by, "invitations.withdraw", made["id"]),
+        (by, "users.reset", user.id),
+        (by, "users.disable", user.id),
+        (by, "users.remove", user.id),
     ]
+    assert page["people"] == {by.removeprefix("user:"): "anna"}  # ben is gone
+    assert told(await anna.ask("GET", "/api/audit?actor=user:anna"))["results"][0]["actor"] == by
     assert {"users.create", "sign_in.invitation"} <= {one["action"] for one in entries}
     assert server.parts.access.audit.problems() == []

@@ -4,7 +4,7 @@ They lie beside the keys, in the access file, so the command line changes them b
 asks for a credential from the first user on, as it does from the first key on.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -14,6 +14,7 @@ from mnemoir.core.clock import Clock, to_text, utc_now
 from mnemoir.core.errors import InvalidRequest, NotFound
 from mnemoir.core.scope import config_names, entity_name, project_names, role_name, tenant_name
 from mnemoir.core.users import (
+    PERSON_KEY,
     Grant,
     Invitation,
     User,
@@ -72,6 +73,17 @@ class Users:
     def with_hash(self, name: str) -> tuple[User, str | None] | None:
         """The user of that name, and the hash of their password; None for none."""
         return self._stored.named(name[:256]) if self.are_there else None
+
+    def key_of(self, named: str) -> str:
+        """The key of a person's acts, given as `user:<name>` or `user:<id>`; any other text as it is."""
+        of_person = named.startswith(PERSON_KEY) and self.are_there
+        found = self._stored.named(named.removeprefix(PERSON_KEY)) if of_person else None
+        return named if found is None else found[0].principal.key
+
+    def names(self, ids: Collection[str]) -> dict[str, str]:
+        """The names of the users with these ids, as far as there are any."""
+        found = (self._stored.get(user_id[:64]) for user_id in ids) if self.are_there else ()
+        return {user.id: user.name for user in found if user is not None}
 
     def listed(self, tenant: str | None, *, limit: int, after: User | None = None) -> Sequence[User]:
         """The users of a tenant, None for all, oldest first; `after` is the last one of the page before."""

@@ -1,6 +1,7 @@
 """`GET /api/audit`: the audit log. Operators read all of it, admins that of their tenant, bound ones their own."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Annotated
 
@@ -19,7 +20,7 @@ _MOST_LISTED = 1000
 
 Limit = Annotated[int, BeforeValidator(whole_number(100, _MOST_LISTED)), Query(description=f"0 means {_MOST_LISTED}")]
 Action = Annotated[str | None, Query(description="one action alone, such as `keys.create`")]
-Actor = Annotated[str | None, Query(description="acts of one key or person alone, such as `user:mira`")]
+Actor = Annotated[str | None, Query(description="acts of one key or person alone, such as `user:anna`")]
 Day = Annotated[date | None, Query(description="entries of one day alone, in UTC")]
 
 
@@ -43,9 +44,12 @@ class AuditRecord(JsonObject):
 
 
 class AuditPage(JsonObject):
-    """Entries, newest first; `next` is the cursor of the following page."""
+    """Entries, newest first; `next` is the cursor of the following page.
+
+    The log holds ids of people who sign in: `people` has the names of those that are still here."""
 
     results: Sequence[AuditRecord]
+    people: Mapping[str, str]
     next: str | None
 
 
@@ -61,11 +65,13 @@ async def list_entries(
 ) -> Answer[AuditPage]:
     caller = principal_of(request.scope)
     if site.parts.access.file.existing() is None:
-        return Answer({"results": [], "next": None})
+        return Answer({"results": [], "people": {}, "next": None})
     tenant = None if caller.may("operator") else caller.tenant
+    users = site.parts.access.users
+    actor = None if actor is None else await asyncio.to_thread(users.key_of, actor)
     if not caller.manages_tenant:
         if actor not in (None, caller.key):
-            return Answer({"results": [], "next": None})
+            return Answer({"results": [], "people": {}, "next": None})
         actor = caller.key
     before = None if cursor is None else read_cursor(cursor, _LIST, int)[0]
     if isinstance(before, str):
@@ -75,7 +81,8 @@ async def list_entries(
     )
     page = found[:limit]
     following = write_cursor(_LIST, page[-1].number) if len(found) > limit else None
-    return Answer({"results": [entry_json(entry) for entry in page], "next": following})
+    people = await asyncio.to_thread(users.names, set().union(*(entry.people for entry in page)))
+    return Answer({"results": [entry_json(entry) for entry in page], "people": people, "next": following})
 
 
 def entry_json(entry: AuditEntry) -> AuditRecord:

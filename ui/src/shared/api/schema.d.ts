@@ -2856,10 +2856,16 @@ export interface components {
         /**
          * AuditPage
          * @description Entries, newest first; `next` is the cursor of the following page.
+         *
+         *     The log holds ids of people who sign in: `people` has the names of those that are still here.
          */
         AuditPage: {
             /** Results */
             results: components["schemas"]["AuditRecord"][];
+            /** People */
+            people: {
+                [key: string]: string;
+            };
             /** Next */
             next: string | null;
         };
@@ -8856,7 +8862,7 @@ export interface operations {
                 cursor?: string | null;
                 /** @description one action alone, such as `keys.create` */
                 action?: string | null;
-                /** @description acts of one key or person alone, such as `user:mira` */
+                /** @description acts of one key or person alone, such as `user:anna` */
                 actor?: string | null;
                 /** @description entries of one day alone, in UTC */
                 day?: string | null;

@@ -31,8 +31,13 @@ export function useAudit({ action, actor, day }: AuditFilter) {
     placeholderData: keepPreviousData,
   });
   const all = useResults(list.data);
-  return { ...list, entries: useMemo(() => withoutEnded(all), [all]) };
+  const people = useMemo(() => namesOf(list.data?.pages ?? []), [list.data]);
+  return { ...list, entries: useMemo(() => withoutEnded(all), [all]), people };
 }
+
+/** The names of people by their ids: the log itself holds ids alone. */
+const namesOf = (pages: readonly components['schemas']['AuditPage'][]) =>
+  new Map(pages.flatMap(page => Object.entries(page.people)));
 
 /** Without the beginnings of acts whose result stands before them, as newer entries do. */
 export function withoutEnded(entries: readonly AuditEntry[]): AuditEntry[] {

@@ -16,7 +16,7 @@ const INVITATIONS = [...USERS, 'invitations'];
 const PAGE = 100;
 
 /** The people that the caller manages, oldest first, page by page. */
-export function useUsers(isWanted = true) {
+export function useUsers() {
   const list = useInfiniteQuery({
     queryKey: LIST,
     queryFn: ({ pageParam }) =>
@@ -25,7 +25,6 @@ export function useUsers(isWanted = true) {
       ),
     initialPageParam: '',
     getNextPageParam: page => page.next,
-    enabled: isWanted,
   });
   return { ...list, users: useResults(list.data) };
 }

@@ -4,10 +4,7 @@ import { EmptyState, ErrorState, LoadingState } from '@/shared/components/states
 import { Time } from '@/shared/components/Time';
 import { Words } from '@/shared/components/Words';
 import { type AuditEntry, type AuditFilter, useAudit } from '@/shared/data/audit';
-import { useMe } from '@/shared/data/access';
-import { useUsers } from '@/shared/data/users';
 import { useAddressParams } from '@/shared/hooks/useAddressParams';
-import { managesTenant } from '../grants';
 
 // as the server names them; others can be typed
 const ACTIONS = [
@@ -131,7 +128,6 @@ interface EntriesProps {
 
 function Entries({ filter, isNarrowed, onActor }: EntriesProps) {
   const list = useAudit(filter);
-  const { users } = useUsers(managesTenant(useMe()));
   if (list.isPending) return <LoadingState label="Loading the audit log" />;
   if (list.isError) return <ErrorState error={list.error} onRetry={() => void list.refetch()} />;
   if (!list.entries.length)
@@ -157,12 +153,7 @@ function Entries({ filter, isNarrowed, onActor }: EntriesProps) {
           </Table.Thead>
           <Table.Tbody>
             {list.entries.map(entry => (
-              <EntryRow
-                key={entry.number}
-                entry={entry}
-                name={users.find(({ id }) => id === entry.target.split(' ', 1)[0])?.name}
-                onActor={onActor}
-              />
+              <EntryRow key={entry.number} entry={entry} people={list.people} onActor={onActor} />
             ))}
           </Table.Tbody>
         </Table>
@@ -184,21 +175,24 @@ function Entries({ filter, isNarrowed, onActor }: EntriesProps) {
 
 interface EntryRowProps {
   entry: AuditEntry;
-  /** Of the person whom the entry is about, if they are here still: the log holds their id alone. */
-  name: string | undefined;
+  /** The names of those who are here still, by their ids. */
+  people: ReadonlyMap<string, string>;
   onActor: (actor: string) => void;
 }
 
-function EntryRow({ entry, name, onActor }: EntryRowProps) {
+function EntryRow({ entry, people, onActor }: EntryRowProps) {
   const { at, actor, action, target, address, count } = entry;
+  const person = people.get(actor.replace(/^user:/, ''));
+  const by = person === undefined ? actor : `user:${person}`;
+  const about = people.get(target.split(' ', 1)[0] ?? '');
   return (
     <Table.Tr>
       <Table.Td>
         <Time value={at} />
       </Table.Td>
       <Table.Td>
-        <Anchor component="button" type="button" size="sm" onClick={() => onActor(actor)}>
-          <Words limit={80}>{actor}</Words>
+        <Anchor component="button" type="button" size="sm" onClick={() => onActor(by)}>
+          <Words limit={80}>{by}</Words>
         </Anchor>
       </Table.Td>
       <Table.Td>
@@ -207,9 +201,9 @@ function EntryRow({ entry, name, onActor }: EntryRowProps) {
       </Table.Td>
       <Table.Td>
         <Words limit={160}>{target}</Words>
-        {name !== undefined && (
+        {about !== undefined && (
           <Text size="xs" c="dimmed">
-            <Words limit={64}>{name}</Words>
+            <Words limit={64}>{about}</Words>
           </Text>
         )}
       </Table.Td>
