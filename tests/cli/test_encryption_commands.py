@@ -120,6 +120,21 @@ def test_the_keys_of_a_user_on_hold_are_not_destroyed(mnemoir) -> None:
     assert mnemoir("encryption", "erase-key", "--user", "mira", "--yes").returncode == 0
 
 
+def test_the_key_store_is_copied_by_its_own_command_and_opens_the_data_again(mnemoir, tmp_path) -> None:
+    assert mnemoir("memories", "add", "I like Zanzibarquince", "--user", "mira").returncode == 0
+    copy, store = tmp_path / "safe" / "keys.db", tmp_path / "data" / "secrets" / "data-keys.db"
+    assert made(mnemoir("encryption", "backup-keys", str(copy), "--json")) == {"copy": str(copy)}
+    assert ([file.name for file in copy.parent.iterdir()], copy.stat().st_mode & 0o777) == (["keys.db"], 0o600)
+    for refused in (copy, tmp_path / "data" / "keys.db"):
+        told = mnemoir("encryption", "backup-keys", str(refused))
+        assert (told.returncode, "Choose a new file elsewhere" in told.stderr) == (1, True)
+    for file in store.parent.glob("data-keys.db*"):
+        file.unlink()
+    assert mnemoir("memories", "list", "--user", "mira").returncode == 1
+    copy.rename(store)
+    assert "Zanzibarquince" in mnemoir("memories", "list", "--user", "mira").stdout
+
+
 def test_without_keys_or_a_user_it_says_what_to_do(mnemoir) -> None:
     assert "no key store" in mnemoir("encryption", "rewrap").stderr
     assert "--user NAME, or --all" in mnemoir("encryption", "rotate").stderr

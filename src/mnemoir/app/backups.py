@@ -294,9 +294,8 @@ class _Copying:
         logs = _below(self._root, settings.log.directory)
         keys = _keys_of_encryption(settings)
         self._never = {STAGING, logs, *keys}
-        self.passed_over += [
-            f"{self._root / key} holds keys of encryption at rest. Copy it by itself." for key in keys
-        ]
+        by_itself = "holds keys of encryption at rest; copy them by themselves: `mnemoir encryption backup-keys`."
+        self.passed_over += [f"{self._root / key} {by_itself}" for key in keys]
         self._patterns = [*(() if choice.keys else _KEYS), *(() if choice.all else _REMADE)]
         self._all = choice.all
 

@@ -6,6 +6,7 @@ long as no key was ever made and the mode is off, none of this is there.
 """
 
 import asyncio
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -24,11 +25,13 @@ from mnemoir.app.conversation_sealing import (
 )
 from mnemoir.app.tree import folder_of_conversations, plain_discussions
 from mnemoir.app.workflows import RUNS_FILE
-from mnemoir.core.errors import KeyUnavailable, MnemoirError, SettingsError, StorageUnavailable
+from mnemoir.core.atomic_file import sync_folder
+from mnemoir.core.errors import InvalidRequest, KeyUnavailable, MnemoirError, SettingsError, StorageUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.ports.index_packs import IndexPacks
 from mnemoir.ports.key_provider import KeyProvider
 from mnemoir.settings import Settings
+from mnemoir.storage.backups.copies import copy_databases
 from mnemoir.storage.pack_files import PackFiles
 from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sealing.key_ring import KeyRing
@@ -50,7 +53,7 @@ from mnemoir.storage.sql.tables import Owner
 from mnemoir.storage.sqlite.database import open_database, read_beside
 from mnemoir.storage.sqlite.opening import open_key_store, open_run_file
 from mnemoir.storage.sqlite.sealed_sql import sealing
-from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql
+from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql, storage_errors
 
 STORE_FILE = "secrets/data-keys.db"
 _LOOK_S = 2.0  # how soon a change of the key store by the command line is acted on
@@ -170,6 +173,21 @@ class Encryption:
             return await self.bring_up_to_date(database, PackFiles(packs, self.cells), ClosedFolders())
         finally:
             await database.aclose()
+
+    def copy_keys(self, file: Path) -> None:
+        """Copy the key store into a new file, whole or not at all, also while a server runs. Blocks.
+
+        Raises InvalidRequest where the file is there already or in the data directory, and StorageUnavailable.
+        """
+        file = file.resolve()
+        if file.exists() or file.is_relative_to(self._settings.storage.data_dir.resolve()):
+            raise InvalidRequest(f"{file} is there already, or in the data directory. Choose a new file elsewhere.")
+        with storage_errors(file, OSError):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix=".mnemoir-keys-", dir=file.parent) as folder:
+                copy_databases(self.path.parent, [self.path.name], Path(folder))
+                (Path(folder) / self.path.name).rename(file)
+            sync_folder(file.parent)
 
     def close(self) -> None:
         """Close the key store. Blocks."""

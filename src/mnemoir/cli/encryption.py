@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -121,6 +122,22 @@ def rewrap(config: Config = None, data_dir: DataDir = None, as_json: Json = Fals
         print_json({"rewrapped": count, "wrapped_by": kek})
     else:
         note(f"{counted(count, 'key')} wrapped anew, by {kek}. No other key is needed now.")
+
+
+@commands.command("backup-keys")
+def backup_keys(
+    file: Annotated[Path, typer.Argument(help="New file for the copy, outside of the data directory.")],
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Copy the key store, which is in no backup, into a file. To restore it, put that where the key store was."""
+    with _keys(config, data_dir, "encryption.backup-keys", None, "default") as (encryption, _):
+        encryption.copy_keys(file)
+    if as_json:
+        print_json({"copy": str(file)})
+    else:
+        note(f"Copied to {file}. Without your own key nobody can use it. Remove it once somebody in it was erased.")
 
 
 @commands.command("erase-key")
