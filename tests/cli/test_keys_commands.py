@@ -106,7 +106,7 @@ def test_a_running_server_needs_keys_from_the_first_one_on_until_they_are_switch
         assert listed.returncode == 0
         mnemoir("keys", "disable")
         await_status(200, asked)
-        mnemoir("keys", "enable")
+        assert "is required again" in mnemoir("keys", "enable").stderr
         await_status(401, asked)
         log = server.log.read_text()
     assert key not in log

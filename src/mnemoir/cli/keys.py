@@ -146,6 +146,10 @@ def enable(config: Config = None, data_dir: DataDir = None, as_json: Json = Fals
         required = keys.are_required(is_local=True)
     if as_json:
         print_json({"required": required})
+    elif required:
+        note("A key or a sign-in is required again.")
+    else:
+        note("Nothing is required: there is no key, and nobody who signs in. Make one with `mnemoir keys create`.")
 
 
 @contextmanager

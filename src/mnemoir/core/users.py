@@ -25,6 +25,9 @@ PERSON_KEY = "user:"  # how the key of a person who signed in begins; then comes
 _CHARACTERS = "abcdefghijkmnpqrstuvwxyz23456789"  # none that is easily taken for another
 _CODE = re.compile(r"[a-z0-9]{10}", re.ASCII)
 _FIRST_CODE_CHARACTERS = 12
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]+"  # these count as printable
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,16 +162,18 @@ def code_hash(code: str, user_id: str, pepper: bytes) -> bytes | None:
 def user_name(raw: object) -> str:
     """The name of a user: trimmed, one line of 1 to 64 characters. Raises InvalidRequest naming `name`."""
     name = unicodedata.normalize("NFC", entity_name(raw, "name"))
-    if len(name) > LONGEST_NAME or not name.isprintable():
+    if len(name) > LONGEST_NAME or not name.isprintable() or not called(name):
         raise InvalidRequest(
-            f"The name must be one line of at most {LONGEST_NAME} characters.", code="validation_error", field="name"
+            f"The name must be one line of at most {LONGEST_NAME} visible characters.",
+            code="validation_error",
+            field="name",
         )
     return name
 
 
 def called(name: str) -> str:
-    """The name as it is compared: without regard to case and to forms of the same character."""
-    return unicodedata.normalize("NFKC", name.strip()).casefold()
+    """The name as it is compared: without regard to case, to forms of the same character and to invisible ones."""
+    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", name.strip())).casefold()
 
 
 def password(raw: str) -> str:

@@ -30,6 +30,7 @@ _BURST_S = 10
 _WRONG_KEYS = RateLimitItemPerMinute(10)
 _TRIES_OF_A_NAME = RateLimitItemPerMinute(10, 5)
 _WITHOUT_KEY = RateLimitItemPerMinute(30)
+_SIGN_INS_BEGUN = RateLimitItemPerMinute(600)  # in ten minutes fewer than are kept, which one address cannot push out
 WRONG_KEYS = "unauthenticated"
 _LEAST_SWEPT = 1024
 _MOST_KEYS = 10_000
@@ -65,6 +66,10 @@ class RateLimits:
         """Count a request without a valid key, if limits are on. Raises RateLimited for one too many."""
         if self._limits:
             self._note(scope, _WITHOUT_KEY, "Too many requests without a valid key came from this address. Send one")
+
+    def begin_sign_in(self, scope: Scope) -> None:
+        """Count a sign-in that is begun with a provider. Raises RateLimited for one too many."""
+        self._note(scope, _SIGN_INS_BEGUN, "Too many sign-ins were begun from this address. Finish one")
 
     def _note(self, scope: Scope, limit: RateLimitItem, advice: str) -> None:
         address = self.proxies.client_of(scope)

@@ -125,14 +125,16 @@ async def test_an_invitation_that_expired_or_was_taken_back_is_like_one_that_nev
         ("", PASSWORD, "validation_error"),
         ("a\nb", PASSWORD, "validation_error"),
         ("x" * 65, PASSWORD, "validation_error"),
+        ("\u3164", PASSWORD, "validation_error"),
         ("BEN", PASSWORD, "name_taken"),
+        ("be\u034fn\ufe0f", PASSWORD, "name_taken"),
         ("mira", PASSWORD, "name_taken"),
         ("Phone", PASSWORD, "name_taken"),
         ("guest", PASSWORD, "name_taken"),
     ],
     ids=[
-        *("short password", "long password", "no name", "two lines", "long name"),
-        *("another's", "has memories", "of a key", "of an invitation"),
+        *("short password", "long password", "no name", "two lines", "long name", "invisible"),
+        *("another's", "another's but for what is not seen", "has memories", "of a key", "of an invitation"),
     ],
 )
 async def test_a_name_or_password_that_cannot_be_leaves_the_invitation_open(open_server, name, password, code):

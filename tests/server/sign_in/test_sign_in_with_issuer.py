@@ -6,8 +6,10 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import orjson
 import pytest
+from limits import RateLimitItemPerMinute
 
 from mnemoir.providers.http import AsgiAnswer
+from mnemoir.server import rate_limits
 from tests.scripted_issuer import ScriptedIssuer
 from tests.server.server_kit import Server, error_of
 from tests.server.sign_in.page import Page, invited, joined
@@ -251,6 +253,19 @@ async def test_nobody_is_sent_to_another_site_afterwards(open_with, to):
     _, browser = await open_with()
     answer = await browser.ask("GET", f"/api/auth/oidc/home/start?{urlencode({'to': to})}")
     assert (answer.status, "location" in answer.headers) == (400, False)
+
+
+async def test_one_address_begins_no_more_sign_ins_than_leave_room_for_those_of_others(
+    listen, http, issuer, monkeypatch, clock
+):
+    monkeypatch.setattr(rate_limits, "_SIGN_INS_BEGUN", RateLimitItemPerMinute(2))
+    own = {"id": "home", "name": "Home", "issuer": issuer.url, "client_id": "m", "client_secret": "a-client-secret"}
+    server, answers = await listen({"auth.oidc": [own]}), []
+    for _ in range(3):
+        begun = f"{server.url}/api/auth/oidc/home/start?to=/"
+        async with http.get(begun, allow_redirects=False) as answer:
+            answers.append(answer.status)
+    assert answers == [302, 302, 429]
 
 
 async def test_another_sites_page_cannot_finish_a_sign_in(open_with, issuer):

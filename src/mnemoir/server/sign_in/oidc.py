@@ -122,7 +122,8 @@ async def finish(
 async def _begun(
     request: Request, site: Site, provider: str, to: str, invitation: str | None
 ) -> tuple[str, dict[str, str]]:
-    """The address to send a browser to, and the headers of the answer. Raises InvalidRequest and NotFound."""
+    """The address for a browser, and the headers of the answer. Raises InvalidRequest, NotFound and RateLimited."""
+    site.guard.rate_limits.begin_sign_in(request.scope)
     if not _LOCAL.fullmatch(to):
         raise InvalidRequest("`to` must be the path of a page of this server.", code="invalid_path", field="to")
     cookies = site.guard.cookies
