@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { http, HttpResponse } from 'msw';
 import { conversation, line, piece, streamed } from '@/shared/testing/chat';
 import { renderAt } from '@/shared/testing/render';
-import { server } from '@/shared/testing/server';
+import { callsAs, server } from '@/shared/testing/server';
 import { ChatPage } from './ChatPage';
 
 async function choose(model: string) {
@@ -153,6 +153,15 @@ test('without a model the next step is told', async () => {
   renderAt('/', <ChatPage />);
   expect(await screen.findByText('No language model is connected')).toBeVisible();
   expect(screen.getByRole('link', { name: 'Connect a model' })).toHaveAttribute('href', '/connect?part=model');
+});
+
+test('whoever may not connect a model is told whom to ask', async () => {
+  conversation(() => streamed('data: [DONE]\n\n'));
+  callsAs({ roles: ['write'], may: { admin: false, manage: false, server: false } });
+  server.use(http.get('*/health', () => HttpResponse.json({ llm: 'missing' })));
+  renderAt('/', <ChatPage />);
+  expect(await screen.findByText(/Ask whoever runs this server/)).toBeVisible();
+  expect(screen.queryByRole('link', { name: 'Connect a model' })).not.toBeInTheDocument();
 });
 
 test('an error within the stream ends the answer with its cause', async () => {

@@ -44,7 +44,7 @@ export function ClientSetup({ setup, place, seen }: ClientSetupProps) {
               , so you can revoke it on its own.
             </>
           ) : (
-            '.'
+            '. An admin makes one for you.'
           )}
         </Text>
       )}

@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { http, HttpResponse } from 'msw';
 import type { ClientSeen } from '@/shared/data/status';
 import { renderAt } from '@/shared/testing/render';
-import { server } from '@/shared/testing/server';
+import { callsAs, server } from '@/shared/testing/server';
 import { ConnectPage } from './ConnectPage';
 
 const CURL: ClientSeen = {
@@ -58,7 +58,20 @@ test('a server with keys gets the place of one', async () => {
   );
   renderAt('/connect?client=curl', <ConnectPage />);
   expect(await screen.findByText(/Use an API key instead of/)).toBeVisible();
+  expect(screen.getByRole('link', { name: 'make one for this app' })).toBeVisible();
   expect(screen.getByRole('region', { name: 'Code, sh' })).toHaveTextContent('Authorization: Bearer YOUR_KEY');
+});
+
+test('whoever makes no keys is told who does', async () => {
+  answers([]);
+  callsAs({ roles: ['write'], may: { admin: false, manage: false, server: false } });
+  server.use(
+    http.get('*/api/ui', () =>
+      HttpResponse.json({ version: '0.0.0', project: 'default', user: 'user', needs_key: true }),
+    ),
+  );
+  renderAt('/connect?client=curl', <ConnectPage />);
+  expect(await screen.findByText(/An admin makes one for you/)).toBeVisible();
 });
 
 test('calls that cannot be loaded leave the set-ups in place', async () => {

@@ -76,6 +76,7 @@ function Suggestion({ onClick, children }: { onClick: () => void; children: stri
 
 function NoModel() {
   const { data: found } = useOllamaFound();
+  const mayConnect = useMay().manage;
   const isThere = found !== undefined && found.models.length > 0;
   return (
     <Alert
@@ -85,8 +86,15 @@ function NoModel() {
       title="No language model is connected"
     >
       <Text size="sm">
-        Until then, answers only quote memories. {isThere && 'Ollama is running now and can be used. '}
-        <Link to="/connect?part=model">Connect a model</Link>: Ollama, OpenAI, or any compatible server.
+        Until then, answers only quote memories.{' '}
+        {mayConnect ? (
+          <>
+            {isThere && 'Ollama is running now and can be used. '}
+            <Link to="/connect?part=model">Connect a model</Link>: Ollama, OpenAI, or any compatible server.
+          </>
+        ) : (
+          'Ask whoever runs this server to connect one.'
+        )}
       </Text>
     </Alert>
   );
