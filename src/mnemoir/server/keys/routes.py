@@ -139,7 +139,7 @@ class KeyPage(JsonObject):
 @router.get("/me", summary="What the key of this request is for, and what it may do")
 async def me(request: Request, site: SiteHere) -> Answer[Me]:
     caller = principal_of(request.scope)
-    signed_in = site.guard.cookies.signed_in(request.scope) if caller.person else None
+    names = await asyncio.to_thread(site.parts.access.users.names, [caller.person]) if caller.person else {}
     return Answer(
         {
             "tenant": caller.tenant,
@@ -148,7 +148,7 @@ async def me(request: Request, site: SiteHere) -> Answer[Me]:
             "user": caller.user,
             "configs": None if caller.configs is None else list(caller.configs),
             "key": caller.key or None,
-            "name": None if signed_in is None else signed_in.user.name,
+            "name": names.get(caller.person),
             "signed_in": bool(caller.person),
             "may": {
                 "read": has_right(caller, "read"),
