@@ -151,6 +151,11 @@ async def test_without_its_key_a_user_is_told_so_and_nothing_is_lost(tmp_path, s
             ("POST", "/api/memories", said("Likes rum")),
         ):
             assert error_of(await server.ask(method, target, body)) == (503, "key_unavailable")
+        assert error_of(await server.ask("GET", "/ready")) == (503, "key_unavailable")
+        assert "encryption.provider does not have" in (await server.get("/api/status"))["storage_problem"]
+        chat = {"messages": [{"role": "user", "content": "Hello"}], "user": "mira", "conversation_id": "talk"}
+        answer = await server.ask("POST", "/v1/chat/completions", chat)
+        assert (answer.status, answer.headers["x-mnemoir-degraded"]) == (200, "storage")
     hold(sealed, a_key(2), a_key())
     async with serving(tmp_path, sealed) as server:
         assert await texts(server) == ["Likes tea"]

@@ -109,6 +109,11 @@ class Encryption:
                 "these data back, or set encryption.store to where it is."
             )
 
+    async def check(self) -> None:
+        """Raise KeyUnavailable while the key of the provider, or the key store, is not there."""
+        if self.ring is not None:
+            await asyncio.to_thread(self.ring.check)
+
     def start(self, database: Engine, packs: IndexPacks, folders: Folders) -> None:
         """Bring what is stored up to date, now and after each change of the key store."""
         if self.ring is not None:

@@ -76,7 +76,8 @@ class Recorded:
     """A chat ready to run. `turn` is its stored turn, None for a chat that is not recorded.
 
     `added` are the ids of the messages stored for it, which are embedded after the answer. `titled` asks for a title
-    of a conversation that begins with it. `handled` is what was done with its personal data.
+    of a conversation that begins with it. `handled` is what was done with its personal data. `is_lost` is True for
+    one that was to be stored and could not be.
     """
 
     chat: ChatRequest
@@ -85,6 +86,7 @@ class Recorded:
     turn: RecordedTurn | None = None
     titled: bool = False
     added: list[int] = field(default_factory=list)
+    is_lost: bool = False
 
 
 class Recorder:
@@ -147,7 +149,7 @@ class Recorder:
             if shows_stored or isinstance(exc, UnknownParent):
                 raise
             _tell("a chat is not kept", exc, caller.run_id)
-            return Recorded(chat=chat, caller=caller, handled=handled)
+            return Recorded(chat=chat, caller=caller, handled=handled, is_lost=True)
 
     async def answer(self, recorded: Recorded, emit: Emit) -> None:
         """Answer the chat by its workflow. A complete answer is stored before its last batch is emitted."""

@@ -152,7 +152,7 @@ async def status_of(parts: Parts, *, default_user: str, fresh: bool = False) -> 
         endpoints=endpoints,
         embedder=embedder,
         room=room,
-        storage_problem=problem,
+        storage_problem=problem or await _key_problem(parts),
         counts=counts,
         latency=MemoryLatency(
             recall=Latency(hour=times.recall.last(_HOUR), day=times.recall.last(_DAY)),
@@ -168,6 +168,14 @@ async def status_of(parts: Parts, *, default_user: str, fresh: bool = False) -> 
 async def _storage_problem(parts: Parts) -> str:
     try:
         await parts.store.check()
+    except StorageUnavailable as exc:
+        return exc.message
+    return ""
+
+
+async def _key_problem(parts: Parts) -> str:
+    try:
+        await parts.encryption.check()
     except StorageUnavailable as exc:
         return exc.message
     return ""

@@ -65,6 +65,7 @@ def note_stored(quotas: Quotas, recorded: Recorded) -> None:
         quotas.has_stored(recorded.caller.scope, "attachment_bytes")
 
 
-def degraded_by(used_up: Sequence[Stored]) -> bytes:
-    """The value of `X-Mnemoir-Degraded`: the quotas for want of which a chat is not learned from, or not kept."""
-    return ", ".join(f"quota-{what}" for what in used_up).encode()
+def degraded_by(recorded: Recorded) -> bytes:
+    """The value of `X-Mnemoir-Degraded`: why a chat is not learned from, or not kept; b"" where it is."""
+    causes = [f"quota-{what}" for what in recorded.caller.used_up]
+    return ", ".join([*causes, *(["storage"] if recorded.is_lost else [])]).encode()

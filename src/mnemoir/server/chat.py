@@ -111,8 +111,8 @@ class _Turn:
             headers.append((b"x-memory-injected", b"%d" % self.recalled))
         if skipped := self.skipped or self.recorded.caller.memory_skipped:
             headers.append((b"x-memory-skipped", skipped.encode()))
-        if used_up := self.recorded.caller.used_up:
-            headers.append((b"x-mnemoir-degraded", degraded_by(used_up)))
+        if degraded := degraded_by(self.recorded):
+            headers.append((b"x-mnemoir-degraded", degraded))
         if self.dropped:
             headers.append((b"x-mnemoir-dropped", bounded_names(self.dropped).encode()))
         if self.recorded.turn is not None:

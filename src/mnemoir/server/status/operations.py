@@ -92,11 +92,15 @@ def _health(parts: Parts) -> Health:
 
 
 async def _unhealthy(request: Request, site: SiteHere, *, writes: bool = False) -> Answer[Unhealthy] | None:
-    """The answer when the storage fails; None when it works. With `writes` each folder is written to, too."""
+    """The answer when the storage fails; None when it works.
+
+    With `writes` each folder is written to, and the keys of encryption are looked for, too.
+    """
     try:
         await site.parts.store.check()
         if writes:
             await site.parts.stock.check_writes()
+            await site.parts.encryption.check()
     except StorageUnavailable as exc:
         told_of = outward(exc).message
         told: Unhealthy = {

@@ -109,6 +109,13 @@ class KeyRing:
             self._forget()
             return destroyed
 
+    def check(self) -> None:
+        """Raise KeyUnavailable where the stored keys cannot be opened, unless some are held still."""
+        self._refresh()
+        if not self._held and (self._was_there or self.path.exists()):
+            with _away(self.path):
+                self._refuse_strange_provider(self.store())
+
     def is_destroyed(self, key_id: int) -> bool:
         """True when the key was destroyed, and with it all that it had encrypted."""
         with _away(self.path):
