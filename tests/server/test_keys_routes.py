@@ -108,6 +108,16 @@ async def test_an_operator_suspends_a_tenant_and_reads_no_contents(keyed):
     assert (await server.ask("GET", "/api/status", **headers["operator"])).status == 200
 
 
+async def test_a_suspended_tenant_stays_so_until_it_is_let_go_on(keyed):
+    server, headers = keyed
+    acme = {"x_api_key": (await made(server, {"role": "admin", "tenant": "acme"}, headers["operator"]))["key"]}
+    for body in ({"suspended": True}, {"limits": {"memories": 2}}, {"retention": {"memories_days": 365}}):
+        succeeded(await server.ask("PUT", "/api/tenants", {"name": "acme"} | body, **headers["operator"]))
+        assert (await server.ask("GET", "/api/projects", **acme)).status == 401
+    succeeded(await server.ask("PUT", "/api/tenants", {"name": "acme", "suspended": False}, **headers["operator"]))
+    assert (await server.ask("GET", "/api/projects", **acme)).status == 200
+
+
 async def test_a_bound_admin_pages_through_the_keys_of_its_part_and_learns_no_other_id(keyed):
     server, headers = keyed
     own = await made(server, {"role": "admin", "user": "noa"}, headers["admin"])

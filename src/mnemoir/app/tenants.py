@@ -47,13 +47,14 @@ class Tenants:
         self,
         name: str,
         *,
-        suspended: bool,
+        suspended: bool | None = None,
         limits: Mapping[str, object] | None = None,
         retention: Mapping[str, object] | None = None,
     ) -> None:
-        """Add a tenant, or suspend one: its keys are then refused. Raises InvalidRequest.
+        """Add a tenant, or change one. Raises InvalidRequest.
 
-        `limits` are its own quotas from now on, and `retention` its own days, none for {}; None leaves them.
+        While it is `suspended` its keys are refused. `limits` are its own quotas from now on, and `retention` its own
+        days, none for {}. None leaves each as it is.
         """
         own = None if limits is None else checked_limits(limits)
         kept = None if retention is None else checked_retention(retention)

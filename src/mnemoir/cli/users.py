@@ -35,7 +35,7 @@ Pages = Annotated[
 @commands.command()
 def invite(
     name: Annotated[str | None, typer.Argument(help="Name to offer; they may choose another one.")] = None,
-    role: Annotated[str, typer.Option(help="read, write or admin.")] = "write",
+    role: Annotated[str, typer.Option(help="read, write, admin or operator.")] = "write",
     operator: Annotated[
         bool,
         typer.Option("--operator", help="Also see health and counts, and manage keys and tenants, of the server."),

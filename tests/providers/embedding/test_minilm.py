@@ -133,6 +133,17 @@ def test_importing_and_making_the_model_loads_no_runtime() -> None:
     assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
 
 
+def test_the_library_that_runs_it_gives_the_machine_no_id_and_reports_to_nobody(tmp_path: Path) -> None:
+    code = f"""
+from pathlib import Path
+from mnemoir.providers.embedding.minilm_encoder import Encoder
+Encoder(Path({str(FOLDER)!r}))
+"""
+    home = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}  # without `CI`, where the library is silent by itself
+    subprocess.run([sys.executable, "-c", code], env=home, cwd=tmp_path, check=True)
+    assert list(tmp_path.iterdir()) == []
+
+
 async def test_the_event_loop_runs_while_the_model_loads(tmp_path: Path) -> None:
     folder = tmp_path / "not loaded before"
     folder.symlink_to(FOLDER)

@@ -14,14 +14,14 @@ router = Routes(prefix="/api/tenants", tags=["keys"])
 
 
 class TenantBody(Body):
-    """A tenant to add, suspend or let go on. `limits` are its own quotas by name; left out, they stay.
+    """A tenant to add or to change. `suspended`, `limits` and `retention` stay as they are where they are left out.
 
-    `retention` is for how many days it keeps things, 0 for ever: `memories_days`, `history_days`, `deleted_days`.
-    What is not named in it is as in the settings; left out, it stays.
+    `limits` are its own quotas by name. `retention` is for how many days it keeps things, 0 for ever:
+    `memories_days`, `history_days`, `deleted_days`; what is not named in it is as in the settings.
     """
 
     name: str
-    suspended: bool = False
+    suspended: bool | None = None
     limits: dict[str, int] | None = None
     retention: dict[str, int] | None = None
 

@@ -170,17 +170,18 @@ class SqlApiKeys:
         name: str,
         at: datetime,
         *,
-        suspended: bool,
+        suspended: bool | None = None,
         limits: Limits | None = None,
         retention: Retention | None = None,
         note: Note,
     ) -> None:
-        """Add the tenant if it is new, suspend it or let it go on, and set its limits and retention unless None."""
+        """Add the tenant if it is new; suspend it or let it go on, and set its limits and retention, unless None."""
 
         def work(sql: Sql) -> None:
             note(sql)
             sql.run(_QUERIES["enter_tenant"], name=name, now=to_text(at))
-            sql.run(_QUERIES["suspend_tenant"], name=name, at=to_text(at) if suspended else None)
+            if suspended is not None:
+                sql.run(_QUERIES["suspend_tenant"], name=name, at=to_text(at) if suspended else None)
             if limits:
                 sql.run(
                     _LIMITS["put_limits"],
