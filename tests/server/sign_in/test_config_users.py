@@ -2,6 +2,7 @@
 
 import json
 
+import orjson
 import pytest
 
 from tests.server.served_tree import answering, served
@@ -111,3 +112,21 @@ async def test_an_admin_key_bound_to_config_users_saves_and_tries_no_workflow_an
     for method, target, sent, headers in asked:
         answer = await server.ask(method, target, sent, **own_page, **headers, x_api_key=key)
         assert error_of(answer) == (403, "admin_key_needed")
+
+
+async def test_an_admin_key_bound_to_config_users_sees_and_ends_no_key_that_calls_others(tree):
+    server, *_ = tree
+    keys = server.parts.access.api_keys
+    own, text = keys.create(role="admin", configs=["ann"], by="test")
+    free, bobs = keys.create(role="admin", by="test")[0], keys.create(role="read", configs=["Bob"], by="test")[0]
+    made = orjson.loads(
+        (await server.ask("POST", "/api/keys", {"role": "read", "configs": ["Ann"]}, x_api_key=text)).body
+    )
+    listed = {one["id"] for one in (await server.get("/api/keys", x_api_key=text))["results"]}
+    assert {own.id, made["id"]} <= listed
+    assert not {free.id, bobs.id} & listed
+    for id in (free.id, bobs.id):
+        for method, target in (("DELETE", f"/api/keys/{id}"), ("POST", f"/api/keys/{id}/rotate")):
+            answer = await server.ask(method, target, x_api_key=text)
+            assert error_of(answer) == (404, "key_not_found")
+    assert (await server.ask("DELETE", f"/api/keys/{made['id']}", x_api_key=text)).status == 200
