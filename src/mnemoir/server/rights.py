@@ -36,7 +36,7 @@ _BUCKETS: tuple[tuple[Bucket, re.Pattern[str]], ...] = (
         "search",
         re.compile(
             r"POST (?:/api/memories/search|(?:/v1)?/embeddings|/api/embed(?:dings)?)"
-            r"|GET /api/(?:conversations|discussions/[^/]+)/search"
+            r"|GET /api/(?:conversations|discussions/(?s:.+))/search"
         ),
     ),
 )
