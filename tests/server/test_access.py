@@ -100,3 +100,17 @@ async def test_while_the_keys_cannot_be_read_nobody_is_let_in(open_server, tmp_p
     damaged.rename(tmp_path / "data" / "access.db")
     for headers in ({}, {"x_api_key": text}):
         assert error_of(await server.ask("GET", "/api/projects", **headers)) == (503, "auth_unavailable")
+
+
+@pytest.mark.parametrize(("method", "body"), [("PATCH", {"text": "likes coffee"}), ("DELETE", None)])
+async def test_a_key_that_may_only_read_changes_no_memory_whose_id_is_the_name_of_a_route(open_server, method, body):
+    server = await open_server()
+    create = server.parts.access.api_keys.create
+    admin, reader = (create(role=role, by="test")[1] for role in ("admin", "read"))
+    line = {"id": "search", "memory": "likes tea", "user_id": "mira", "created_at": "2026-01-01T00:00:00Z"}
+    await server.post("/api/import", line, x_api_key=admin)
+    refused = await server.ask(method, "/api/memories/search?user_id=mira", body, x_api_key=reader)
+    assert error_of(refused) == (403, "forbidden")
+    kept = (await server.get("/api/memories?user_id=mira", x_api_key=reader))["results"]
+    assert [one["memory"] for one in kept] == ["likes tea"]
+    await server.post("/api/memories/search", {"query": "tea", "user_id": "mira"}, x_api_key=reader)

@@ -55,6 +55,7 @@ async def test_an_act_has_an_entry_before_it_and_its_result_behind_it_and_no_wor
         ("DELETE", "/api/conversations?user_id=mira", None, "conversations.delete_all"),
         ("DELETE", "/api/conversations/tea%2Ftime?user_id=mira", None, "conversations.forget"),
         ("POST", "/api/conversations/prune?user_id=mira", {"days": 1}, "conversations.prune"),
+        ("POST", "/api/conversations/node-memory/cleanup?user_id=mira", {}, "node_memory.cleanup"),
         ("PUT", "/api/memories/settings", {"searchLimit": 3}, "settings.change"),
         ("DELETE", "/api/memories/extraction-prompt", None, "settings.change"),
         ("GET", "/api/%65xport?user_id=mira", None, "memories.export"),

@@ -94,6 +94,26 @@ async def test_a_chat_beyond_the_quotas_is_answered_and_says_what_it_leaves_out(
     assert error_of(await server.ask("POST", CHAT, stored)) == (403, "quota_exceeded")
 
 
+async def test_chats_at_once_keep_no_message_beyond_the_quota(open_server, llm):
+    server = await open_server(asks(llm) | {"quotas.user.messages": 5})
+    llm.default = Answer(text="yes")
+    told = [server.ask("POST", CHAT, hello(user="mira", conversation_id=f"talk {n}")) for n in range(9)]
+    answers = await asyncio.gather(*told)
+    assert [answer.status for answer in answers] == [200] * 9
+    assert sum("x-mnemoir-degraded" not in answer.headers for answer in answers) == 2
+    kept = (await server.get(f"{TALKS}?user_id=mira"))["results"]
+    assert [one["message_count"] for one in kept] == [2, 2]
+
+
+async def test_a_chat_that_was_not_kept_leaves_its_room_to_the_next(open_server, llm):
+    server = await open_server(asks(llm) | {"quotas.user.messages": 2})
+    llm.default = Answer(text="yes")
+    assert (await server.ask("POST", CHAT, hello(user="mira"))).status == 200
+    assert (await server.ask("POST", CHAT, hello(user="mira", store=False, conversation_id="talk"))).status == 200
+    kept = await server.ask("POST", CHAT, hello(user="mira", conversation_id="talk"))
+    assert (kept.status, "x-mnemoir-degraded" in kept.headers) == (200, False)
+
+
 async def waiting(server) -> list:
     return await server.parts.background.waiting('["default", "default", "mira"]', limit=100)
 

@@ -169,6 +169,13 @@ async def test_over_a_socket_head_and_get_count_alike(listen, http, clock):
     assert statuses == [(200, "1"), (200, "0"), (429, "0")]
 
 
+async def test_a_search_of_a_discussion_counts_as_one_whatever_its_id_holds(open_limited):
+    server, one, _ = await open_limited(search=(7, 100))
+    for id in ("trip", "trip%2Fday%2Fone"):
+        answer = await server.ask("GET", f"/api/discussions/{id}/search?q=tea", **one)
+        assert (answer.status, answer.headers["x-ratelimit-limit"]) == (404, "7")
+
+
 async def test_every_route_counts_for_the_bucket_of_its_kind(open_server):
     server = await open_server()
     posts = layer_of(server, Routing).posts

@@ -24,6 +24,7 @@ _ACTS: Mapping[str, str] = {
     "conversations.export": r"GET /api/conversations/(?:[^/]+/)?export",
     "conversations.import": r"POST /api/conversations/import",
     "conversations.prune": r"POST /api/conversations/prune",
+    "node_memory.cleanup": r"POST /api/conversations/node-memory/cleanup",
     "discussions.forget": r"DELETE /api/discussions/[^/]+",
     "discussions.export": r"GET /api/discussions/[^/]+/export",
     "discussions.import": r"POST /api/discussions/[^/]+/import",

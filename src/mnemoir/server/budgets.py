@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
 
 from starlette.types import Scope
 
 from mnemoir.app.recording import Recorded
-from mnemoir.app.usage.quotas import BothLimits, Quotas
+from mnemoir.app.usage.quotas import OF_A_TURN, BothLimits, Quotas
 from mnemoir.core.clock import utc_now
 from mnemoir.core.errors import QuotaExceeded
 from mnemoir.core.messages import TextPart
@@ -21,8 +22,8 @@ from mnemoir.workflows.run import Caller
 _OF_MESSAGES: Sequence[Stored] = ("messages", "attachment_bytes", "disk_bytes")
 
 
-async def within_quotas(scope: Scope, quotas: Quotas, caller: Caller, *, needs_room: bool) -> Caller:
-    """The caller, who learns and keeps only what there is room for.
+async def within_quotas(scope: Scope, quotas: Quotas, caller: Caller, room: ExitStack, *, needs_room: bool) -> Caller:
+    """The caller, who learns and keeps only what there is room for; that of its messages until `room` is closed.
 
     Raises QuotaExceeded when a budget of tokens is used up, and for a chat that cannot go on without its messages.
     """
@@ -32,9 +33,9 @@ async def within_quotas(scope: Scope, quotas: Quotas, caller: Caller, *, needs_r
     check_budgets(scope, quotas, caller.scope, limits)
     of_memory: Sequence[Stored] = ("memories",) if caller.learns else ()
     wanted = (*of_memory, *(_OF_MESSAGES if caller.may_be_kept else ()))
-    used_up = await quotas.used_up(caller.scope, wanted, limits)
+    used_up = await quotas.used_up(caller.scope, wanted, limits, room)
     if needs_room:
-        await quotas.check(caller.scope, *(what for what in used_up if what in _OF_MESSAGES))
+        await quotas.check(caller.scope, *(what for what in used_up if what in _OF_MESSAGES), more=OF_A_TURN)
     return replace(caller, used_up=used_up) if used_up else caller
 
 
@@ -56,11 +57,12 @@ def _headers(limit: int, left: int, resets_at: datetime | None) -> Headers:
     return headers_of(limit, left, max(math.ceil(wait_s), 1))
 
 
-def note_stored(quotas: Quotas, recorded: Recorded) -> None:
-    """Note what a chat has stored, and its answer, which will be."""
+def note_stored(quotas: Quotas, recorded: Recorded, room: ExitStack) -> None:
+    """Note what a chat has stored, and when `room` is closed, its answer."""
     if recorded.turn is None or not quotas.is_on(recorded.caller.scope):
         return
-    quotas.has_stored(recorded.caller.scope, "messages", len(recorded.added) + 1)
+    quotas.has_stored(recorded.caller.scope, "messages", len(recorded.added))
+    room.callback(quotas.has_stored, recorded.caller.scope, "messages")
     if any(not isinstance(part, TextPart) for message in recorded.chat.request.messages for part in message.parts):
         quotas.has_stored(recorded.caller.scope, "attachment_bytes")
 

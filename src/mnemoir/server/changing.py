@@ -31,7 +31,8 @@ def why_locked(scope: Scope, options: ServerOptions) -> str:
     if _is_operator(scope, options):
         return ""
     principal = principal_of(scope)
-    if options.admin_api_key is not None or principal.is_bound or not principal.may("admin"):
+    is_bound = principal.is_bound or principal.configs is not None
+    if options.admin_api_key is not None or is_bound or not principal.may("admin"):
         return _NEEDS_ADMIN
     return "" if options.is_local else f"{_NEEDS_ADMIN} Set one, and start the server again."
 

@@ -7,7 +7,7 @@ client asks for that by a header goes on without it, if it is kept and streamed 
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter, perf_counter_ns, time
@@ -142,11 +142,12 @@ class ChatRoute:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            await self._answer(scope, receive, send)
+            with ExitStack() as room:
+                await self._answer(scope, receive, send, room)
         except MnemoirError as exc:
             await failure(scope, exc)(scope, receive, send)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, room: ExitStack) -> None:
         body = await read_json(scope, receive, self._site.options.max_body_bytes)
         chat = without_session(self._dialect.read(body), self._site.options.session_fields)
         if chat.loading is not None:
@@ -162,7 +163,7 @@ class ChatRoute:
             parent_id=parent_message(body),
             titled=header(scope, _TITLE) == "1",
         )
-        caller = await within_quotas(scope, self._site.parts.quotas, caller, needs_room=wishes.need_room)
+        caller = await within_quotas(scope, self._site.parts.quotas, caller, room, needs_room=wishes.need_room)
         answer_id = self._dialect.id_prefix + caller.run_id.removeprefix("run_")  # one random number for both
         visit_of(scope).run_id = caller.run_id
         self._site.clients.note(scope, model=answerer.name, memory=caller.memory)
@@ -179,7 +180,7 @@ class ChatRoute:
                     self._site.under_way.answering(answer_id, principal_of(scope), departure),
                     holding(answer_id, caller, departure) if may_go_on else nullcontext() as live,
                 ):
-                    turn = await self._begun(scope, chat, caller, wishes, answer_id, answerer.name)
+                    turn = await self._begun(scope, chat, caller, wishes, answer_id, answerer.name, room)
                     if live is not None and not self._goes_on(turn, live):
                         departure.watch(receive)
                     turn.asked_model_at = perf_counter()
@@ -189,7 +190,14 @@ class ChatRoute:
         visit_of(scope).left = departure.happened
 
     async def _begun(
-        self, scope: Scope, chat: ChatRequest, caller: Caller, wishes: _Wishes, answer_id: str, model: str
+        self,
+        scope: Scope,
+        chat: ChatRequest,
+        caller: Caller,
+        wishes: _Wishes,
+        answer_id: str,
+        model: str,
+        room: ExitStack,
     ) -> _Turn:
         """The turn of a chat, after its new messages were stored."""
         recorded = await self._site.parts.recorder.begin(
@@ -200,7 +208,7 @@ class ChatRoute:
             parent_id=wishes.parent_id,
             titled=wishes.titled,
         )
-        note_stored(self._site.parts.quotas, recorded)
+        note_stored(self._site.parts.quotas, recorded, room)
         return _Turn(
             recorded=recorded,
             dialect=self._dialect.answering(chat),

@@ -16,7 +16,7 @@ Bucket = Literal["chat", "add", "search", "read", "admin"]
 _ANY = re.compile(r"[A-Z]+ /api/me(?:/(?s:.*))?|GET /api/usage")
 _READING = ("GET", "HEAD", "OPTIONS")
 # POST because they need a body, not because they change anything
-_SEARCHES = re.compile(r"/api/memories/search|/api/show")
+_SEARCHES = re.compile(r"POST /api/(?:memories/search|show)")
 _ADMIN = re.compile(
     r"(?:DELETE) /api/(?:memories|conversations)"
     r"|(?:PUT|DELETE) /api/memories/(?:extraction-prompt|settings)"
@@ -36,7 +36,7 @@ _BUCKETS: tuple[tuple[Bucket, re.Pattern[str]], ...] = (
         "search",
         re.compile(
             r"POST (?:/api/memories/search|(?:/v1)?/embeddings|/api/embed(?:dings)?)"
-            r"|GET /api/(?:conversations|discussions/[^/]+)/search"
+            r"|GET /api/(?:conversations|discussions/(?s:.+))/search"
         ),
     ),
 )
@@ -60,7 +60,7 @@ def right_for(method: str, path: str) -> Right:
         return "manage"
     if _SERVER.fullmatch(asked):
         return "server"
-    return "read" if method in _READING or _SEARCHES.fullmatch(path) else "write"
+    return "read" if method in _READING or _SEARCHES.fullmatch(asked) else "write"
 
 
 def bucket_for(method: str, path: str, right: Right) -> Bucket:

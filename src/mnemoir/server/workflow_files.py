@@ -9,14 +9,14 @@ from fastapi import Depends, Query, Request
 from pydantic import Field
 
 from mnemoir.app.workflow_edits import SavedWorkflow
-from mnemoir.app.workflow_files import ConfigOverview, ConfigProblems
+from mnemoir.app.workflow_files import ConfigOverview, ConfigProblems, ConfigUser, counted
 from mnemoir.core.errors import Conflict, Forbidden, NotFound
 from mnemoir.server.access import principal_of
 from mnemoir.server.changing import check_change, why_locked
 from mnemoir.server.request import header
-from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, LargeBodyOf, Routes, SiteHere
+from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, LargeBodyOf, Routes, Site, SiteHere
 from mnemoir.workflows.config.files import MOST_BYTES
-from mnemoir.workflows.config.shown import ConfigText
+from mnemoir.workflows.config.shown import ConfigText, absent
 from mnemoir.workflows.graph import WorkflowGraph
 from mnemoir.workflows.node import node_types
 from mnemoir.workflows.schemas import schemas
@@ -60,6 +60,32 @@ GUARDED = [Depends(_may_change)]
 AsUser = Annotated[str | None, Query(description="whose folders names are looked up in; else whose workflow it is")]
 
 
+async def _callable_users(request: Request, site: Site) -> list[ConfigUser] | None:
+    """The users of the tree that the caller may call; None for a caller who may look into all of it."""
+    caller = principal_of(request.scope)
+    if caller.configs is None:
+        return None
+    whole = await site.parts.workflow_files.overview(())
+    return None if whole.root is None else [user for user in whole.users if caller.may_call(user.name)]
+
+
+def _is_of(user: ConfigUser, path: str) -> bool:
+    """Whether a file is the user's own, or lies in a folder in which a workflow of theirs begins."""
+    folders = {start.path.rpartition("/")[0] for start in user.starts if start.path is not None}
+    return path == user.path or path.rpartition("/")[0] in folders
+
+
+async def _whose(request: Request, site: Site, path: str, user: str | None = None) -> str | None:
+    """The user as whom a file is looked at. Raises NotFound for a file of users that the caller may not call."""
+    users = await _callable_users(request, site)
+    if users is None:
+        return user
+    mine = (one.name for one in users if _is_of(one, path) and user in (None, one.name))
+    if (found := next(mine, None)) is None:
+        raise absent(path)
+    return found
+
+
 @router.get("", summary="The config tree: its files and its users")
 async def overview(request: Request, site: SiteHere) -> Answer[ConfigOverview]:
     caller, models = principal_of(request.scope), site.parts.workflows.model_names()
@@ -76,13 +102,17 @@ async def saving(request: Request, site: SiteHere) -> Answer[SavingState]:
 
 
 @router.get("/problems", summary="What is wrong with the tree, as `mnemoir check` tells it")
-async def problems(site: SiteHere) -> Answer[ConfigProblems]:
-    return Answer(await site.parts.workflow_files.problems())
+async def problems(request: Request, site: SiteHere) -> Answer[ConfigProblems]:
+    found, users = await site.parts.workflow_files.problems(), await _callable_users(request, site)
+    if users is None:
+        return Answer(found)
+    mine = [one for one in found.problems if any(_is_of(user, one.file) for user in users)]
+    return Answer(replace(counted(mine), checked_at=found.checked_at))
 
 
 @router.get("/graph", summary="A workflow: its nodes, what they run and what they read")
-async def graph(site: SiteHere, path: WorkflowPath, user: AsUser = None) -> Answer[WorkflowGraph]:
-    return Answer(await site.parts.workflow_files.graph(path, user))
+async def graph(request: Request, site: SiteHere, path: WorkflowPath, user: AsUser = None) -> Answer[WorkflowGraph]:
+    return Answer(await site.parts.workflow_files.graph(path, await _whose(request, site, path, user)))
 
 
 @router.get("/schema/{kind}", summary="As `mnemoir schema` prints it")
@@ -91,7 +121,8 @@ async def schema(kind: str) -> Answer[dict[str, Any]]:
 
 
 @router.get("/files/{path:path}", summary="The text of one config file, secrets covered")
-async def text(site: SiteHere, path: str) -> Answer[ConfigText]:
+async def text(request: Request, site: SiteHere, path: str) -> Answer[ConfigText]:
+    await _whose(request, site, path)
     found = await site.parts.workflow_edits.text(path)
     return Answer(found, headers={"etag": f'"{found.digest}"'})
 
@@ -117,7 +148,8 @@ async def check(
 
 
 @router.get("/kept/{path:path}", summary="The version of a workflow before it was last saved, secrets covered")
-async def kept(site: SiteHere, path: str) -> Answer[ConfigText]:
+async def kept(request: Request, site: SiteHere, path: str) -> Answer[ConfigText]:
+    await _whose(request, site, path)
     return Answer(await site.parts.workflow_edits.kept(path))
 
 

@@ -2,6 +2,7 @@
 
 import json
 
+import orjson
 import pytest
 
 from tests.server.served_tree import answering, served
@@ -16,7 +17,9 @@ async def tree(open_server, llm, tmp_path):
         "Users/bob.json": {"customWorkflowOverride": True, "customWorkflow": "Chat"},
         "Workflows/Bob/Chat.json": [answering()],
     }
-    server = await open_server(served(tmp_path, llm.url, files=bobs) | {"workflows.users": ["Ann", "Bob"]})
+    server = await open_server(
+        served(tmp_path, llm.url, files=bobs) | {"workflows.users": ["Ann", "Bob"], "workflows.edit": True}
+    )
     _, ann = server.parts.access.api_keys.create(role="write", configs=["ann"], by="test")
     _, free = server.parts.access.api_keys.create(role="write", by="test")
     _, none = server.parts.access.api_keys.create(role="write", configs=["cleo"], by="test")
@@ -64,3 +67,66 @@ async def test_a_person_is_bound_to_config_users_too(tree):
     answer = told(await anna.ask("POST", "/api/page/chat/completions", chat("Ann")))
     assert answer["model"] == "Bob"
     assert told(await anna.ask("GET", "/api/me"))["configs"] == ["Bob"]
+
+
+async def test_an_admin_key_bound_to_config_users_looks_into_their_workflows_alone_and_saves_none(tree):
+    server, *_ = tree
+    admin = {"x_api_key": server.parts.access.api_keys.create(role="admin", configs=["ann"], by="test")[1]}
+    own, foreign = "Workflows/Ann/Chat.json", "Workflows/Bob/Chat.json"
+    assert (await server.get(f"/api/workflows/files/{own}", **admin))["path"] == own
+    assert (await server.get(f"/api/workflows/graph?path={own}", **admin))["user"] == "Ann"
+    assert (await server.get("/api/workflows/files/Users/ann.json", **admin))["kind"] == "users"
+    unseen = [
+        *(f"/files/{path}" for path in (foreign, "Users/bob.json", "Endpoints/Main.json")),
+        *(f"/graph?path={foreign}", f"/graph?path={own}&user=Bob", f"/kept/{foreign}"),
+    ]
+    answers = [await server.ask("GET", f"/api/workflows{target}", **admin) for target in unseen]
+    assert [error_of(answer) for answer in answers] == [(404, "config_file_not_found")] * len(unseen)
+    assert not (await server.get("/api/workflows/saving", **admin))["is_on"]
+
+
+async def test_an_admin_key_bound_to_config_users_is_told_the_problems_of_their_files_alone(tree, tmp_path):
+    server, *_ = tree
+    for name in ("Ann", "Bob"):
+        (tmp_path / "Public/Configs/Workflows" / name / "Chat.json").write_text("[{}]")
+    keys = server.parts.access.api_keys
+    told = []
+    for configs in (None, ["ann"]):
+        key = keys.create(role="admin", configs=configs, by="test")[1]
+        problems = (await server.get("/api/workflows/problems", x_api_key=key))["problems"]
+        told.append({name for name in ("Ann", "Bob") if any(f"/{name}/" in one["file"] for one in problems)})
+    assert told == [{"Ann", "Bob"}, {"Ann"}]
+
+
+async def test_an_admin_key_bound_to_config_users_saves_and_tries_no_workflow_and_changes_no_model(tree):
+    server, *_ = tree
+    own_page = {"origin": "http://localhost", "content_type": "application/json"}
+    key = server.parts.access.api_keys.create(role="admin", configs=["ann"], by="test")[1]
+    body = {"path": "Workflows/Bob/New.json", "text": json.dumps([answering()])}
+    tried = body | {"model": "Bob", "messages": [{"role": "user", "content": "Hello"}]}
+    asked = [
+        ("PUT", "/api/workflows/files/Workflows/Bob/New.json", {"text": body["text"]}, {"if_none_match": "*"}),
+        ("POST", "/api/workflows/try", tried, {}),
+        ("PUT", "/api/model", {"provider": "offline"}, {}),
+    ]
+    for method, target, sent, headers in asked:
+        answer = await server.ask(method, target, sent, **own_page, **headers, x_api_key=key)
+        assert error_of(answer) == (403, "admin_key_needed")
+
+
+async def test_an_admin_key_bound_to_config_users_sees_and_ends_no_key_that_calls_others(tree):
+    server, *_ = tree
+    keys = server.parts.access.api_keys
+    own, text = keys.create(role="admin", configs=["ann"], by="test")
+    free, bobs = keys.create(role="admin", by="test")[0], keys.create(role="read", configs=["Bob"], by="test")[0]
+    made = orjson.loads(
+        (await server.ask("POST", "/api/keys", {"role": "read", "configs": ["Ann"]}, x_api_key=text)).body
+    )
+    listed = {one["id"] for one in (await server.get("/api/keys", x_api_key=text))["results"]}
+    assert {own.id, made["id"]} <= listed
+    assert not {free.id, bobs.id} & listed
+    for id in (free.id, bobs.id):
+        for method, target in (("DELETE", f"/api/keys/{id}"), ("POST", f"/api/keys/{id}/rotate")):
+            answer = await server.ask(method, target, x_api_key=text)
+            assert error_of(answer) == (404, "key_not_found")
+    assert (await server.ask("DELETE", f"/api/keys/{made['id']}", x_api_key=text)).status == 200

@@ -25,6 +25,7 @@ from mnemoir.ports.llm import ChatModel
 from mnemoir.settings import Settings
 
 CHATS: Literal["concurrent_chats"] = "concurrent_chats"
+OF_A_TURN = 2  # messages of a chat: its question and its answer
 BothLimits = tuple[Limits, Limits]  # of a user, and of its tenant
 # whom a model is asked for outside a run: for a summary or a title; inherited by the threads that make summaries
 asked_for: ContextVar[Scope | None] = ContextVar("asked_for", default=None)
@@ -104,10 +105,22 @@ class Quotas:
         """Whether there is any limit for the scope's user or tenant."""
         return any(self.limits_for(scope))
 
-    async def used_up(self, scope: Scope, wanted: Sequence[Stored], limits: BothLimits) -> list[Stored]:
-        """Which of these the scope's user, or tenant, may have no more of, by their limits."""
-        limited = limits[0].keys() | limits[1].keys()
-        return [what for what in wanted if what in limited and await self._lacking(scope, what, 1) is not None]
+    async def used_up(
+        self, scope: Scope, wanted: Sequence[Stored], limits: BothLimits, room: ExitStack
+    ) -> list[Stored]:
+        """Which of these the scope's user, or tenant, may have no more of, by their limits.
+
+        Where messages are wanted and none of it is used up, a chat's question and answer have theirs until `room` is
+        closed.
+        """
+        limited = [what for what in wanted if what in limits[0] or what in limits[1]]
+        if self._stored is None or "messages" not in limited:
+            return [what for what in limited if await self._lacking(scope, what, 1) is not None]
+        async with self._deciding.hold(scope.tenant):  # of several at once, each counts those before it
+            found = [what for what in limited if await self._lacking(scope, what, _needed(what)) is not None]
+            if all(what == "memories" for what in found):
+                room.enter_context(self._stored.expecting("messages", scope.tenant, scope.user, OF_A_TURN))
+        return found
 
     async def check(self, scope: Scope, *wanted: Stored, more: int = 1) -> None:
         """Raise QuotaExceeded if `more` of one of these is more than the scope's user, or tenant, may have."""
@@ -228,6 +241,10 @@ class Quotas:
             limit=limit,
             resets_at=end_of(what, today),
         )
+
+
+def _needed(what: Stored) -> int:
+    return OF_A_TURN if what == "messages" else 1
 
 
 def _given(quota: object) -> Limits:

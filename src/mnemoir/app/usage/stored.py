@@ -67,6 +67,13 @@ class StoredAmounts:
     @contextmanager
     def adding(self, what: Stored, tenant: str, user: str, number: int) -> Iterator[None]:
         """Count so many more while the body stores them, and behind it, unless it fails."""
+        with self.expecting(what, tenant, user, number):
+            yield
+        self.add(what, tenant, user, number)
+
+    @contextmanager
+    def expecting(self, what: Stored, tenant: str, user: str, number: int) -> Iterator[None]:
+        """Count so many more while the body runs."""
         coming = self._coming.setdefault((tenant, what), Counter())
         coming[user] += number
         try:
@@ -75,7 +82,6 @@ class StoredAmounts:
             coming[user] -= number
             if not coming[user]:
                 del coming[user]
-        self.add(what, tenant, user, number)
 
     def add(self, what: Stored, tenant: str, user: str, number: int) -> None:
         """Note what was stored since the last count; of files, that they have to be measured again."""

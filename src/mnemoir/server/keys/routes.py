@@ -239,7 +239,7 @@ def _listed(
         return keys.listed(tenant, limit=limit, after=after)
     shown: list[ApiKey] = []
     while len(shown) < limit and (more := keys.listed(tenant, limit=_MOST_LISTED, after=after)):
-        shown += [key for key in more if _is_within(caller, key.projects, key.user)]
+        shown += [key for key in more if _is_within(caller, key.projects, key.user, key.configs)]
         after = more[-1]
     return shown
 
@@ -288,7 +288,7 @@ def managing(request: Request, site: Site) -> Principal:
 async def _key(keys: ApiKeys, key_id: str, caller: Principal) -> ApiKey:
     """The key of that id, if the caller may manage it. Raises NotFound."""
     found = await asyncio.to_thread(keys.get, key_id, None if caller.may("operator") else caller.tenant)
-    if not caller.may("operator") and not _is_within(caller, found.projects, found.user):
+    if not caller.may("operator") and not _is_within(caller, found.projects, found.user, found.configs):
         raise NotFound(f"There is no key {key_id[:64]!r} here.", code="key_not_found")
     return found
 
@@ -305,16 +305,18 @@ def _check_grant(
     """Raise Forbidden for a key with more rights than the caller's."""
     if caller.may("operator"):
         return
-    may_call = caller.configs is None or (configs is not None and set(configs) <= set(caller.configs))
-    if role == "operator" or tenant != caller.tenant or not may_call or not _is_within(caller, projects, user):
+    if role == "operator" or tenant != caller.tenant or not _is_within(caller, projects, user, configs):
         raise Forbidden("A key can be given no more than your own key has: its tenant, projects, user and role.")
 
 
-def _is_within(caller: Principal, projects: Sequence[str] | None, user: str | None) -> bool:
+def _is_within(
+    caller: Principal, projects: Sequence[str] | None, user: str | None, configs: Sequence[str] | None
+) -> bool:
     if caller.manages_tenant:
         return True
     has_projects = caller.projects is None or (projects is not None and set(projects) <= set(caller.projects))
-    return has_projects and caller.user in (None, user)
+    may_call = caller.configs is None or (configs is not None and all(map(caller.may_call, configs)))
+    return has_projects and may_call and caller.user in (None, user)
 
 
 def _text(at: datetime | None) -> str | None:
