@@ -124,7 +124,8 @@ async def test_an_open_file_is_read_again_only_when_it_was_written_to(conversati
         looked_at = []
         monkeypatch.setattr(apsw, "connection_hooks", [lambda connection: looked_at.append(connection.filename)])
         assert (await conversations.counts())["messages"] == 1
-        assert looked_at == []
+        # threads that read the catalogue open it when they are first used
+        assert [file for file in looked_at if file.endswith(SESSIONS_FILE)] == []
         own.manager.append_messages("tea", [Message("user", "And swim.")])
         assert (await conversations.counts())["messages"] == 2
 
