@@ -166,6 +166,29 @@ def test_an_upkeep_that_ends_anywhere_leaves_all_readable_and_is_done_again(tmp_
     assert everything(path, own(cells, seals=seals) if seals else None) == before
 
 
+@pytest.mark.parametrize("reads", [0, 1, 2])
+def test_a_history_is_known_while_an_upkeep_makes_its_digests_anew(tmp_path, cells, reads, monkeypatch):
+    path, history = tmp_path / "s.db", [said("Tea?", files='[{"type": "image"}]'), said("Black.", role="assistant")]
+    talk(path, own(cells))
+    with (
+        MemoryStorage(path, cells=own(cells)) as storage,
+        closing(open_conversation_file(path, synced=True, on_corruption="raise", cells=own(cells))) as file,
+    ):
+        seen, read = 0, storage._file.read
+
+        def overtaken(work):
+            nonlocal seen
+            if seen == reads:
+                cells.keys.rotate(MIRA)
+                with pytest.raises(Stopped):
+                    bring_file_up_to_date(StoppedAfter(file, 1), SESSION_FILE, own(cells))
+            seen += 1
+            return read(work)
+
+        monkeypatch.setattr(storage._file, "read", overtaken)
+        assert storage.session_of_history(history) == "s"
+
+
 def test_vectors_are_encrypted_rotated_and_plain_again_with_those_of_the_second_model(tmp_path, cells):
     rng = np.random.default_rng(1)
     with closing(VectorFileStore("v", tmp_path)) as store:

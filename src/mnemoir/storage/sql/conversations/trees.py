@@ -176,9 +176,15 @@ class TreeTables(Store):
     def session_of_history(self, history: Sequence[MessageRecord]) -> str | None:
         """The session that matches this history for longest, at least a question and an answer; None without one."""
         told = _told([record for record in history if record.role != "system"])
-        while self._link_some():
-            pass
-        return self._file.read(lambda sql: session_that_begins(sql, _keyed(sql, told)))
+
+        def work(sql: Sql) -> list[str | None] | None:
+            if sql.row(_TREE["unlinked_sessions"], limit=1) is not None:
+                return None  # also when digests were to be made anew meanwhile
+            return [session_that_begins(sql, _keyed(sql, told))]
+
+        while (found := self._file.read(work)) is None:
+            self._link_some()
+        return found[0]
 
     def set_head(self, session_id: str, message_id: int) -> bool:
         """Make this message, on any branch, the end of the thread; False when the session has no such message."""
@@ -266,17 +272,17 @@ class TreeTables(Store):
         """Read a session, after linking messages without a parent."""
         session = storable(session_id)
         found = self._file.read(lambda sql: None if is_unlinked(sql, session) else [work(sql)])
-        if found is None:
-            self._file.write(lambda sql: link(sql, session))
-            return self._file.read(work)
-        return found[0]
+        return self._file.write(partial(_linked_first, session_id=session, work=work)) if found is None else found[0]
 
-    def _link_some(self) -> int:
-        """Link a few more sessions; how many."""
-        sessions = [row[0] for row in self._rows(_TREE["unlinked_sessions"], limit=_LINKED_TOGETHER)]
-        for session_id in sessions:
-            self._file.write(partial(link, session_id=session_id))
-        return len(sessions)
+    def _link_some(self) -> None:
+        """Link a few more sessions."""
+        for row in self._rows(_TREE["unlinked_sessions"], limit=_LINKED_TOGETHER):
+            self._file.write(partial(link, session_id=row[0]))
+
+
+def _linked_first(sql: Sql, session_id: str, work: Callable[[Sql], T]) -> T:
+    link(sql, session_id)
+    return work(sql)
 
 
 def _behind(sql: Sql, used_at: datetime, session_id: str) -> dict[str, Any]:
