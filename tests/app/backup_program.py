@@ -9,7 +9,8 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from mnemoir.app.backups import Choice, create_backup, create_kept_backup, problems_in
+from mnemoir.app.backups import Choice, create_backup, create_kept_backup
+from mnemoir.app.restoring import problems_in
 from mnemoir.settings import Settings, load_settings
 from mnemoir.storage.backups.checks import problems_of
 from mnemoir.storage.backups.manifest import DATA_FOLDER, MANIFEST_FILE

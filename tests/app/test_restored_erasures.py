@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from mnemoir.app import open_parts
-from mnemoir.app.backups import Choice, create_backup, create_kept_backup, problems_in, restore_backup
+from mnemoir.app.backups import Choice, create_backup, create_kept_backup
+from mnemoir.app.restoring import problems_in, restore_backup
 from mnemoir.app.subjects import Person
 from mnemoir.core.conversations import MessageRecord
 from mnemoir.core.errors import InvalidRequest, StorageUnavailable

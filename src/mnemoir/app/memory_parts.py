@@ -80,7 +80,7 @@ def open_fact_memory(
 ) -> FactMemory:
     """Open it; the access `file` has the secret of personal values. Parts to be closed are passed to `own`.
 
-    `used` is told what the model answered, and whom it was asked for.
+    `used` gets each answer of the model, and whose facts it is about.
     """
     pending, second_pending = asyncio.Event(), asyncio.Event()
     store, project_settings = _storage(settings, database, packs, pending.set, second_pending.set, room)

@@ -2,7 +2,7 @@
 
 import stat
 from asyncio import gather, to_thread
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -131,7 +131,7 @@ async def status_of(parts: Parts, *, default_user: str, fresh: bool = False) -> 
         parts.checkup.embedder(fresh=fresh),
         parts.stock.room(),
     )
-    problem = await _storage_problem(parts)
+    problem = await _problem_of(parts.store.check())
     counts = counts_of({}) if problem else await parts.stock.counts()
     work = await _work(parts, counts, is_stored=not problem)
     damaged = await parts.stock.damaged()
@@ -152,7 +152,7 @@ async def status_of(parts: Parts, *, default_user: str, fresh: bool = False) -> 
         endpoints=endpoints,
         embedder=embedder,
         room=room,
-        storage_problem=problem or await _key_problem(parts),
+        storage_problem=problem or await _problem_of(parts.encryption.check()),
         counts=counts,
         latency=MemoryLatency(
             recall=Latency(hour=times.recall.last(_HOUR), day=times.recall.last(_DAY)),
@@ -165,17 +165,9 @@ async def status_of(parts: Parts, *, default_user: str, fresh: bool = False) -> 
     )
 
 
-async def _storage_problem(parts: Parts) -> str:
+async def _problem_of(check: Awaitable[None]) -> str:
     try:
-        await parts.store.check()
-    except StorageUnavailable as exc:
-        return exc.message
-    return ""
-
-
-async def _key_problem(parts: Parts) -> str:
-    try:
-        await parts.encryption.check()
+        await check
     except StorageUnavailable as exc:
         return exc.message
     return ""

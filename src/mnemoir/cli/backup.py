@@ -61,7 +61,7 @@ def create(
 @commands.command()
 def verify(backup: Backup, key_file: KeyFile = None, as_json: Json = False) -> None:
     """Check every file of a backup and every database in it; exit 1 if anything is wrong."""
-    from mnemoir.app.backups import problems_in
+    from mnemoir.app.restoring import problems_in
 
     path, problems = problems_in(backup, _key(key_file))
     if as_json:
@@ -88,7 +88,7 @@ def restore(
     as_json: Json = False,
 ) -> None:
     """Make a data directory from a backup, after checking it. Who was erased since is erased again."""
-    from mnemoir.app.backups import restore_backup
+    from mnemoir.app.restoring import restore_backup
     from mnemoir.settings import load_settings
 
     settings = load_settings(config, {})

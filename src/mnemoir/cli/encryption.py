@@ -137,7 +137,8 @@ def backup_keys(
     if as_json:
         print_json({"copy": str(file)})
     else:
-        note(f"Copied to {file}. Without your own key nobody can use it. Remove it once somebody in it was erased.")
+        note(f"Copied to {file}. It is of no use without your own key.")
+        note("Delete it after an erasure: it still holds the keys of who was erased.")
 
 
 @commands.command("erase-key")

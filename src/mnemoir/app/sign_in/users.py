@@ -283,7 +283,7 @@ class Users:
         return invitation, token
 
     def _counts(self, invitation: Invitation) -> bool:
-        """Whether an open invitation can be used: a first code while its tries are counted, and nobody has joined."""
+        """Whether an open invitation can be used. A first code ends with its server, and when somebody has joined."""
         if invitation.created_by != _TERMINAL:
             return True
         return self._first is not None and self._first[0].id == invitation.id and not self.are_there

@@ -74,7 +74,7 @@ class Facts:
         used: Callable[[Scope, ModelRequest, Reply], None] = lambda scope, request, reply: None,
         clock: Clock = utc_now,
     ) -> None:
-        """`used` is told each answer of the model, and whom it was asked for, also when the add then fails."""
+        """`used` gets each answer of the model, and whose facts it is about, also when the add then fails."""
         self.personal = FactPolicy(personal, store)
         self.review = Review(store, proposals, indexing, self.personal, clock)
         self._remembering = Remembering(
