@@ -40,14 +40,19 @@ _ENOUGH_BYTES = 4 * 1024**3  # a whole run leaves less than one, if nothing fail
 # In these rooms each case of a test opens a database, a server or a process: `make test` has few of many cases.
 _COSTLY = {
     "acceptance",
+    "access",
     "app",
+    "chats",
     "cli",
     "contracts",
     "conversations",
     "fidelity",
     "memory",
+    "models",
     "server",
     "storage",
+    "trees",
+    "upkeep",
     "workflows",
 }
 _MOST_CASES = 3
