@@ -14,14 +14,14 @@ from mnemoir.settings.access import Encryption
 from mnemoir.settings.tree import Runs, Storage
 from mnemoir.storage.backups.copies import copy_databases
 from mnemoir.storage.tombstones import Tombstones, put_tombstones
-from mnemoir.upkeep.subjects import Subjects
+from mnemoir.upkeep.opening import Upkeep
 
 
 class Opened(Protocol):
     """The parts of a data directory, until they are closed."""
 
     @property
-    def subjects(self) -> Subjects:
+    def upkeep(self) -> Upkeep:
         """What erases a person."""
         ...
 
@@ -74,6 +74,6 @@ async def _erase(
     settings = Settings(storage=Storage(data_dir=data_dir), runs=Runs(enabled=False), encryption=keys)
     parts = await open_parts(settings)
     try:
-        return await parts.subjects.erase_again(tombstones, made_at)
+        return await parts.upkeep.subjects.erase_again(tombstones, made_at)
     finally:
         await parts.aclose()
