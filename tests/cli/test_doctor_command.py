@@ -5,7 +5,7 @@ import json
 import apsw
 import pytest
 
-from mnemoir.cli import checks
+from mnemoir.cli.diagnosis import checks
 from mnemoir.settings import load_settings
 from mnemoir.storage.sqlite import open_database
 from tests.cli.command_process import run_here

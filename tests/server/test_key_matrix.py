@@ -12,13 +12,13 @@ from functools import partial
 import pytest
 from fastapi import FastAPI
 
-from mnemoir.app.access_file import AccessFile
-from mnemoir.app.api_keys import ApiKeys
+from mnemoir.access.access_file import AccessFile
+from mnemoir.access.api_keys import ApiKeys
 from mnemoir.core.ids import new_memory_id
 from mnemoir.core.scope import acting
-from mnemoir.server.access import is_open
-from mnemoir.server.rights import right_for
-from mnemoir.server.routing import Routing
+from mnemoir.server.door.access import is_open
+from mnemoir.server.door.rights import right_for
+from mnemoir.server.door.routing import Routing
 from mnemoir.storage.sql.engine import queries as queries_of
 from mnemoir.storage.sqlite.database import Readers
 from mnemoir.storage.sqlite.transactions import SqliteSql

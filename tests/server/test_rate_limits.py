@@ -7,12 +7,12 @@ import pytest
 
 from mnemoir.core.errors import RateLimited
 from mnemoir.server.chat import ChatRoute
-from mnemoir.server.options import ServerOptions
+from mnemoir.server.door.options import ServerOptions
+from mnemoir.server.door.rate_limits import RateLimits
+from mnemoir.server.door.request import visit_of
+from mnemoir.server.door.rights import bucket_for, right_for
+from mnemoir.server.door.routing import Routing
 from mnemoir.server.protocols.embeddings import EmbeddingRoute
-from mnemoir.server.rate_limits import RateLimits
-from mnemoir.server.request import visit_of
-from mnemoir.server.rights import bucket_for, right_for
-from mnemoir.server.routing import Routing
 from tests.server.route_table import layer_of
 from tests.server.server_kit import asks, error_of, hello
 from tests.server.test_key_matrix import ROWS, routes_of

@@ -8,10 +8,10 @@ import orjson
 import pytest
 
 from mnemoir.core.errors import Unauthorized
-from mnemoir.server.access import OPEN_PATHS, Guard, is_open
-from mnemoir.server.errors import failure
-from mnemoir.server.options import ServerOptions
-from mnemoir.server.ui import ABOUT, PAGES
+from mnemoir.server.door.access import OPEN_PATHS, Guard, is_open
+from mnemoir.server.door.errors import failure
+from mnemoir.server.door.options import ServerOptions
+from mnemoir.server.door.ui import ABOUT, PAGES
 from tests.scripted_llm import Answer
 from tests.server.route_table import every_route, ui_files
 from tests.server.server_kit import asks, hello

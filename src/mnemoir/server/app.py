@@ -31,25 +31,25 @@ from mnemoir.server import (
     workflow_files,
     workflow_trials,
 )
-from mnemoir.server.access import Guard
 from mnemoir.server.chat import ChatRoute
-from mnemoir.server.client_address import Proxies
-from mnemoir.server.clients import Clients, ToolsSeen
-from mnemoir.server.entry import Metrics, Record
-from mnemoir.server.errors import Invalid, broken, failure
+from mnemoir.server.door.access import Guard
+from mnemoir.server.door.client_address import Proxies
+from mnemoir.server.door.clients import Clients, ToolsSeen
+from mnemoir.server.door.entry import Metrics, Record
+from mnemoir.server.door.errors import Invalid, broken, failure
+from mnemoir.server.door.options import ServerOptions
+from mnemoir.server.door.routing import Routing, not_this_method
+from mnemoir.server.door.shares import Shares
+from mnemoir.server.door.turns import Turns
+from mnemoir.server.door.ui import Ui
+from mnemoir.server.door.under_way import Places, UnderWay
 from mnemoir.server.live_answers import LiveAnswers
 from mnemoir.server.memories import later
 from mnemoir.server.memories.routes import LocalMemoryRoutes
 from mnemoir.server.openapi import describe, plain_routes
-from mnemoir.server.options import ServerOptions
 from mnemoir.server.protocols import dialects, embeddings, model_lists
 from mnemoir.server.protocols.embeddings import EmbeddingRoute
 from mnemoir.server.rest import Site, problems_of
-from mnemoir.server.routing import Routing, not_this_method
-from mnemoir.server.shares import Shares
-from mnemoir.server.turns import Turns
-from mnemoir.server.ui import Ui
-from mnemoir.server.under_way import Places, UnderWay
 
 _described: dict[str, dict[str, Any]] = {}  # by root path: all servers of a process have the same routes
 _ROUTERS = (

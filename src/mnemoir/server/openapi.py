@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 from starlette.routing import Route
 
-from mnemoir.server.access import OPEN_PATHS
+from mnemoir.server.door.access import OPEN_PATHS
 from mnemoir.server.protocols import description
 from mnemoir.server.rest import BodyOf, ProjectHere
 

@@ -19,8 +19,8 @@ from mnemoir.server.conversations.files import (
     attachments_page,
     message_before,
 )
+from mnemoir.server.door.routing import RouteAsSent
 from mnemoir.server.rest import Answer, Cursor, Routes, SiteHere
-from mnemoir.server.routing import RouteAsSent
 
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from mnemoir.app.workflows import forwarding_of
 from mnemoir.core.errors import InvalidRequest, NotFound, NotSupported
-from mnemoir.server.request import read_json
+from mnemoir.server.door.request import read_json
 from mnemoir.server.rest import Site
 from mnemoir.wire.model_facts import ModelFacts
 from mnemoir.wire.ollama_shapes import OllamaDetails, OllamaLoadedModels, OllamaShown, OllamaTag, OllamaTags

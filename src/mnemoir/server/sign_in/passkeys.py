@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Request
 from starlette.responses import Response
 
-from mnemoir.app.sign_in.passkeys import Site as PasskeySite
+from mnemoir.access.sign_in.passkeys import Site as PasskeySite
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import InvalidRequest, NotFound
 from mnemoir.core.users import Passkey, user_name

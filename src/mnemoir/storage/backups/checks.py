@@ -108,5 +108,7 @@ def _opened(path: Path) -> apsw.Connection:
 def restorable(backup: Path) -> Manifest:
     """The list of a backup without problems. Raises StorageUnavailable with the first problem of others."""
     for problem in problems_of(backup):
-        raise StorageUnavailable(f"{backup} was not restored. {problem.removesuffix('.')}. See `mnemoir backup verify`.")
+        raise StorageUnavailable(
+            f"{backup} was not restored. {problem.removesuffix('.')}. See `mnemoir backup verify`."
+        )
     return read_manifest(backup)
