@@ -10,7 +10,6 @@ from time import monotonic
 
 from mnemoir.access.opening import Access, open_access
 from mnemoir.access.spent import Metered, Spent
-from mnemoir.app.memory_parts import eraser, multilingual_of, open_fact_memory, project_files_of
 from mnemoir.app.user_data import make_user_data
 from mnemoir.app.workflows import (
     forwarding_of,
@@ -25,6 +24,7 @@ from mnemoir.chats.conversation_parts import open_conversations, recording_optio
 from mnemoir.chats.conversations import Conversations
 from mnemoir.chats.discussions import Discussions
 from mnemoir.chats.kinds import Forgetting
+from mnemoir.chats.memory_parts import eraser, multilingual_of, open_fact_memory, project_files_of
 from mnemoir.chats.message_vectors import MessageVectors, WaitingFolders
 from mnemoir.chats.pruning import Pruning
 from mnemoir.chats.quotas import Quotas

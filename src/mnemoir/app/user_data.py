@@ -5,11 +5,11 @@ from functools import partial
 
 from mnemoir.access.opening import Access
 from mnemoir.access.spent import Spent
-from mnemoir.app.memory_parts import FactMemory
 from mnemoir.app.workflows import open_kept_runs
 from mnemoir.chats.conversations import Conversations
 from mnemoir.chats.discussions import Discussions
 from mnemoir.chats.kinds import Forgetting, conversation_kind, discussion_kind, job_kind, run_kind
+from mnemoir.chats.memory_parts import FactMemory
 from mnemoir.chats.people import Everybody
 from mnemoir.memory.background import Background
 from mnemoir.memory.facts.kind import fact_kind

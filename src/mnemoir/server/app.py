@@ -175,10 +175,12 @@ def _rest(site: Site, posts: Mapping[str, ASGIApp]) -> FastAPI:
 def _end_at_the_end(route: BaseRoute) -> None:
     """Let no path match the route that has a line feed behind it: the guard knows it for another path.
 
-    Starlette's patterns end in `$`, which matches before a final line feed, too.
+    Starlette's patterns end in `$`, which matches before a final line feed, too. All applications of a process share
+    most of their routes: what an earlier one has ended stays as it is.
     """
     assert isinstance(route, Route)
-    route.path_regex = re.compile(rf"{route.path_regex.pattern.removesuffix('$')}\Z")
+    if route.path_regex.pattern.endswith("$"):
+        route.path_regex = re.compile(rf"{route.path_regex.pattern.removesuffix('$')}\Z")
 
 
 async def _on_ours(request: Request, exc: Exception) -> Response:
