@@ -8,9 +8,9 @@ from mnemoir.settings.saved_model import SavedEmbedder, SavedProvider
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedModel:
-    """A language model to try or to save. `key` None keeps the key that is stored for the address, "" drops it."""
+    """A model to try or to save. `key` None keeps the key that is stored for the address, "" drops it."""
 
-    provider: SavedProvider
+    provider: str
     url: str
     model: str
     key: str | None = None
@@ -36,14 +36,30 @@ class ModelUsed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSaved:
-    """The model that was saved; not `in_force` where file, environment or command line name another protocol."""
+class EmbeddingUsed(ModelUsed):
+    """An embedding model that is, or will be, in use. `url` is None for one in this process."""
 
-    provider: SavedProvider
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Saved:
     model: str
     url: str
     has_key: bool
     in_force: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSaved(_Saved):
+    """The model that was saved; not `in_force` where file, environment or command line name another protocol."""
+
+    provider: SavedProvider
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingSaved(_Saved):
+    """The saved embedding model; not `in_force` where file, environment or command line name another provider."""
+
+    provider: SavedEmbedder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,69 +71,6 @@ class ModelSetup:
     fixed: Sequence[FixedValue]
     ollama_url: str
     serves_tree: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelTest:
-    """How one question went. `latency_ms` is the time of the whole answer, `status` that of a refusal."""
-
-    ok: bool
-    provider: str
-    model: str
-    url: str | None
-    latency_ms: float
-    status: int | None = None
-    problem: str = ""
-    to_do: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelsOffered:
-    """The models that a server lists; with a problem, none."""
-
-    models: Sequence[str]
-    problem: str = ""
-    to_do: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OllamaFound:
-    """The models of an Ollama that was not there at the start. `looked` is False where there is no need to look."""
-
-    looked: bool
-    url: str
-    models: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WantedEmbedding:
-    """An embedding model to try or to save. `key` None keeps the key that is stored for the address, "" drops it."""
-
-    provider: SavedEmbedder
-    url: str
-    model: str
-    key: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingUsed:
-    """An embedding model that is, or will be, in use. `url` is None for one in this process."""
-
-    provider: str
-    model: str
-    url: str | None
-    has_key: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingSaved:
-    """The saved embedding model; not `in_force` where file, environment or command line name another provider."""
-
-    provider: SavedEmbedder
-    model: str
-    url: str
-    has_key: bool
-    in_force: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,14 +91,43 @@ class EmbeddingSetup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingTest:
-    """How embedding one short text went. `dimension` is the length of its vector, None without one."""
-
+class _Trial:
     ok: bool
     model: str
     url: str | None
-    dimension: int | None
     latency_ms: float
     status: int | None = None
     problem: str = ""
     to_do: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelTest(_Trial):
+    """How one question went. `latency_ms` is the time of the whole answer, `status` that of a refusal."""
+
+    provider: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingTest(_Trial):
+    """How embedding one short text went. `dimension` is the length of its vector, None without one."""
+
+    dimension: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelsOffered:
+    """The models that a server lists; with a problem, none."""
+
+    models: Sequence[str]
+    problem: str = ""
+    to_do: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OllamaFound:
+    """The models of an Ollama that was not there at the start. `looked` is False where there is no need to look."""
+
+    looked: bool
+    url: str
+    models: Sequence[str] = ()
