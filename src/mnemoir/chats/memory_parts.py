@@ -135,7 +135,6 @@ def _recall(
     return Recall(
         store,
         embedding,
-        former=embedding.former,
         packs=packs if in_database else None,  # files are read anew by each process
         note_pending=note_pending,
         multilingual=multilingual,
