@@ -42,6 +42,7 @@ class EmbeddingUsed(ModelUsed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Saved:
+    provider: str
     model: str
     url: str
     has_key: bool
@@ -91,8 +92,11 @@ class EmbeddingSetup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Trial:
+class ModelTest:
+    """How one question went. `latency_ms` is the time of the whole answer, `status` that of a refusal."""
+
     ok: bool
+    provider: str
     model: str
     url: str | None
     latency_ms: float
@@ -102,17 +106,17 @@ class _Trial:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelTest(_Trial):
-    """How one question went. `latency_ms` is the time of the whole answer, `status` that of a refusal."""
-
-    provider: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingTest(_Trial):
+class EmbeddingTest:
     """How embedding one short text went. `dimension` is the length of its vector, None without one."""
 
+    ok: bool
+    model: str
+    url: str | None
     dimension: int | None
+    latency_ms: float
+    status: int | None = None
+    problem: str = ""
+    to_do: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
