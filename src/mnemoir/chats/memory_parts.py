@@ -15,7 +15,6 @@ from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background, Handler
 from mnemoir.memory.facts import Facts, FactSettings
 from mnemoir.memory.reembedding import Reembedding, second_vectors, terms_renewal
-from mnemoir.models.choice import choose_multilingual
 from mnemoir.models.model_parts import Models
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.jobs import Job
@@ -86,7 +85,7 @@ def open_memory(
     pending, second_pending = asyncio.Event(), asyncio.Event()
     store, project_settings = _storage(settings, database, packs, pending.set, second_pending.set, room)
     personal_data, personal_kind = make_personal_data(settings, models.rules, project_settings, database, access.file)
-    second_model = choose_multilingual(settings)
+    second_model = models.multilingual
     multilingual = multilingual_of(settings, second_model, store.second.want, second_pending.set)
     if multilingual is not None:
         own(multilingual)

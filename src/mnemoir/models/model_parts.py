@@ -1,6 +1,5 @@
 """The models: those in use, how they are changed and looked at, and the rules that keep personal data from them."""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,11 +9,10 @@ from mnemoir.access.personal_data import discreet_embedding, make_discreet, make
 from mnemoir.core.owning import Own
 from mnemoir.models.choice import ModelInquiry, timeouts_of
 from mnemoir.models.client_embedding import ClientEmbedding
-from mnemoir.models.connecting import ModelConnection, open_model
-from mnemoir.models.embedding_connection import EmbeddingConnection, OpenEmbedding
 from mnemoir.models.endpoints import Endpoints
 from mnemoir.models.health import Checkup
 from mnemoir.models.model_in_use import ModelInUse
+from mnemoir.models.roles import ChatRole, EmbeddingRole, MultilingualRole
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.llm import ModelServers
 from mnemoir.privacy.detection import Rules
@@ -33,9 +31,10 @@ class Models:
 
     settings: Settings
     in_use: ModelInUse
-    connection: ModelConnection
+    chat_role: ChatRole
     embedding: EmbeddingModel
-    embedding_connection: EmbeddingConnection
+    embedding_role: EmbeddingRole
+    multilingual: EmbeddingModel | None  # beside the embedding model
     client_embedding: ClientEmbedding
     servers: ModelServers  # the endpoints of a config tree
     rules: Callable[[], Rules]
@@ -55,9 +54,11 @@ async def open_models(
         saved.drop_former_keys(settings.storage.data_dir)  # of a save that was killed
     rules = make_rules(settings)
     discreet = make_discreet(settings, rules)
-    in_use = own(ModelInUse(await open_model(settings, session, careful), discreet))
-    opened = await asyncio.to_thread(OpenEmbedding, settings, session, careful)
-    embedding_connection = EmbeddingConnection(settings, opened, careful)
+    chat_role = own(ChatRole(settings, session, careful))
+    in_use = own(ModelInUse(await chat_role.open(), discreet))
+    chat_role.use = in_use.use
+    embedding_role = EmbeddingRole(settings, session, careful)
+    opened = await embedding_role.open()
     settings = opened.settings
     embedding = discreet_embedding(settings, rules, own(opened.model))
     servers = _model_servers(settings, session)
@@ -65,11 +66,10 @@ async def open_models(
     return Models(
         settings=settings,
         in_use=in_use,
-        connection=own(
-            ModelConnection(settings, in_use, session=session, careful=careful, serves_tree=served is not None)
-        ),
+        chat_role=chat_role,
         embedding=embedding,
-        embedding_connection=embedding_connection,
+        embedding_role=embedding_role,
+        multilingual=(await MultilingualRole(settings, session).open()).model,
         client_embedding=ClientEmbedding(embedding, forwarding_of(settings).forward),
         servers=DiscreetServers(servers, discreet),
         rules=rules,
