@@ -156,7 +156,10 @@ MIRA, NOA = Scope(project="default", user="mira"), Scope(project="kitchen", user
 
 
 async def test_a_day_and_a_month_begin_anew_and_a_restart_forgets_nothing(open_parts_over):
-    rows, clock = SqlUsage((await open_parts_over({})).database), Days(datetime(2026, 2, 27, 23, 59, tzinfo=UTC))
+    rows, clock = (
+        SqlUsage((await open_parts_over({})).memory.database),
+        Days(datetime(2026, 2, 27, 23, 59, tzinfo=UTC)),
+    )
     spent = Spent(rows, clock)
     spent.note(MIRA, Tokens(10, 1))
     spent.note(NOA, Tokens(5, 0))
