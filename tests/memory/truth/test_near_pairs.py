@@ -9,6 +9,7 @@ from mnemoir.providers.llm.offline.decide import decide
 from tests.memory.truth.conftest import model_that
 from tests.memory.truth.near_pairs import NEAR_PAIRS
 from tests.memory.truth.test_reasons import plan
+from tests.stages import staged
 
 BOTH_WAYS = [*NEAR_PAIRS, *((later, first) for first, later in NEAR_PAIRS)]
 
@@ -32,9 +33,10 @@ def test_a_model_that_takes_one_for_the_other_is_not_followed(stored, fact, even
     assert (made.adds, made.updates, made.removes) == ([fact], [], [])
 
 
-async def test_both_are_stored_and_both_are_found(live):
+@pytest.mark.parametrize("part", staged(range(10), quick=1))
+async def test_both_are_stored_and_both_are_found(live, part):
     life = live(model_that("ADD"))
-    for number, pair in enumerate(NEAR_PAIRS):
+    for number, pair in enumerate(NEAR_PAIRS[part::10]):
         scope = Scope(project="kitchen", user=f"user {number}")
         for text in pair:
             await life.facts.add(scope, AddRequest(turns=[Turn(role="user", text=text)]))
