@@ -15,7 +15,7 @@ from argon2 import PasswordHasher
 from hypothesis import settings
 from stamina.instrumentation import RetryDetails, get_on_retry_hooks, set_on_retry_hooks
 
-from mnemoir.app.sign_in import passwords
+from mnemoir.access.sign_in import passwords
 from tests.forked_servers import Forker
 from tests.real_time import NAME, RealTimeRepeats
 from tests.serving import ServerProcess
