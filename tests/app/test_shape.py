@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import get_type_hints
 
-from mnemoir.app.parts import Opened, Parts
+from mnemoir.app.parts import Opening, Parts
 
 SOURCES = Path(__file__).parents[2] / "src" / "mnemoir"
 BUILT = SOURCES / "server" / "static"
@@ -36,5 +36,5 @@ def test_parts_has_a_value_for_each_room_and_no_value_more_than_15_members():
     values = get_type_hints(Parts)
     assert len(values) <= 8
     rooms = [kind for name, kind in values.items() if is_dataclass(kind)]
-    assert Opened in rooms
+    assert Opening in rooms
     assert {kind.__name__: len(fields(kind)) for kind in rooms if len(fields(kind)) > 15} == {}
