@@ -41,6 +41,7 @@ from mnemoir.server.rest import (
     offset_number,
     whole_number,
 )
+from mnemoir.server.says import says
 from mnemoir.server.scopes import named_user, only_user, owner
 
 router = Routes(prefix="/api/memories", tags=["memories"])
@@ -96,6 +97,7 @@ class MemoryDetails(JsonObject):
 
 
 @router.get("", summary="List one user's memories by conditions, newest first")
+@says("read")
 async def list_of_user(
     site: SiteHere,
     project: ProjectHere,
@@ -146,6 +148,7 @@ async def list_of_user(
 
 
 @router.get("/{memory_id:path}/details", summary="One memory with its sources, its history and when it decays")
+@says("read")
 async def details(
     request: Request, site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None
 ) -> Answer[MemoryDetails] | Answer[MemoryPage]:

@@ -21,6 +21,7 @@ from mnemoir.server.memories.answers import AppliedChange, Proposed, Success
 from mnemoir.server.memories.bodies import PromptBody, SettingsBody
 from mnemoir.server.memories.later import KIND
 from mnemoir.server.rest import Answer, BodyOf, JsonObject, ProjectHere, Routes, SiteHere
+from mnemoir.server.says import says
 from mnemoir.server.scopes import bound_user
 
 router = Routes(tags=["project"])
@@ -112,6 +113,7 @@ _FOR_ALL_USERS = [Depends(_for_all_users)]
 
 
 @router.get("/api/projects", summary="Projects with their users, for choosing among them")
+@says("read")
 async def projects(request: Request, site: SiteHere) -> Answer[Projects]:
     principal = principal_of(request.scope)
     owned = [
@@ -123,12 +125,14 @@ async def projects(request: Request, site: SiteHere) -> Answer[Projects]:
 
 
 @router.get(_PROMPT, summary="What extraction keeps, in this project")
+@says("read")
 async def prompt(site: SiteHere, project: ProjectHere) -> Answer[PromptAnswer]:
     own = (await site.parts.project_settings.load(project)).extraction_prompt
     return Answer({"prompt": own or default_extraction_prompt(), "isCustom": own is not None})
 
 
 @router.put(_PROMPT, summary="Say what extraction keeps", dependencies=_FOR_ALL_USERS)
+@says("admin", act="settings.change")
 async def set_prompt(
     site: SiteHere, project: ProjectHere, body: Annotated[PromptBody, Depends(BodyOf(PromptBody))]
 ) -> Answer[Success]:
@@ -139,6 +143,7 @@ async def set_prompt(
 
 
 @router.delete(_PROMPT, summary="Go back to the default prompt", dependencies=_FOR_ALL_USERS)
+@says("admin", act="settings.change")
 async def reset_prompt(site: SiteHere, project: ProjectHere) -> Answer[DefaultPrompt]:
     async with site.settings_change:
         own = await site.parts.project_settings.load(project)
@@ -148,6 +153,7 @@ async def reset_prompt(site: SiteHere, project: ProjectHere) -> Answer[DefaultPr
 
 
 @router.get(_SETTINGS, summary="A project's settings, the server's where it has none")
+@says("read")
 async def settings(site: SiteHere, project: ProjectHere) -> Answer[ProjectSettingsAnswer]:
     own, options = await site.parts.project_settings.load(project), site.options
     policy = await site.parts.personal_data.policy(project)
@@ -172,6 +178,7 @@ async def settings(site: SiteHere, project: ProjectHere) -> Answer[ProjectSettin
 
 
 @router.put(_SETTINGS, summary="Change a project's settings", dependencies=_FOR_ALL_USERS)
+@says("admin", act="settings.change")
 async def change_settings(
     site: SiteHere, project: ProjectHere, body: Annotated[SettingsBody, Depends(BodyOf(SettingsBody))]
 ) -> Answer[Success]:
@@ -194,6 +201,7 @@ async def change_settings(
 
 
 @router.get("/api/events/{event_id:path}", summary="How an add with async_mode went")
+@says("read")
 async def event(site: SiteHere, project: ProjectHere, event_id: str) -> Answer[JobEvent]:
     job = await site.parts.jobs.get(JobId(event_id))
     if job is None or job.kind != KIND or not _belongs(job, project):

@@ -37,6 +37,7 @@ from mnemoir.server.memories.lists import UserQuery
 from mnemoir.server.memories.proposals import exported_json
 from mnemoir.server.request import parse_json, read_body
 from mnemoir.server.rest import Answer, JsonObject, ProjectHere, Routes, Site, SiteHere, checked
+from mnemoir.server.says import says
 from mnemoir.server.scopes import bound_user, owner
 
 router = Routes(prefix="/api", tags=["transfer"])
@@ -80,6 +81,7 @@ class ExportedMemory(MemoryRecord):
         }
     },
 )
+@says("read", act="memories.export")
 async def export(site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Response:
     exchanges, named = _exchanges(site), user or bound_user()
     owners = [  # looked up before the answer begins, so that a failure gets an error status
@@ -97,6 +99,7 @@ async def export(site: SiteHere, project: ProjectHere, user: UserQuery = None) -
         "requestBody": {"required": True, "content": {"application/x-ndjson": {"schema": {"type": "string"}}}}
     },
 )
+@says("admin", act="memories.import")
 async def import_lines(
     request: Request,
     site: SiteHere,
