@@ -34,6 +34,7 @@ from mnemoir.server.rest import (
     whole_number,
 )
 from mnemoir.server.routing import RouteAsSent
+from mnemoir.server.says import says
 
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 
@@ -84,6 +85,7 @@ class _Asked:
 
 
 @router.get("/messages", summary="Messages of the thread, the newest page first, or of all branches, by id")
+@says("read")
 async def list_messages(
     site: SiteHere,
     scope: OwnerHere,
@@ -100,6 +102,7 @@ async def list_messages(
 
 
 @router.post("/messages", summary="Add messages; once only under one Idempotency-Key", status_code=201)
+@says("write")
 async def append(
     site: SiteHere,
     scope: OwnerHere,
@@ -120,6 +123,7 @@ async def append(
 
 
 @router.patch("/messages/{message_id}", summary="Keep a message in every window, or no longer")
+@says("write")
 async def pin(
     site: SiteHere,
     scope: OwnerHere,

@@ -20,6 +20,7 @@ from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, lackin
 from mnemoir.server.conversations.answers import MessageAnswer, message_json
 from mnemoir.server.rest import Answer, JsonObject, Question, Routes, Site, SiteHere, whole_number
 from mnemoir.server.routing import RouteAsSent
+from mnemoir.server.says import says
 
 router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 
@@ -65,6 +66,7 @@ Limit = Annotated[int, BeforeValidator(whole_number(10, _MOST_FOUND)), Query(des
 
 
 @router.get("/search", summary="Find messages, best first")
+@says("read", bucket="search")
 async def search(
     site: SiteHere,
     scope: OwnerHere,

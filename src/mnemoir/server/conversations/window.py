@@ -21,6 +21,7 @@ from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, h
 from mnemoir.server.conversations.answers import SentMessage, sent_json
 from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
 from mnemoir.server.routing import RouteAsSent
+from mnemoir.server.says import says
 
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 
@@ -87,6 +88,7 @@ class WindowAnswer(JsonObject):
 
 
 @router.get("/window", summary="What a model would be shown of it")
+@says("read")
 async def window(
     site: SiteHere,
     scope: OwnerHere,
