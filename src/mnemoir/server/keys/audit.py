@@ -12,6 +12,7 @@ from mnemoir.core.audit import AuditEntry
 from mnemoir.server.access import principal_of
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
 from mnemoir.server.rest import Answer, Cursor, JsonObject, Routes, SiteHere, whole_number
+from mnemoir.server.says import says
 
 router = Routes(prefix="/api/audit", tags=["keys"])
 
@@ -54,6 +55,7 @@ class AuditPage(JsonObject):
 
 
 @router.get("", summary="What was done with keys, settings and all of somebody's data, newest first")
+@says("manage")
 async def list_entries(
     request: Request,
     site: SiteHere,
