@@ -14,6 +14,7 @@ from mnemoir.core.clock import to_text
 from mnemoir.core.scope import Principal
 from mnemoir.server.access import principal_of
 from mnemoir.server.rest import Answer, JsonObject, Routes, Site, SiteHere
+from mnemoir.server.says import says
 
 router = Routes(prefix="/api/usage", tags=["keys"])
 
@@ -59,6 +60,7 @@ class UsageAnswer(JsonObject):
 
 
 @router.get("", summary="What is stored and used, and how much of it may be")
+@says("any")
 async def usage(request: Request, site: SiteHere) -> Answer[UsageAnswer]:
     caller, quotas = principal_of(request.scope), site.parts.quotas
     found: list[Standing] = []

@@ -27,6 +27,7 @@ from mnemoir.server.rest import (
     UserId,
     tolerant_json,
 )
+from mnemoir.server.says import says
 from mnemoir.server.scopes import owner
 from mnemoir.server.under_way import Departure, Headers, Outflow
 from mnemoir.server.workflow_files import GUARDED, TypedBody
@@ -76,6 +77,7 @@ _EVENTS: dict[int | str, Json] = {200: {"model": TrialEvent, "description": "Eve
     dependencies=GUARDED,
     responses=_EVENTS,
 )
+@says("admin", act=None)
 async def try_it(
     request: Request,
     site: SiteHere,

@@ -10,6 +10,7 @@ from mnemoir.core.errors import InvalidRequest
 from mnemoir.server.changing import why_locked
 from mnemoir.server.model.routes import GUARDED, LONGEST_KEY, LONGEST_URL
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere
+from mnemoir.server.says import says
 from mnemoir.settings.saved_model import LONGEST_MODEL, SavedEmbedder
 
 router = Routes(prefix="/api/model/embedding", tags=["model"])
@@ -58,11 +59,13 @@ class EmbeddingOverview(JsonObject):
 
 
 @router.get("", summary="The embedding model in use, that of the next start, and what is set elsewhere")
+@says("read")
 async def overview(request: Request, site: SiteHere) -> Answer[EmbeddingOverview]:
     return await _overview(request, site)
 
 
 @router.put("", summary="Save an embedding model, used after a restart", dependencies=GUARDED)
+@says("manage", act="model.change")
 async def save(
     request: Request, site: SiteHere, body: Annotated[EmbeddingBody, Depends(BodyOf(EmbeddingBody))]
 ) -> Answer[EmbeddingOverview]:
@@ -71,12 +74,14 @@ async def save(
 
 
 @router.delete("", summary="Forget the saved embedding model, with its key", dependencies=GUARDED)
+@says("manage", act="model.change")
 async def forget(request: Request, site: SiteHere) -> Answer[EmbeddingOverview]:
     await site.parts.embedding_connection.forget()
     return await _overview(request, site)
 
 
 @router.post("/test", summary="Embed one short text, with this model or the one in use", dependencies=GUARDED)
+@says("manage", act=None)
 async def test(
     site: SiteHere, body: Annotated[TriedEmbeddingBody, Depends(BodyOf(TriedEmbeddingBody, required=False))]
 ) -> Answer[EmbeddingTest]:
@@ -84,6 +89,7 @@ async def test(
 
 
 @router.post("/list", summary="The models that this server has", dependencies=GUARDED)
+@says("manage", act=None)
 async def offered(
     site: SiteHere, body: Annotated[EmbeddingServerBody, Depends(BodyOf(EmbeddingServerBody))]
 ) -> Answer[ModelsOffered]:

@@ -9,6 +9,7 @@ from mnemoir.app.model_setup import ModelSetup, ModelsOffered, ModelTest, Ollama
 from mnemoir.core.errors import InvalidRequest
 from mnemoir.server.changing import check_change, why_locked
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere
+from mnemoir.server.says import says
 from mnemoir.settings.saved_model import LONGEST_MODEL, SavedProvider
 
 router = Routes(prefix="/api/model", tags=["model"])
@@ -69,11 +70,13 @@ GUARDED = [Depends(_may_change)]
 
 
 @router.get("", summary="The language model in use, what was saved, and what is set elsewhere")
+@says("read")
 async def overview(request: Request, site: SiteHere) -> Answer[ModelOverview]:
     return await _overview(request, site)
 
 
 @router.put("", summary="Save a model and use it from the next call on", dependencies=GUARDED)
+@says("manage", act="model.change")
 async def save(
     request: Request, site: SiteHere, body: Annotated[ModelBody, Depends(BodyOf(ModelBody))]
 ) -> Answer[ModelOverview]:
@@ -82,12 +85,14 @@ async def save(
 
 
 @router.delete("", summary="Forget what was saved, with its key", dependencies=GUARDED)
+@says("manage", act="model.change")
 async def forget(request: Request, site: SiteHere) -> Answer[ModelOverview]:
     await site.parts.connection.forget()
     return await _overview(request, site)
 
 
 @router.post("/test", summary="Ask one question, of this model or of the one in use", dependencies=GUARDED)
+@says("manage", act=None)
 async def test(
     site: SiteHere, body: Annotated[TriedBody, Depends(BodyOf(TriedBody, required=False))]
 ) -> Answer[ModelTest]:
@@ -95,11 +100,13 @@ async def test(
 
 
 @router.post("/list", summary="The models that this server has", dependencies=GUARDED)
+@says("manage", act=None)
 async def offered(site: SiteHere, body: Annotated[ServerBody, Depends(BodyOf(ServerBody))]) -> Answer[ModelsOffered]:
     return Answer(await site.parts.connection.offered(body.wanted()))
 
 
 @router.get("/found", summary="An Ollama that was started later, where no model is connected")
+@says("manage")
 async def found(site: SiteHere) -> Answer[OllamaFound]:
     return Answer(await site.parts.connection.found())
 
