@@ -149,9 +149,9 @@ def _rest(site: Site, posts: Mapping[str, ASGIApp]) -> FastAPI:
     for router in _ROUTERS:
         # not include_router: it hides the routes from the search for the methods of a path
         app.router.routes.extend(router.routes)
-    app.router.routes.extend(model_lists.routes())
-    for route in app.routes:
+    for route in model_lists.routes():
         _end_at_the_end(route)
+        app.router.routes.append(route)
     # routes are matched one by one, and each chat with memory requests these two
     app.router.routes.sort(
         key=lambda route: getattr(route, "path", "") not in ("/api/memories/search", "/api/memories")

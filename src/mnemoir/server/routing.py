@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
-from fastapi.routing import APIRoute
 from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.responses import Response
 from starlette.routing import Match
@@ -24,6 +23,7 @@ from mnemoir.server.auditing import REFUSED, Audited, act_of, is_counted
 from mnemoir.server.client_address import Proxies
 from mnemoir.server.errors import MethodNotAllowed, failure
 from mnemoir.server.request import note_route, route_of
+from mnemoir.server.says import RestRoute
 from mnemoir.server.turns import Turns
 from mnemoir.server.ui import ABOUT, Ui
 
@@ -161,12 +161,14 @@ def _without_body(send: Send) -> Send:
     return head_only
 
 
-class RouteAsSent(APIRoute):
+class RouteAsSent(RestRoute):
     """A route that matches the path as it was sent, and decodes the names in it.
 
     A final slash matters to DELETE only. There it may remain from an empty name, or from `.` and `..`, which clients
     resolve before they send: the path would then name a larger part than was meant, and all of it would be deleted.
     """
+
+    is_as_sent = True
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         match, found = super().matches({**scope, "path": scope["raw_path"].decode("ascii", "replace")})

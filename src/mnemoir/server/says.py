@@ -115,7 +115,8 @@ def declare(route: DeclaredRoute) -> None:
     """Complete a route: give it what its endpoint says, and a pattern that ends where the path ends.
 
     Raises TypeError, which names the route, where its endpoint says too little: nothing; no `act`, though it deletes,
-    or changes something by the right of an admin or operator; no `query`, though there is no signature to read.
+    or changes something by the right of an admin or operator; no `query`, though there is no signature to read; or a
+    path parameter that it has not.
     """
     said, names_act = getattr(route.endpoint, _SAYS, (None, False))
     methods = set(route.methods or ()) - {"HEAD"}
@@ -127,6 +128,8 @@ def declare(route: DeclaredRoute) -> None:
     changes_much = said.right in ("admin", "manage") and methods != {"GET"}
     if ("DELETE" in methods or changes_much) and not names_act:
         raise TypeError(f"{name} names no act. Say which action the audit log has of it, or act=None.")
+    if said.about is not None and said.about not in route.param_convertors:
+        raise TypeError(f"{name} has no path parameter {said.about!r} that it could be about.")
     if isinstance(route, APIRoute):
         said = _with_query(said, route.dependant)
     elif said.query is None:
