@@ -24,7 +24,7 @@ from mnemoir.core.errors import RateLimited
 from mnemoir.server.client_address import Proxies, network_of
 from mnemoir.server.options import ServerOptions
 from mnemoir.server.request import visit_of
-from mnemoir.server.rights import Bucket
+from mnemoir.server.says import Bucket
 
 _BURST_S = 10
 _WRONG_KEYS = RateLimitItemPerMinute(10)

@@ -34,8 +34,7 @@ from mnemoir.server.rest import (
     SiteHere,
     whole_number,
 )
-from mnemoir.server.rights import has_right
-from mnemoir.server.says import says
+from mnemoir.server.says import has_right, says
 
 router = Routes(prefix="/api", tags=["keys"])
 
