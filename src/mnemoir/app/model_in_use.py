@@ -36,6 +36,7 @@ class ModelInUse:
 
     def __init__(self, chosen: Chosen, discreet: Callable[[ChatModel], ChatModel] = lambda model: model) -> None:
         self.chosen = chosen
+        self.provider = chosen.model.provider  # of the model of now
         self._discreet = discreet
         self._now = discreet(chosen.model)
         self._former: list[ChatModel] = []
@@ -57,6 +58,7 @@ class ModelInUse:
         """Give `chosen` to all calls from now on."""
         self._former.append(self.chosen.model)  # calls under way use it; it is closed with all others
         self.chosen = chosen
+        self.provider = chosen.model.provider
         self._now = self._discreet(chosen.model)
         for tell in self._told:
             tell()

@@ -9,7 +9,6 @@ The guard stores the principal in the ASGI scope and as the act of the request.
 
 import hmac
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 
@@ -91,9 +90,6 @@ class Guard:
             for number, key in enumerate(options.api_keys, 1)
         ]
         self._origins = Origins(options)
-        self._was_needed = True  # what `needs_key` told last
-        with suppress(StorageUnavailable):
-            self._was_needed = self.needs_key
 
     def answer_browser(self, scope: Scope, send: Send) -> tuple[Response | None, Send]:
         """The answer to a foreign page or a preflight, None for all other requests; and the `send` for any answer."""
@@ -105,9 +101,10 @@ class Guard:
     @property
     def needs_key(self) -> bool:
         """True when requests need a credential: the settings name keys or issuers, or keys or users were made."""
+        if self._trusts_caller:
+            return False
         is_set = bool(self._settings_keys) or self._has_issuers
-        self._was_needed = not self._trusts_caller and (is_set or self._keys.are_required(is_local=self._is_local))
-        return self._was_needed
+        return is_set or self._keys.are_required(is_local=self._is_local)
 
     def _needs_key(self, scope: Scope) -> bool:
         """The same, looked up once for a request."""
@@ -209,11 +206,15 @@ class Guard:
 
         Where a key is needed, all who sent no valid one hold the share of one key together.
         """
-        if not scope.get(_NEEDS, self._was_needed):
-            return None
         principal = scope.get(_PRINCIPAL)
         key = principal.key if isinstance(principal, Principal) else ""
-        return refuse_crowd(scope, key or _KEYLESS, is_shared=not key or self.has_several_keys())
+        return refuse_crowd(scope, key or _KEYLESS, is_shared=partial(self._shares_connections, scope, key))
+
+    def _shares_connections(self, scope: Scope, key: str) -> bool:
+        try:
+            return self.has_several_keys() if key else self._needs_key(scope)
+        except StorageUnavailable:  # nobody is let in now
+            return True
 
     def _unknown(self, scope: Scope, why: MnemoirError | None, *, has_key: bool) -> Response:
         """The refusal of a caller who is not known. Raises RateLimited after too many wrong keys and tokens."""

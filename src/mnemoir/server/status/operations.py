@@ -87,7 +87,7 @@ async def ready(request: Request, site: SiteHere) -> Answer[Ready] | Answer[Unhe
 
 def _llm(parts: Parts) -> Literal["configured", "missing"]:
     """`configured` when a real model answers chats: the server's own, or those named in a config tree."""
-    return "configured" if parts.workflows.serves_tree or parts.model.provider != "offline" else "missing"
+    return "configured" if parts.workflows.serves_tree or parts.in_use.provider != "offline" else "missing"
 
 
 def _health(parts: Parts) -> Health:
