@@ -16,8 +16,8 @@ from bench import elsewhere, keys
 from bench.chat import ratio
 from bench.report import median, ms, table
 from bench.traffic import cpu, load, new_session, process, until_listening
-from mnemoir.app.access_file import AccessFile
-from mnemoir.app.api_keys import ApiKeys
+from mnemoir.access.access_file import AccessFile
+from mnemoir.access.api_keys import ApiKeys
 from mnemoir.settings import load_settings
 from tests.serving import ServerProcess, free_port
 

@@ -22,7 +22,7 @@ from playwright.async_api import (
 )
 
 from mnemoir.app.parts import Parts
-from mnemoir.server.ui import STATIC
+from mnemoir.server.door.ui import STATIC
 from tests.scripted_llm import ScriptedLLM
 
 # the one without a screen, where it is there: it starts and draws for two thirds of the processor time

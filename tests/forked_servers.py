@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[1]
-_IMPORTED = ("mnemoir.cli.serve", "mnemoir.server", "mnemoir.app.logs", "mnemoir.app.tree", "typer._adapters")
+_IMPORTED = ("mnemoir.cli.serve", "mnemoir.server", "mnemoir.app.logs", "mnemoir.trees.served", "typer._adapters")
 _PASSED_LIMITS = (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE)
 _BEFORE_IMPORT = ("PYTHON", "LD_")  # what is read when a process starts cannot be given to a fork
 

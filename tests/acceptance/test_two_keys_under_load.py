@@ -20,8 +20,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from mnemoir.app.access_file import AccessFile
-from mnemoir.app.api_keys import ApiKeys
+from mnemoir.access.access_file import AccessFile
+from mnemoir.access.api_keys import ApiKeys
 from mnemoir.settings import load_settings
 from tests.scripted_llm import Answer, ScriptedLLM
 from tests.serving import ServerProcess

@@ -14,11 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mnemoir.app.catalogue import SESSIONS_FILE
+from mnemoir.access.spent import Spent
 from mnemoir.app.parts import Parts, open_parts
-from mnemoir.app.subjects import Person
-from mnemoir.app.usage.spent import Spent
 from mnemoir.core.conversations import MessageRecord
+from mnemoir.core.data_directory import SESSIONS_FILE
 from mnemoir.core.errors import Conflict, NotFound
 from mnemoir.core.events import Event, Gathering
 from mnemoir.core.ids import MemoryId
@@ -26,12 +25,13 @@ from mnemoir.core.messages import ChatRequest, ModelRequest, text_message
 from mnemoir.core.scope import Scope
 from mnemoir.core.usage import Tokens as Used
 from mnemoir.memory.facts import AddRequest
-from mnemoir.memory.facts.curation import Edit
-from mnemoir.memory.facts.requests import Turn
+from mnemoir.memory.facts.extract.requests import Turn
+from mnemoir.memory.facts.write.curation import Edit
 from mnemoir.ports.memory_store import Project
 from mnemoir.providers.embedding.minilm_encoder import Encoder, Tokens
 from mnemoir.settings import load_settings
 from mnemoir.storage.sql.usage import SqlUsage
+from mnemoir.upkeep.subjects import Person
 from mnemoir.workflows.run import Caller
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Download, FilePayload, Locator, Page, expect
 
-from mnemoir.app.catalogue import SESSIONS_FILE
+from mnemoir.core.data_directory import SESSIONS_FILE
 from mnemoir.core.scope import Scope
 from tests.browser import foreign_chats
 from tests.browser.conftest import OpenWindow, StartSite

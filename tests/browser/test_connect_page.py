@@ -13,7 +13,7 @@ from mcp import Client, StdioServerParameters
 from openai import AsyncOpenAI
 from playwright.async_api import Page, expect
 
-from mnemoir.app.remembering import queue_of
+from mnemoir.chats.remembering import queue_of
 from mnemoir.core.scope import Scope
 from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser_kit import Site, Window, until

@@ -12,13 +12,13 @@ from pathlib import Path
 import apsw
 import pytest
 
-from mnemoir.app import backups
 from mnemoir.core.api_keys import parts_of
 from mnemoir.core.clock import from_text
 from mnemoir.core.discussions import Discussion
 from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
 from mnemoir.storage.discussions.record_store import SqliteRecordStore
 from mnemoir.storage.file_lock import lock_file
+from mnemoir.upkeep import backups
 from tests.cli.command_process import run_here
 from tests.storage.discussions.ledger_kit import source
 from tests.storage.discussions.record_words import record

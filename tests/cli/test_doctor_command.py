@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mnemoir.cli import checks
+from mnemoir.cli.diagnosis import checks
 from mnemoir.settings import load_settings
 from tests.cli.command_process import run_here
 from tests.scripted_llm import ScriptedLLM

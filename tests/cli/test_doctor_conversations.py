@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from mnemoir.cli.file_checks import check_conversations
+from mnemoir.cli.diagnosis.file_checks import check_conversations
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.memory_manager import MemoryManager
 from mnemoir.core.conversations import MediaPart, Message, TextPart

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mnemoir.cli import file_checks
+from mnemoir.cli.diagnosis import file_checks
 from mnemoir.core.discussions import Discussion
 from mnemoir.settings import load_settings
 from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mnemoir.cli.checks import check_all
-from mnemoir.cli.issuer_checks import issuer_checks
+from mnemoir.cli.diagnosis.checks import check_all
+from mnemoir.cli.diagnosis.issuer_checks import issuer_checks
 from mnemoir.settings import load_settings
 from tests.scripted_issuer import AUDIENCE, ScriptedIssuer
 

@@ -4,9 +4,9 @@ from contextlib import closing
 
 import pytest
 
-from mnemoir.app.access_file import AccessFile
-from mnemoir.app.api_keys import ApiKeys
-from mnemoir.cli.file_checks import check_keys
+from mnemoir.access.access_file import AccessFile
+from mnemoir.access.api_keys import ApiKeys
+from mnemoir.cli.diagnosis.file_checks import check_keys
 from mnemoir.settings import Settings, load_settings
 from tests.acceptance.conversation_kit import bytes_below
 

@@ -1,6 +1,6 @@
 """`mnemoir doctor` on project files: a damaged file is named and left unchanged."""
 
-from mnemoir.cli import checks
+from mnemoir.cli.diagnosis import checks
 from mnemoir.settings import load_settings
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from mnemoir.app.encryption import STORE_FILE
+from mnemoir.core.data_directory import STORE_FILE
 from mnemoir.core.memories import Memory
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import requests
 
-from mnemoir.app.access_file import AccessFile
-from mnemoir.app.sign_in.users import Users
+from mnemoir.access.access_file import AccessFile
+from mnemoir.access.sign_in.users import Users
 from mnemoir.core.users import Grant
 from mnemoir.settings import load_settings
 from tests.cli.command_process import Done, run_here

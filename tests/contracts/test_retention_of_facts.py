@@ -5,8 +5,8 @@ from collections import Counter
 from mnemoir.core.clock import to_text
 from mnemoir.core.retention import KeptDays
 from mnemoir.core.scope import Scope
-from mnemoir.memory.facts import retention
-from mnemoir.memory.facts.retention import FactRetention
+from mnemoir.memory.facts.write import retention
+from mnemoir.memory.facts.write.retention import FactRetention
 from tests.contracts.test_forgotten_sessions import files_with
 from tests.contracts.words import ASKED, MIRA, fact, keep, rewrite, texts
 

@@ -10,7 +10,7 @@ import pytest
 
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import Conflict, NotFound
-from mnemoir.memory.facts.undoing import Undoing
+from mnemoir.memory.facts.write.undoing import Undoing
 from mnemoir.ports.memory_store import Visible
 from mnemoir.search.indexing import Indexing
 from tests.contracts.test_forgotten_sessions import SECRET, files_with, learn, said_in

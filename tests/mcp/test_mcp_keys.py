@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from mcp import Client
 
-from mnemoir.app.access_file import AccessFile
-from mnemoir.app.api_keys import ApiKeys
+from mnemoir.access.access_file import AccessFile
+from mnemoir.access.api_keys import ApiKeys
 from mnemoir.cli.connection import connect_when_asked
 from mnemoir.core.ids import new_memory_id
 from mnemoir.mcp import tool_server

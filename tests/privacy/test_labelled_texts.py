@@ -100,7 +100,7 @@ def test_a_long_secret_is_found_whole_across_pieces():
 
 
 def test_nothing_is_loaded_for_it_while_it_is_off():
-    code = "import sys, mnemoir.app.personal_data; print({'phonenumbers', 'stdnum'} & sys.modules.keys())"
+    code = "import sys, mnemoir.access.personal_data; print({'phonenumbers', 'stdnum'} & sys.modules.keys())"
     assert (
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
     )

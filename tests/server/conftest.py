@@ -9,10 +9,10 @@ from typing import Any
 import aiohttp
 import pytest
 
-from mnemoir.app.access_file import AccessFile
-from mnemoir.app.api_keys import ApiKeys
+from mnemoir.access.access_file import AccessFile
+from mnemoir.access.api_keys import ApiKeys
+from mnemoir.access.sign_in.sessions import Sessions
 from mnemoir.app.parts import Parts, open_parts
-from mnemoir.app.sign_in.sessions import Sessions
 from mnemoir.server import ServerOptions, create_app
 from mnemoir.settings import load_settings
 from tests.scripted_llm import ScriptedLLM

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import TypeVar
 
-from mnemoir.server.routing import Routing
-from mnemoir.server.ui import ABOUT, PAGES, _read
+from mnemoir.server.door.routing import Routing
+from mnemoir.server.door.ui import ABOUT, PAGES, _read
 from tests.server.server_kit import Server
 
 CHANGING = ("POST", "PUT", "PATCH", "DELETE")

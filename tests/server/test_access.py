@@ -9,11 +9,11 @@ import mnemoir.server
 from mnemoir.core.errors import SettingsError
 from mnemoir.core.scope import DEFAULT_TENANT, Principal
 from mnemoir.ports.memory_store import Project
-from mnemoir.server.access import ANYBODY, Guard, admit, principal_of
 from mnemoir.server.app import TABLE
-from mnemoir.server.options import ServerOptions, check_exposure
-from mnemoir.server.scopes import project_of
-from mnemoir.server.table import note_found
+from mnemoir.server.door.access import ANYBODY, Guard, admit, principal_of
+from mnemoir.server.door.options import ServerOptions, check_exposure
+from mnemoir.server.door.scopes import project_of
+from mnemoir.server.door.table import note_found
 from tests.server.server_kit import error_of
 
 OWNERS = ("mnemoir.core.scope", "mnemoir.ports.memory_store")

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from mnemoir.memory.facts.acknowledging import acknowledgement, without_acknowledgement
+from mnemoir.memory.facts.extract.acknowledging import acknowledgement, without_acknowledgement
 from tests.server.server_kit import hello
 
 SAID = [

@@ -8,9 +8,10 @@ from datetime import UTC, datetime, timedelta
 import apsw
 import pytest
 
-from mnemoir.app.access_file import ACCESS_FILE, AccessFile
-from mnemoir.app.api_keys import ApiKeys
-from mnemoir.app.audit import Audit
+from mnemoir.access.access_file import AccessFile
+from mnemoir.access.api_keys import ApiKeys
+from mnemoir.access.audit import Audit
+from mnemoir.core.data_directory import ACCESS_FILE
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.settings import load_settings
 from tests.server.server_kit import succeeded

@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 import pytest
 import structlog
 
-from mnemoir.app.access_file import ACCESS_FILE, AccessFile
-from mnemoir.app.api_keys import ApiKeys
+from mnemoir.access.access_file import AccessFile
+from mnemoir.access.api_keys import ApiKeys
 from mnemoir.core.api_keys import hash_of, new_text
 from mnemoir.core.clock import to_text
+from mnemoir.core.data_directory import ACCESS_FILE
 from mnemoir.settings import load_settings
 from tests.server.server_kit import error_of
 from tests.server.test_connections import connected, request, response

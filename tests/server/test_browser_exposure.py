@@ -6,7 +6,7 @@ Keyless and with a key, the web UI and streams of events included.
 import orjson
 import pytest
 
-from mnemoir.server.ui import PAGES
+from mnemoir.server.door.ui import PAGES
 from tests.server.route_table import changing_routes, every_route, ui_files
 from tests.server.server_kit import error_of
 

@@ -9,8 +9,8 @@ import re
 import pytest
 import structlog
 
-from mnemoir.server.routing import Routing
-from mnemoir.server.ui import PAGES
+from mnemoir.server.door.routing import Routing
+from mnemoir.server.door.ui import PAGES
 from tests.server.route_table import layer_of
 from tests.server.server_kit import Server, error_of
 

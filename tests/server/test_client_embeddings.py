@@ -11,7 +11,7 @@ import orjson
 import pytest
 import tiktoken
 
-from mnemoir.app import client_embedding
+from mnemoir.models import client_embedding
 from tests.scripted_llm import Answer, ScriptedLLM
 from tests.server.conftest import OpenServer
 from tests.server.server_kit import Server, asks, error_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnemoir.server.clients import KINDS, Clients, kind_of
+from mnemoir.server.door.clients import KINDS, Clients, kind_of
 from tests.server.server_kit import hello
 
 CHAT = "/v1/chat/completions"

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from mnemoir.conversations.nodes.keys import node_key
-from mnemoir.server.routing import Routing
+from mnemoir.server.door.routing import Routing
 from mnemoir.storage.objects.local import LocalObjects
 from tests.server.conversation_targets import begin, of, own_project, shared_server
 from tests.server.route_table import layer_of

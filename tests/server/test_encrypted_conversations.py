@@ -8,13 +8,11 @@ from typing import Any
 import orjson
 import pytest
 
-from mnemoir.app.conversation_folders import owner_of, owners_of
-from mnemoir.app.encryption import STORE_FILE
 from mnemoir.app.parts import open_parts
-from mnemoir.app.subjects import Person
-from mnemoir.app.user_pool import in_own_loop
+from mnemoir.chats.conversation_folders import owner_of, owners_of
 from mnemoir.conversations.nodes.keys import node_key
 from mnemoir.core.conversations import Summary
+from mnemoir.core.data_directory import STORE_FILE
 from mnemoir.core.errors import KeyUnavailable, StorageUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.settings import load_settings
@@ -22,6 +20,8 @@ from mnemoir.storage.conversations.inspection import inspect_conversations
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.sql import SqlPersonalValues
 from mnemoir.storage.tombstones import read_tombstones
+from mnemoir.storage.user_pool import in_own_loop
+from mnemoir.upkeep.subjects import Person
 from tests.scripted_llm import ScriptedLLM
 from tests.server.server_kit import JSON, Server, asks, error_of
 from tests.server.test_encryption import MIRA, SCOPE, add, hold, holds, sealed, serving, settled

@@ -11,11 +11,11 @@ import orjson
 import pytest
 from cryptography.fernet import Fernet
 
-from mnemoir.app.encryption import plain_places
-from mnemoir.cli.file_checks import check_discussions
+from mnemoir.cli.diagnosis.file_checks import check_discussions
 from mnemoir.core.users import Grant
 from mnemoir.settings import load_settings
 from mnemoir.storage.discussions import client_keys
+from mnemoir.upkeep.encryption import plain_places
 from tests.server.served_tree import answering, served
 from tests.server.server_kit import error_of, succeeded
 from tests.server.sign_in.page import joined

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from mnemoir.app.encryption import STORE_FILE, Encryption
 from mnemoir.app.parts import open_parts
+from mnemoir.core.data_directory import STORE_FILE
 from mnemoir.core.errors import SettingsError, StorageUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.server import ServerOptions, create_app
 from mnemoir.settings import load_settings
 from mnemoir.storage.sealing.resealing import scopes_after
+from mnemoir.upkeep.encryption import Encryption
 from tests.contracts.words import ASKED, fact
 from tests.scripted_llm import ScriptedLLM
 from tests.server.server_kit import JSON, Server, asks, error_of
@@ -206,7 +207,7 @@ async def test_a_server_does_not_start_without_its_keys_or_with_plain_places_unt
 
 
 async def test_a_running_server_acts_on_keys_that_the_command_line_rotates(tmp_path, sealed, monkeypatch):
-    monkeypatch.setattr("mnemoir.app.encryption._LOOK_S", 0.01)
+    monkeypatch.setattr("mnemoir.upkeep.encryption._LOOK_S", 0.01)
     async with serving(tmp_path, sealed) as server:
         await add(server, "Likes tea")
         beside = Encryption(server.parts.settings)

@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from mnemoir.server.errors import error_body
+from mnemoir.server.door.errors import error_body
 from mnemoir.wire.upstream import error_in_body
 from tests.scripted_llm import failure
 from tests.server.served_tree import KEY, served

@@ -5,7 +5,7 @@ import asyncio
 import numpy as np
 import pytest
 
-from mnemoir.app.message_vectors import KIND as EMBED_MESSAGES
+from mnemoir.chats.message_vectors import KIND as EMBED_MESSAGES
 from mnemoir.core.conversations import Message
 from mnemoir.core.scope import Scope
 from tests.scripted_llm import Answer, closed_port_url, failure, html_page

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import aiohttp
 import pytest
 
-from mnemoir.server.crowd import Crowd
+from mnemoir.server.door.crowd import Crowd
 from tests.scripted_llm import Answer
 from tests.server.server_kit import asks, hello
 from tests.server.test_connections import CHAT, connected, request, response

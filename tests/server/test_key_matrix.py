@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import pytest
 
-from mnemoir.app.access_file import AccessFile
-from mnemoir.app.api_keys import ApiKeys
+from mnemoir.access.access_file import AccessFile
+from mnemoir.access.api_keys import ApiKeys
 from mnemoir.core.ids import new_memory_id
 from mnemoir.core.scope import acting
-from mnemoir.server.routing import Routing
-from mnemoir.server.says import Says
+from mnemoir.server.door.routing import Routing
+from mnemoir.server.door.says import Says
 from mnemoir.storage.sql.engine import queries as queries_of
 from mnemoir.storage.sqlite.database import Readers
 from mnemoir.storage.sqlite.transactions import SqliteSql

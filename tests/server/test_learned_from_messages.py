@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from mnemoir.app.remembering import job_of_answer
+from mnemoir.chats.remembering import job_of_answer
 from tests.remembering_model import is_extraction
 from tests.scripted_llm import ScriptedLLM, failure
 from tests.server.server_kit import asks, error_of, hello

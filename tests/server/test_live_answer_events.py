@@ -9,8 +9,8 @@ import pytest
 
 from mnemoir.core.events import Finished, Text
 from mnemoir.core.scope import Scope
+from mnemoir.server.door.under_way import Outflow
 from mnemoir.server.live_answers import MOST_BYTES, LiveAnswer
-from mnemoir.server.under_way import Outflow
 from mnemoir.wire.openai_chat import StreamWriter
 
 PIECE = "word " * 10_000

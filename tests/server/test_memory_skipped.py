@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.app.chat_kit import told
+from tests.chats.chat_kit import told
 from tests.server.served_tree import answering, calling, served
 from tests.server.server_kit import asks, error_of, hello
 from tests.wire.framed_prompts import QUESTION, rag

@@ -8,7 +8,7 @@ import pytest
 
 from mnemoir import __version__
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.server.errors import outward
+from mnemoir.server.door.errors import outward
 from tests.server.served_tree import served
 from tests.server.server_kit import asks, error_of, hello
 

@@ -6,7 +6,7 @@ import pytest
 
 from mnemoir.core.errors import NotFound
 from mnemoir.core.scope import Scope
-from mnemoir.memory.facts.plans import MOST_PLANS, Plans
+from mnemoir.memory.facts.write.plans import MOST_PLANS, Plans
 from mnemoir.ports.memory_store import Project
 from tests.contracts.words import ASKED, SetClock, fact
 from tests.server.server_kit import Server, error_of, succeeded

@@ -6,9 +6,9 @@ import orjson
 import pytest
 
 from mnemoir.core.errors import RateLimited
-from mnemoir.server.options import ServerOptions
-from mnemoir.server.rate_limits import RateLimits
-from mnemoir.server.request import visit_of
+from mnemoir.server.door.options import ServerOptions
+from mnemoir.server.door.rate_limits import RateLimits
+from mnemoir.server.door.request import visit_of
 from tests.server.server_kit import asks, error_of, hello
 from tests.server.test_key_matrix import WRITTEN
 

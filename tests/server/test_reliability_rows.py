@@ -9,9 +9,9 @@ import orjson
 import pytest
 
 from mnemoir.core.errors import Unauthorized
-from mnemoir.server.access import Guard
-from mnemoir.server.errors import failure
-from mnemoir.server.options import ServerOptions
+from mnemoir.server.door.access import Guard
+from mnemoir.server.door.errors import failure
+from mnemoir.server.door.options import ServerOptions
 from tests.scripted_llm import Answer
 from tests.server.server_kit import asks, hello
 from tests.server.test_access import asked

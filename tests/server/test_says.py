@@ -7,9 +7,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from mnemoir.server.app import TABLE
+from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.says import RestRoute, says
 from mnemoir.server.rest import Answer, Done, Routes
-from mnemoir.server.routing import RouteAsSent
-from mnemoir.server.says import RestRoute, says
 from tests.server.described import Description
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from mnemoir.app.shared_counts import SharedCounts
+from mnemoir.access.shared_counts import SharedCounts
 from mnemoir.core.errors import RateLimited, SettingsError
-from mnemoir.server.options import ServerOptions
-from mnemoir.server.rate_limits import RateLimits
-from mnemoir.server.request import visit_of
+from mnemoir.server.door.options import ServerOptions
+from mnemoir.server.door.rate_limits import RateLimits
+from mnemoir.server.door.request import visit_of
 from mnemoir.settings.access import Redis
 from tests.redis_server import RedisServer
 from tests.scripted_issuer import AUDIENCE, ScriptedIssuer

@@ -6,7 +6,7 @@ from typing import Any
 import ollama
 import pytest
 
-from mnemoir.app import models
+from mnemoir.models import choice as models
 from tests.scripted_llm import Answer, ScriptedLLM
 from tests.server.conftest import OpenServer
 from tests.server.served_tree import answering, calling, served

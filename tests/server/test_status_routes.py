@@ -3,7 +3,7 @@
 import asyncio
 from urllib.parse import urlsplit
 
-from mnemoir.app.latencies import MINUTES
+from mnemoir.models.latencies import MINUTES
 from tests.scripted_llm import Answer, failure
 from tests.server.server_kit import asks, error_of, hello
 

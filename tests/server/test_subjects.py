@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 
 import pytest
 
-from mnemoir.app.remembering import queue_of
+from mnemoir.chats.remembering import queue_of
 from mnemoir.conversations.nodes.keys import node_key
 from mnemoir.core.scope import Principal, Scope
 from mnemoir.core.users import Grant

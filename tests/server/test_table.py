@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from starlette.routing import Route
 
 from mnemoir.server.app import TABLE
-from mnemoir.server.table import Found, Table
+from mnemoir.server.door.table import Found, Table
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 SEGMENTS = sorted({piece for route in TABLE.routes for piece in route.path.split("/") if "{" not in piece})

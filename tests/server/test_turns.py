@@ -4,9 +4,9 @@ import asyncio
 import contextlib
 import socket
 
-from mnemoir.server.options import ServerOptions
+from mnemoir.server.door.options import ServerOptions
+from mnemoir.server.door.turns import AT_ONCE, Turns
 from mnemoir.server.run import bind, run, serve
-from mnemoir.server.turns import AT_ONCE, Turns
 from tests.server.test_fair_share import keyed
 
 CROWD = 50 * AT_ONCE

@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 import pytest
 
-from mnemoir.app.usage.spent import Spent
-from mnemoir.app.usage.stored import StoredAmounts
+from mnemoir.access.spent import Spent
+from mnemoir.chats.stored_amounts import StoredAmounts
 from mnemoir.core.scope import Scope
 from mnemoir.core.usage import Tokens, end_of
 from mnemoir.storage.sql.usage import SqlUsage

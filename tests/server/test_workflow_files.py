@@ -9,7 +9,7 @@ import orjson
 import pytest
 from pydantic import TypeAdapter
 
-from mnemoir.app.workflow_files import ConfigOverview, ConfigProblems
+from mnemoir.trees.workflow_files import ConfigOverview, ConfigProblems
 from mnemoir.workflows.checking import check
 from mnemoir.workflows.config.shown import ConfigText
 from mnemoir.workflows.config.tree import ConfigTree

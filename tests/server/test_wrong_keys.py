@@ -4,7 +4,7 @@ import orjson
 import pytest
 import structlog
 
-from mnemoir.server.client_address import Proxies, network_of
+from mnemoir.server.door.client_address import Proxies, network_of
 from mnemoir.settings.addresses import network
 from tests.server.server_kit import hello
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemoir.app.conversation_parts import folder_of_vectors, make_strategy, recording_options
-from mnemoir.app.tree import folder_of_conversations
+from mnemoir.chats.conversation_parts import folder_of_vectors, make_strategy, recording_options
 from mnemoir.conversations.windows.strategies.hybrid import HybridStrategy
 from mnemoir.conversations.windows.strategies.summarization import SummarizationStrategy
 from mnemoir.conversations.windows.strategies.tail import SimpleStrategy
@@ -13,6 +12,7 @@ from mnemoir.core.errors import SettingsError
 from mnemoir.providers.llm.offline import OfflineModel
 from mnemoir.settings import load_settings
 from mnemoir.settings.memory_config import MemoryConfig
+from mnemoir.trees.served import folder_of_conversations
 
 
 @pytest.fixture(autouse=True)

@@ -7,14 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mnemoir.app.catalogue import SESSIONS_FILE
-from mnemoir.app.conversations import Conversations
-from mnemoir.app.recording import Recorded, Recorder, RecordingOptions
-from mnemoir.app.remembering import Turns
-from mnemoir.app.titles import Titles
-from mnemoir.app.usage.quotas import Quotas
-from mnemoir.app.usage.spent import Spent
+from mnemoir.access.spent import Spent
+from mnemoir.chats.conversations import Conversations
+from mnemoir.chats.quotas import Quotas
+from mnemoir.chats.recording import Recorded, Recorder, RecordingOptions
+from mnemoir.chats.remembering import Turns
+from mnemoir.chats.titles import Titles
 from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.core.data_directory import SESSIONS_FILE
 from mnemoir.core.events import Event
 from mnemoir.core.messages import Message, text_message
 from mnemoir.core.runs import NodeTrace

@@ -5,17 +5,17 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mnemoir.app.access_file import AccessFile
-from mnemoir.app.model_parts import Models
-from mnemoir.app.models import choose_multilingual
-from mnemoir.app.owning import Own
-from mnemoir.app.personal_data import make_personal_data
+from mnemoir.access.access_file import AccessFile
+from mnemoir.access.personal_data import make_personal_data
 from mnemoir.core.events import Reply
 from mnemoir.core.messages import ModelRequest
+from mnemoir.core.owning import Own
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background, Handler
 from mnemoir.memory.facts import Facts, FactSettings
 from mnemoir.memory.reembedding import Reembedding, second_vectors, terms_renewal
+from mnemoir.models.choice import choose_multilingual
+from mnemoir.models.model_parts import Models
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_kinds import MemoryKind

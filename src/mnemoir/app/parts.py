@@ -8,41 +8,10 @@ from functools import partial
 from pathlib import Path
 from time import monotonic
 
-from mnemoir.app import remembering
-from mnemoir.app.access import Access, open_access
-from mnemoir.app.adopting import Adoption
-from mnemoir.app.chat_memory import chat_memory, open_memory_service, points_here
-from mnemoir.app.client_embedding import ClientEmbedding
-from mnemoir.app.connecting import ModelConnection
-from mnemoir.app.conversation_parts import open_conversations, recording_options
-from mnemoir.app.conversations import Conversations
-from mnemoir.app.discussions import Discussions
-from mnemoir.app.embedding_connection import EmbeddingConnection
-from mnemoir.app.encryption import Encryption
-from mnemoir.app.endpoints import Endpoints
-from mnemoir.app.health import Checkup
-from mnemoir.app.kinds import Forgetting
-from mnemoir.app.latencies import MemoryTimes, TimedMemory
+from mnemoir.access.opening import Access, open_access
+from mnemoir.access.spent import Metered, Spent
 from mnemoir.app.memory_parts import eraser, multilingual_of, open_fact_memory, project_files_of
-from mnemoir.app.message_vectors import MessageVectors, WaitingFolders
-from mnemoir.app.model_in_use import ModelInUse
-from mnemoir.app.model_parts import open_models
-from mnemoir.app.models import ModelInquiry
-from mnemoir.app.owning import Owned
-from mnemoir.app.pruning import Pruning
-from mnemoir.app.recording import Recorder
-from mnemoir.app.remembering import Turns
-from mnemoir.app.retention import RetentionOf
-from mnemoir.app.stock import Stock
-from mnemoir.app.subjects import Subjects
-from mnemoir.app.titles import Titles, choose_namer
-from mnemoir.app.tree import CONVERSATIONS, open_tree, outside
-from mnemoir.app.usage.quotas import Quotas
-from mnemoir.app.usage.spent import Metered, Spent
-from mnemoir.app.usage.stored import StoredAmounts
 from mnemoir.app.user_data import make_user_data
-from mnemoir.app.workflow_edits import WorkflowEdits
-from mnemoir.app.workflow_files import WorkflowFiles
 from mnemoir.app.workflows import (
     forwarding_of,
     make_workflows,
@@ -50,10 +19,35 @@ from mnemoir.app.workflows import (
     open_model_servers,
     open_runs,
 )
+from mnemoir.chats import remembering
+from mnemoir.chats.chat_memory import chat_memory, open_memory_service, points_here
+from mnemoir.chats.conversation_parts import open_conversations, recording_options
+from mnemoir.chats.conversations import Conversations
+from mnemoir.chats.discussions import Discussions
+from mnemoir.chats.kinds import Forgetting
+from mnemoir.chats.message_vectors import MessageVectors, WaitingFolders
+from mnemoir.chats.pruning import Pruning
+from mnemoir.chats.quotas import Quotas
+from mnemoir.chats.recording import Recorder
+from mnemoir.chats.remembering import Turns
+from mnemoir.chats.stock import Stock
+from mnemoir.chats.stored_amounts import StoredAmounts
+from mnemoir.chats.titles import Titles, choose_namer
 from mnemoir.core.clock import utc_now
+from mnemoir.core.data_directory import CACHE, CONVERSATIONS, DATABASE_FILE, OWN_DISCUSSIONS
+from mnemoir.core.owning import Owned
 from mnemoir.memory.background import Background
 from mnemoir.memory.facts import Facts
 from mnemoir.memory.reembedding import Reembedding
+from mnemoir.models.choice import ModelInquiry
+from mnemoir.models.client_embedding import ClientEmbedding
+from mnemoir.models.connecting import ModelConnection
+from mnemoir.models.embedding_connection import EmbeddingConnection
+from mnemoir.models.endpoints import Endpoints
+from mnemoir.models.health import Checkup
+from mnemoir.models.latencies import MemoryTimes, TimedMemory
+from mnemoir.models.model_in_use import ModelInUse
+from mnemoir.models.model_parts import open_models
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.jobs import JobQueue
 from mnemoir.ports.llm import ChatModel
@@ -75,12 +69,16 @@ from mnemoir.storage.sql.forgetting import ERASE
 from mnemoir.storage.sql.holds import Holds
 from mnemoir.storage.sql.usage import SqlUsage
 from mnemoir.storage.sqlite import SqliteEngine, open_database
-from mnemoir.workflows.discussion_files import OWN_DISCUSSIONS
+from mnemoir.trees.served import open_tree, outside
+from mnemoir.trees.workflow_edits import WorkflowEdits
+from mnemoir.trees.workflow_files import WorkflowFiles
+from mnemoir.upkeep.adopting import Adoption
+from mnemoir.upkeep.encryption import Encryption
+from mnemoir.upkeep.retention import RetentionOf
+from mnemoir.upkeep.subjects import Subjects
 from mnemoir.workflows.dispatch import Workflows
 from mnemoir.workflows.trials import Trials
 
-DATABASE_FILE = "mnemoir.db"
-CACHE = "cache"
 PACKS_FOLDER = f"{CACHE}/memories"
 
 

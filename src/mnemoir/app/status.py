@@ -10,14 +10,14 @@ from time import monotonic
 from typing import Literal
 
 from mnemoir import __version__
-from mnemoir.app.endpoints import EndpointHealth
-from mnemoir.app.health import Connected, EmbedderHealth, ModelHealth
-from mnemoir.app.latencies import Spread
 from mnemoir.app.parts import Parts
-from mnemoir.app.reaching import Health
-from mnemoir.app.stock import Counts, Room, counts_of
+from mnemoir.chats.stock import Counts, Room, counts_of
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import StorageUnavailable
+from mnemoir.models.endpoints import EndpointHealth
+from mnemoir.models.health import Connected, EmbedderHealth, ModelHealth
+from mnemoir.models.latencies import Spread
+from mnemoir.models.reaching import Health
 from mnemoir.ports.jobs import JobTally
 
 _HOUR, _DAY = 60, 24 * 60

@@ -3,22 +3,18 @@
 from dataclasses import dataclass
 from functools import partial
 
-from mnemoir.app.access import Access
-from mnemoir.app.adopting import Adoption
-from mnemoir.app.conversations import Conversations
-from mnemoir.app.discussions import Discussions
-from mnemoir.app.encryption import Encryption
-from mnemoir.app.kinds import Forgetting, conversation_kind, discussion_kind, job_kind, run_kind
+from mnemoir.access.opening import Access
+from mnemoir.access.spent import Spent
 from mnemoir.app.memory_parts import FactMemory
-from mnemoir.app.people import Everybody
-from mnemoir.app.retention import RetentionOf
-from mnemoir.app.subjects import Subjects
-from mnemoir.app.usage.spent import Spent
 from mnemoir.app.workflows import open_kept_runs
+from mnemoir.chats.conversations import Conversations
+from mnemoir.chats.discussions import Discussions
+from mnemoir.chats.kinds import Forgetting, conversation_kind, discussion_kind, job_kind, run_kind
+from mnemoir.chats.people import Everybody
 from mnemoir.memory.background import Background
 from mnemoir.memory.facts.kind import fact_kind
-from mnemoir.memory.facts.proposal_kind import proposal_kind
-from mnemoir.memory.facts.retention import FactRetention
+from mnemoir.memory.facts.review.proposal_kind import proposal_kind
+from mnemoir.memory.facts.write.retention import FactRetention
 from mnemoir.ports.memory_kinds import MemoryKind
 from mnemoir.ports.run_store import RunStore
 from mnemoir.settings import Settings
@@ -26,6 +22,10 @@ from mnemoir.storage.sql.holds import Holds
 from mnemoir.storage.sql.people import People
 from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TABLES, PROPOSAL_TABLES
 from mnemoir.storage.sqlite import SqliteEngine
+from mnemoir.upkeep.adopting import Adoption
+from mnemoir.upkeep.encryption import Encryption
+from mnemoir.upkeep.retention import RetentionOf
+from mnemoir.upkeep.subjects import Subjects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

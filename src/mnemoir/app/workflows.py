@@ -6,13 +6,13 @@ from functools import partial
 
 import aiohttp
 
-from mnemoir.app.discussions import Discussions
-from mnemoir.app.models import timeouts_of
-from mnemoir.app.owning import Own
-from mnemoir.app.tree import Served, user_files
+from mnemoir.chats.discussions import Discussions
 from mnemoir.conversations.users import UserConversations
+from mnemoir.core.data_directory import RUNS_FILE
+from mnemoir.core.owning import Own
 from mnemoir.core.scope import Scope
 from mnemoir.memory.discussions.parts import DiscussionMemory
+from mnemoir.models.choice import timeouts_of
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.llm import ChatModel, ModelServers
 from mnemoir.ports.node_services import ModuleRunner
@@ -32,6 +32,7 @@ from mnemoir.storage.locks.rows import RowLeases
 from mnemoir.storage.sql.run_store import NoRuns, SqlRunStore
 from mnemoir.storage.sqlite.opening import open_lock_file, open_run_file
 from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql
+from mnemoir.trees.served import Served, user_files
 from mnemoir.wire.forwarding import Forwarding
 from mnemoir.workflows.compiled import Compiler
 from mnemoir.workflows.config.workflow import default_workflow
@@ -44,7 +45,6 @@ from mnemoir.workflows.rebuilding import Rebuilding
 from mnemoir.workflows.services import ChatMemory, Limits, Services
 from mnemoir.workflows.trials import Trials
 
-RUNS_FILE = "runs.db"
 DEFAULT_USER = "user"
 
 

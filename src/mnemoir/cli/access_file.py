@@ -5,13 +5,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mnemoir.app.access_file import AccessFile
+    from mnemoir.access.access_file import AccessFile
 
 
 @contextmanager
 def opened_access_file(config: Any, data_dir: Any) -> "Iterator[AccessFile]":
     """That of the data directory that the options name, closed at the end."""
-    from mnemoir.app.access_file import AccessFile
+    from mnemoir.access.access_file import AccessFile
     from mnemoir.core.scope import Act, acting
     from mnemoir.settings import load_settings
 

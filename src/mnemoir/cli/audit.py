@@ -20,7 +20,7 @@ def list_entries(
     as_json: Json = False,
 ) -> None:
     """Print the last entries, newest first."""
-    from mnemoir.app.sign_in.users import Users
+    from mnemoir.access.sign_in.users import Users
     from mnemoir.cli.access_file import opened_access_file
     from mnemoir.core.users import PERSON_KEY
     from mnemoir.server.keys.audit import entry_json
@@ -43,7 +43,7 @@ def list_entries(
 @commands.command()
 def verify(config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
     """Check that no entry was changed or removed, and name acts without a result; exit 1 if there is anything."""
-    from mnemoir.app.audit import Audit
+    from mnemoir.access.audit import Audit
     from mnemoir.cli.access_file import opened_access_file
     from mnemoir.settings import load_settings
 

@@ -40,8 +40,8 @@ def create(
     as_json: Json = False,
 ) -> None:
     """Copy the data directory into a backup, also while a server runs."""
-    from mnemoir.app.backups import Choice, create_backup, create_kept_backup
     from mnemoir.settings import load_settings
+    from mnemoir.upkeep.backups import Choice, create_backup, create_kept_backup
 
     if encrypt != (key_file is not None):
         raise InvalidRequest("--encrypt and --key-file go together: name the file of the key, or neither.")
@@ -61,7 +61,7 @@ def create(
 @commands.command()
 def verify(backup: Backup, key_file: KeyFile = None, as_json: Json = False) -> None:
     """Check every file of a backup and every database in it; exit 1 if anything is wrong."""
-    from mnemoir.app.restoring import problems_in
+    from mnemoir.upkeep.restoring import problems_in
 
     path, problems = problems_in(backup, _key(key_file))
     if as_json:
@@ -88,8 +88,8 @@ def restore(
     as_json: Json = False,
 ) -> None:
     """Make a data directory from a backup, after checking it. Who was erased since is erased again."""
-    from mnemoir.app.restoring import restore_backup
     from mnemoir.settings import load_settings
+    from mnemoir.upkeep.restoring import restore_backup
 
     settings = load_settings(config, {})
     live, encryption = settings.storage.data_dir, settings.encryption

@@ -12,8 +12,8 @@ from mnemoir.cli.audit import commands as audit
 from mnemoir.cli.backup import commands as backup
 from mnemoir.cli.chat.command import chat
 from mnemoir.cli.conversations import commands as conversations
+from mnemoir.cli.diagnosis.doctor import doctor
 from mnemoir.cli.discussions import commands as discussions
-from mnemoir.cli.doctor import doctor
 from mnemoir.cli.embedding import commands as embedding
 from mnemoir.cli.encryption import commands as encryption
 from mnemoir.cli.groups import group

@@ -238,8 +238,8 @@ def rekey(
     """Encrypt discussions by another key of their client. The keys are asked for, or in two variables."""
     import asyncio
 
-    from mnemoir.app.rekeying import rekey as rekeyed
     from mnemoir.settings import load_settings
+    from mnemoir.upkeep.rekeying import rekey as rekeyed
 
     if from_plain and to_plain:
         raise InvalidRequest("--from-plain and --to-plain exclude each other.")

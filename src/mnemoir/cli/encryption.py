@@ -15,8 +15,8 @@ from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.scope import Scope
 
 if TYPE_CHECKING:
-    from mnemoir.app.encryption import Encryption
     from mnemoir.storage.sealing.key_ring import KeyRing
+    from mnemoir.upkeep.encryption import Encryption
 
 commands = group("Look at the encryption of what is stored, and change or destroy its keys.")
 
@@ -28,9 +28,9 @@ Tenant = Annotated[str, typer.Option(help="Tenant of the project.")]
 @commands.command()
 def status(config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
     """Print how many users' data are encrypted, by which keys, and what stays plain."""
-    from mnemoir.app.encryption import plain_places
-    from mnemoir.app.parts import DATABASE_FILE
+    from mnemoir.core.data_directory import DATABASE_FILE
     from mnemoir.settings import load_settings
+    from mnemoir.upkeep.encryption import plain_places
 
     settings = load_settings(config, {"storage.data_dir": data_dir})
     with _opened(config, data_dir) as encryption:
@@ -69,7 +69,8 @@ def status(config: Config = None, data_dir: DataDir = None, as_json: Json = Fals
 @commands.command()
 def apply(config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
     """Encrypt, or write in plain, what is not stored as the settings say. A running server does that by itself."""
-    from mnemoir.app.parts import DATABASE_FILE, PACKS_FOLDER
+    from mnemoir.app.parts import PACKS_FOLDER
+    from mnemoir.core.data_directory import DATABASE_FILE
     from mnemoir.settings import load_settings
 
     folder = load_settings(config, {"storage.data_dir": data_dir}).storage.data_dir
@@ -155,7 +156,7 @@ def erase_key(
 
     A running server, or `apply`, then deletes what is left of it. Refused for a user on legal hold.
     """
-    from mnemoir.app.parts import DATABASE_FILE
+    from mnemoir.core.data_directory import DATABASE_FILE
     from mnemoir.settings import load_settings
     from mnemoir.storage.sql.holds import refuse_held
     from mnemoir.storage.sqlite.database import read_beside
@@ -176,8 +177,8 @@ def erase_key(
 
 @contextmanager
 def _opened(config: Any, data_dir: Any) -> "Iterator[Encryption]":
-    from mnemoir.app.encryption import Encryption
     from mnemoir.settings import load_settings
+    from mnemoir.upkeep.encryption import Encryption
 
     encryption = Encryption(load_settings(config, {"storage.data_dir": data_dir}))
     try:

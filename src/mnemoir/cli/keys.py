@@ -13,7 +13,7 @@ from mnemoir.cli.output import Config, DataDir, Json, note, print_json, print_ro
 from mnemoir.core.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from mnemoir.app.api_keys import ApiKeys
+    from mnemoir.access.api_keys import ApiKeys
     from mnemoir.core.api_keys import ApiKey
     from mnemoir.core.usage import Limits
 
@@ -117,8 +117,8 @@ def rotate(
     as_json: Json = False,
 ) -> None:
     """Make a key with the same rights in place of another, and print it, this once."""
-    from mnemoir.app.rekeying import warning_of_rotation
     from mnemoir.settings import load_settings
+    from mnemoir.upkeep.rekeying import warning_of_rotation
 
     with _opened(config, data_dir) as keys:
         made, text = keys.rotate(key_id, overlap=duration(overlap, "--overlap"), by=_BY)
@@ -154,7 +154,7 @@ def enable(config: Config = None, data_dir: DataDir = None, as_json: Json = Fals
 
 @contextmanager
 def _opened(config: Any, data_dir: Any) -> "Iterator[ApiKeys]":
-    from mnemoir.app.api_keys import ApiKeys
+    from mnemoir.access.api_keys import ApiKeys
 
     with opened_access_file(config, data_dir) as file:
         yield ApiKeys(file)

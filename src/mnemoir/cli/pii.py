@@ -23,7 +23,7 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Print the personal data in a text, by the rules of the settings, and the text with placeholders."""
-    from mnemoir.app.personal_data import rules_of
+    from mnemoir.access.personal_data import rules_of
     from mnemoir.privacy.placeholders import Placeholders
     from mnemoir.settings import load_settings
 

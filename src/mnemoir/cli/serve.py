@@ -24,7 +24,7 @@ from mnemoir.core.process import close_to_others
 
 if TYPE_CHECKING:
     from mnemoir.app import Parts
-    from mnemoir.server.options import ServerOptions
+    from mnemoir.server.door.options import ServerOptions
     from mnemoir.settings import Settings
 
 _MOST_TOLD = 20  # problems of a config tree that the start prints
@@ -93,8 +93,8 @@ def serve(
     settings = load_settings(config, overrides)
 
     from mnemoir.app import logs  # imported after the settings, so that a wrong one is reported at once
-    from mnemoir.app.tree import fitted
     from mnemoir.server import run
+    from mnemoir.trees.served import fitted
 
     settings = fitted(settings, logging_dir=logging_dir, file_logging=file_logging)
     logs.set_up(settings.log, directory=settings.log.directory)
@@ -138,8 +138,8 @@ async def _serve(settings: "Settings", *, as_json: bool) -> None:
 
 def _has_keys(settings: "Settings") -> bool:
     """Whether keys were made for the data directory, or issuers say who calls; makes nothing there."""
-    from mnemoir.app.access_file import AccessFile
-    from mnemoir.app.api_keys import ApiKeys
+    from mnemoir.access.access_file import AccessFile
+    from mnemoir.access.api_keys import ApiKeys
 
     if settings.auth.has_issuers:
         return True
@@ -149,7 +149,7 @@ def _has_keys(settings: "Settings") -> bool:
 
 def _tell_problems(settings: "Settings") -> None:
     """Print the problems of the config tree; the rest of the tree is served nevertheless."""
-    from mnemoir.app.tree import problems_of
+    from mnemoir.trees.served import problems_of
 
     problems = problems_of(settings)
     for problem in problems[:_MOST_TOLD]:
@@ -161,7 +161,7 @@ def _tell_problems(settings: "Settings") -> None:
 
 def server_options(settings: "Settings") -> "ServerOptions":
     """The options of the server room from the settings; the admin key is one of the API keys too."""
-    from mnemoir.server.options import MIB, ServerOptions
+    from mnemoir.server.door.options import MIB, ServerOptions
 
     server, memory = settings.server, settings.memory
     keys = [*server.api_keys, *([server.admin_api_key] if server.admin_api_key else [])]

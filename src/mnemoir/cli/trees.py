@@ -129,8 +129,8 @@ def check(
     """Check a config tree; exit 1 if something in it cannot work."""
     from dataclasses import asdict
 
-    from mnemoir.app.tree import outside
     from mnemoir.settings import load_settings
+    from mnemoir.trees.served import outside
     from mnemoir.workflows.checking import check_with_hints
     from mnemoir.workflows.config.tree import ConfigTree
     from mnemoir.workflows.node import loaded

@@ -14,7 +14,7 @@ from mnemoir.cli.session import Session, run
 from mnemoir.core.errors import NotFound
 
 if TYPE_CHECKING:
-    from mnemoir.app.sign_in.users import Users
+    from mnemoir.access.sign_in.users import Users
     from mnemoir.core.users import Invitation, User
 
 commands = group("Invite, list, disable and remove the people who sign in to the web pages.")
@@ -189,7 +189,7 @@ async def _adopted(session: Session, name: str, given: str | None, tenant: str |
 @contextmanager
 def _opened_users(config: Any, data_dir: Any, url: str | None = None) -> "Iterator[tuple[Users, str]]":
     """The users of the data directory that the options name, and the address of the pages."""
-    from mnemoir.app.sign_in.users import Users
+    from mnemoir.access.sign_in.users import Users
     from mnemoir.settings import load_settings
 
     page = load_settings(config, {"storage.data_dir": data_dir, "server.public_url": url}).server.page_url

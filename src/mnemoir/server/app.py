@@ -27,24 +27,24 @@ from mnemoir.server import (
     workflow_files,
     workflow_trials,
 )
-from mnemoir.server.access import Guard
-from mnemoir.server.client_address import Proxies
-from mnemoir.server.clients import Clients
-from mnemoir.server.entry import Metrics, Record
-from mnemoir.server.errors import Invalid, broken, failure
+from mnemoir.server.door.access import Guard
+from mnemoir.server.door.client_address import Proxies
+from mnemoir.server.door.clients import Clients
+from mnemoir.server.door.entry import Metrics, Record
+from mnemoir.server.door.errors import Invalid, broken, failure
+from mnemoir.server.door.options import ServerOptions
+from mnemoir.server.door.routing import Routing
+from mnemoir.server.door.shares import Shares
+from mnemoir.server.door.table import Table, run_found
+from mnemoir.server.door.turns import Turns
+from mnemoir.server.door.ui import Ui
+from mnemoir.server.door.under_way import Places, UnderWay
 from mnemoir.server.live_answers import LiveAnswers
 from mnemoir.server.memories import later
 from mnemoir.server.memories.routes import LocalMemoryRoutes
 from mnemoir.server.openapi import describe
-from mnemoir.server.options import ServerOptions
 from mnemoir.server.protocols import chat_routes, model_lists
 from mnemoir.server.rest import Site, problems_of
-from mnemoir.server.routing import Routing
-from mnemoir.server.shares import Shares
-from mnemoir.server.table import Table, run_found
-from mnemoir.server.turns import Turns
-from mnemoir.server.ui import Ui
-from mnemoir.server.under_way import Places, UnderWay
 
 _described: dict[str, dict[str, Any]] = {}  # by root path: all servers of a process have the same routes
 _ROUTERS = (

@@ -18,19 +18,19 @@ import structlog
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from mnemoir.app.recording import Recorded
+from mnemoir.chats.recording import Recorded
 from mnemoir.core.errors import Cancelled, MnemoirError
 from mnemoir.core.events import Event, Gathering, MembersDropped, MemoriesRecalled, MemorySkipped, Reply, Usage
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.scope import acting
-from mnemoir.server.access import client_keys, presented_key, principal_of
-from mnemoir.server.budgets import degraded_by, note_stored, within_quotas
-from mnemoir.server.errors import broken, failure, outward, stopping
+from mnemoir.server.door.access import client_keys, presented_key, principal_of
+from mnemoir.server.door.budgets import degraded_by, note_stored, within_quotas
+from mnemoir.server.door.errors import broken, failure, outward, stopping
+from mnemoir.server.door.request import header, query, read_json, visit_of
+from mnemoir.server.door.scopes import chat_owner, is_temporary
+from mnemoir.server.door.under_way import Departure, Headers, Outflow, Writer
 from mnemoir.server.live_answers import LiveAnswer
-from mnemoir.server.request import header, query, read_json, visit_of
 from mnemoir.server.rest import Site
-from mnemoir.server.scopes import chat_owner, is_temporary
-from mnemoir.server.under_way import Departure, Headers, Outflow, Writer
 from mnemoir.wire.app_prompts import TASK_HEADER, named_task, recognised_task
 from mnemoir.wire.forwarding import bounded_names
 from mnemoir.wire.session import History, asks_to_store, parent_message, shown_history, without_session

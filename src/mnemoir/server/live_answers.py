@@ -19,8 +19,8 @@ from starlette.types import Receive
 from mnemoir.core.errors import MnemoirError
 from mnemoir.core.events import Event, Gathering, as_events
 from mnemoir.core.scope import Scope as Owner
-from mnemoir.server.options import MIB
-from mnemoir.server.under_way import Departure, Outflow, Writer
+from mnemoir.server.door.options import MIB
+from mnemoir.server.door.under_way import Departure, Outflow, Writer
 from mnemoir.workflows.run import Caller
 
 MOST_BYTES = 4 * MIB

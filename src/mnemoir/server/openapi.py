@@ -14,9 +14,9 @@ from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
+from mnemoir.server.door.says import DeclaredRoute, PlainRoute, RestRoute
 from mnemoir.server.protocols import description
 from mnemoir.server.rest import BodyOf
-from mnemoir.server.says import DeclaredRoute, PlainRoute, RestRoute
 
 Json = dict[str, Any]
 

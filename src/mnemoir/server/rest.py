@@ -23,18 +23,18 @@ from mnemoir.core.errors import InvalidRequest
 from mnemoir.core.events import Usage
 from mnemoir.core.scope import entity_name
 from mnemoir.ports.memory_store import Project
-from mnemoir.server.access import Guard
-from mnemoir.server.clients import Clients
-from mnemoir.server.entry import Metrics
-from mnemoir.server.errors import Invalid, Misfit
+from mnemoir.server.door.access import Guard
+from mnemoir.server.door.clients import Clients
+from mnemoir.server.door.entry import Metrics
+from mnemoir.server.door.errors import Invalid, Misfit
+from mnemoir.server.door.options import ServerOptions
+from mnemoir.server.door.request import parse_json, read_body
+from mnemoir.server.door.says import PlainRoute, RestRoute, declare, reads_query
+from mnemoir.server.door.scopes import bound_user, project_of
+from mnemoir.server.door.shares import Shares
+from mnemoir.server.door.turns import Turns
+from mnemoir.server.door.under_way import Places, UnderWay
 from mnemoir.server.live_answers import LiveAnswers
-from mnemoir.server.options import ServerOptions
-from mnemoir.server.request import parse_json, read_body
-from mnemoir.server.says import PlainRoute, RestRoute, declare, reads_query
-from mnemoir.server.scopes import bound_user, project_of
-from mnemoir.server.shares import Shares
-from mnemoir.server.turns import Turns
-from mnemoir.server.under_way import Places, UnderWay
 
 Json = dict[str, Any]
 Model = TypeVar("Model", bound=BaseModel)

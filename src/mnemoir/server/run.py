@@ -14,8 +14,8 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from mnemoir.core.errors import SettingsError
-from mnemoir.server.entry import bounded
-from mnemoir.server.options import ServerOptions, check_exposure
+from mnemoir.server.door.entry import bounded
+from mnemoir.server.door.options import ServerOptions, check_exposure
 
 T = TypeVar("T")
 

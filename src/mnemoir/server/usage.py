@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 from fastapi import Request
 
-from mnemoir.app.usage.quotas import Quotas, Standing
+from mnemoir.chats.quotas import Quotas, Standing
 from mnemoir.core.clock import to_text
 from mnemoir.core.scope import Principal
-from mnemoir.server.access import principal_of
+from mnemoir.server.door.access import principal_of
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, JsonObject, Routes, Site, SiteHere
-from mnemoir.server.says import says
 
 router = Routes(prefix="/api/usage", tags=["keys"])
 

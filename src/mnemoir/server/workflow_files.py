@@ -8,14 +8,14 @@ from typing import Annotated, Any
 from fastapi import Depends, Query, Request
 from pydantic import Field
 
-from mnemoir.app.workflow_edits import SavedWorkflow
-from mnemoir.app.workflow_files import ConfigOverview, ConfigProblems, ConfigUser, counted
 from mnemoir.core.errors import Conflict, Forbidden, NotFound
-from mnemoir.server.access import principal_of
-from mnemoir.server.changing import check_change, why_locked
-from mnemoir.server.request import header
+from mnemoir.server.door.access import principal_of
+from mnemoir.server.door.changing import check_change, why_locked
+from mnemoir.server.door.request import header
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, LargeBodyOf, Routes, Site, SiteHere
-from mnemoir.server.says import says
+from mnemoir.trees.workflow_edits import SavedWorkflow
+from mnemoir.trees.workflow_files import ConfigOverview, ConfigProblems, ConfigUser, counted
 from mnemoir.workflows.config.files import MOST_BYTES
 from mnemoir.workflows.config.shown import ConfigText, absent
 from mnemoir.workflows.graph import WorkflowGraph

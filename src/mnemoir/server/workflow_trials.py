@@ -12,10 +12,13 @@ from mnemoir.core.errors import MnemoirError
 from mnemoir.core.events import Event, Text, Thinking
 from mnemoir.core.messages import ChatRequest
 from mnemoir.core.runs import RunTrace
-from mnemoir.server.access import principal_of
-from mnemoir.server.budgets import check_budgets
-from mnemoir.server.errors import broken, failure
-from mnemoir.server.request import visit_of
+from mnemoir.server.door.access import principal_of
+from mnemoir.server.door.budgets import check_budgets
+from mnemoir.server.door.errors import broken, failure
+from mnemoir.server.door.request import visit_of
+from mnemoir.server.door.says import says
+from mnemoir.server.door.scopes import owner
+from mnemoir.server.door.under_way import Departure, Headers, Outflow
 from mnemoir.server.rest import (
     Json,
     JsonObject,
@@ -27,9 +30,6 @@ from mnemoir.server.rest import (
     UserId,
     tolerant_json,
 )
-from mnemoir.server.says import says
-from mnemoir.server.scopes import owner
-from mnemoir.server.under_way import Departure, Headers, Outflow
 from mnemoir.server.workflow_files import GUARDED, TypedBody
 from mnemoir.wire import openai_chat
 from mnemoir.workflows.run import Caller

@@ -14,10 +14,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from mnemoir.core.atomic_file import append_file, read_file
+from mnemoir.core.data_directory import TOMBSTONES_FILE
 from mnemoir.core.discussion_id import encoded_name
 from mnemoir.storage.sqlite.transactions import storage_errors
 
-TOMBSTONES_FILE = "erased.jsonl"
 _COST = 2**12  # of scrypt: some milliseconds a name
 _MEMBERS = ("at", "salt", "name", "folder", "project")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC

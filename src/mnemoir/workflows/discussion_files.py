@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from mnemoir.core.data_directory import OWN_DISCUSSIONS
 from mnemoir.core.discussion_id import directory_name
 from mnemoir.core.discussions import ClientFolder, ClientKeys, Discussion
 from mnemoir.core.errors import KeyUnavailable
@@ -16,7 +17,6 @@ from mnemoir.workflows.config.tree import UserTree
 
 _FOREIGN = re.compile(r"[A-Za-z]:[\\/]|\\\\")  # the beginning of a Windows path
 DISCUSSIONS = "DiscussionIds"  # the default folder, in the public folder
-OWN_DISCUSSIONS = "discussions"  # without a tree, in the data directory
 USERS = "%users"  # never the folder name of a discussion
 OWNERS = "%owners"  # nor is this
 PREVIOUS_KEY = "X-Mnemoir-Previous-Key"  # the header with the key that discussions were encrypted by before

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemoir.core.text import RecalledLine, estimate_tokens, put_up
-from mnemoir.memory.facts.conversation import analysed, spoken, windows
-from mnemoir.memory.facts.requests import Turn
+from mnemoir.memory.facts.extract.conversation import analysed, spoken, windows
+from mnemoir.memory.facts.extract.requests import Turn
 
 
 def user(text: str) -> Turn:

@@ -6,7 +6,7 @@ import pytest
 
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory
-from mnemoir.memory.facts.decay import hidden, horizon_of, visible_now
+from mnemoir.memory.facts.decide.decay import hidden, horizon_of, visible_now
 from mnemoir.ports.memory_store import Visible
 from mnemoir.ports.project_settings import ProjectSettings
 from tests.decay_table import DECAY_TABLE

@@ -9,9 +9,16 @@ from hypothesis import strategies as st
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory
 from mnemoir.core.text import content_hash
-from mnemoir.memory.facts.defences import Plan, defend
-from mnemoir.memory.facts.reconciliation import Candidate, Proposal, claims, document, none_claims, read_proposals
-from mnemoir.memory.facts.resemblance import contained
+from mnemoir.memory.facts.decide.defences import Plan, defend
+from mnemoir.memory.facts.decide.reconciliation import (
+    Candidate,
+    Proposal,
+    claims,
+    document,
+    none_claims,
+    read_proposals,
+)
+from mnemoir.memory.facts.decide.resemblance import contained
 
 
 def candidates(*texts: str, cosine: float | None = None, facts: int = 1) -> list[Candidate]:

@@ -5,7 +5,7 @@ import pytest
 
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory
-from mnemoir.memory.facts.resemblance import duplicate_groups
+from mnemoir.memory.facts.decide.resemblance import duplicate_groups
 from mnemoir.search.scores import Pair, alike_pairs
 
 

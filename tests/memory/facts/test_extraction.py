@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 from mnemoir.core.errors import ProviderInvalidOutput
 from mnemoir.core.events import Reply, Usage
 from mnemoir.core.messages import ModelRequest
-from mnemoir.memory.facts.extraction import (
+from mnemoir.memory.facts.extract.extraction import (
     CHANGES,
     FACTS,
     Exchange,
@@ -19,7 +19,7 @@ from mnemoir.memory.facts.extraction import (
     extraction_policy,
     reconciliation_policy,
 )
-from mnemoir.memory.facts.requests import FactSettings, Turn
+from mnemoir.memory.facts.extract.requests import FactSettings, Turn
 from tests.memory.facts.scripted_model import ScriptedModel, document_of, facts_reply
 
 NOW = datetime(2026, 3, 4, 9, 15, tzinfo=UTC)

@@ -9,7 +9,7 @@ from mnemoir.core.errors import NotFound
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.scope import Scope
 from mnemoir.memory.facts import AddRequest, Turn
-from mnemoir.memory.facts.conversation import messages, passages
+from mnemoir.memory.facts.extract.conversation import messages, passages
 from mnemoir.ports.memory_store import Project
 
 MIRA = Scope(project="kitchen", user="mira")

@@ -7,8 +7,8 @@ import pytest
 
 from mnemoir.core.events import Reply
 from mnemoir.memory.facts import AddRequest, Edit, Turn
-from mnemoir.memory.facts.indirect_orders import is_indirect
-from mnemoir.memory.facts.instructions import SUSPECTED, is_suspected
+from mnemoir.memory.facts.review.indirect_orders import is_indirect
+from mnemoir.memory.facts.review.instructions import SUSPECTED, is_suspected
 from mnemoir.ports.memory_store import Project
 from tests.memory.facts.conftest import MIRA
 from tests.memory.facts.scripted_model import ScriptedModel, changes_reply, document_of, facts_reply

@@ -4,7 +4,7 @@ import pytest
 
 from mnemoir.core.scope import Scope
 from mnemoir.memory.facts import AddRequest, Turn
-from mnemoir.memory.facts.matters import contradicts, is_known
+from mnemoir.memory.facts.decide.matters import contradicts, is_known
 from mnemoir.providers.llm.offline.decide import decide
 from tests.memory.truth.conftest import model_that
 from tests.memory.truth.near_pairs import NEAR_PAIRS

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from mnemoir.memory.facts.wordings import says_same
+from mnemoir.memory.facts.decide.wordings import says_same
 from tests.memory.truth.conftest import MIRA, model_that
 from tests.memory.truth.near_pairs import NEAR_PAIRS
 

@@ -6,8 +6,8 @@ import pytest
 
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Memory
-from mnemoir.memory.facts.defences import Plan, defend
-from mnemoir.memory.facts.reconciliation import Candidate, Proposal
+from mnemoir.memory.facts.decide.defences import Plan, defend
+from mnemoir.memory.facts.decide.reconciliation import Candidate, Proposal
 from tests.memory.truth.conftest import MIRA, model_that
 
 IN_GRAZ = [

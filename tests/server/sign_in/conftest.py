@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 from argon2 import PasswordHasher
 
-from mnemoir.app.sign_in import passwords
+from mnemoir.access.sign_in import passwords
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from mnemoir.app.remembering import queue_of
+from mnemoir.chats.remembering import queue_of
 from mnemoir.core.scope import Scope
 from mnemoir.storage.sql.holds import Hold
 from tests.remembering_model import learn_every_turn

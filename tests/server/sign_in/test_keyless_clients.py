@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from mnemoir.app.keyless_clients import KeylessClients
+from mnemoir.access.keyless_clients import KeylessClients
 from mnemoir.core.clock import utc_now
 from tests.server.server_kit import hello
 from tests.server.sign_in.page import joined, told

@@ -9,7 +9,7 @@ import pytest
 from limits import RateLimitItemPerMinute
 
 from mnemoir.providers.http import AsgiAnswer
-from mnemoir.server import rate_limits
+from mnemoir.server.door import rate_limits
 from tests.scripted_issuer import ScriptedIssuer
 from tests.server.server_kit import Server, error_of
 from tests.server.sign_in.page import Page, invited, joined

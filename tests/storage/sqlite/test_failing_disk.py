@@ -4,7 +4,7 @@ import apsw
 import pytest
 
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.memory.facts.undoing import Undoing
+from mnemoir.memory.facts.write.undoing import Undoing
 from mnemoir.ports.memory_store import Receipt
 from mnemoir.search.indexing import Indexing
 from mnemoir.storage.sql import SqlMemoryStore

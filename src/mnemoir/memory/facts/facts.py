@@ -18,18 +18,15 @@ from mnemoir.core.memories import FOREIGN, Add, HistoryEntry, Memory, Provenance
 from mnemoir.core.messages import ModelRequest
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
-from mnemoir.memory.facts.confidence import judged
-from mnemoir.memory.facts.conflicts import conflicts
-from mnemoir.memory.facts.conversation import analysed, messages, outside, passages
-from mnemoir.memory.facts.curation import Curation
-from mnemoir.memory.facts.decay import visible_now
-from mnemoir.memory.facts.extraction import Exchange, extract, extraction_policy, outside_policy
-from mnemoir.memory.facts.instructions import SUSPECTED, is_suspected
-from mnemoir.memory.facts.personal import FactPolicy
-from mnemoir.memory.facts.plans import Plans
-from mnemoir.memory.facts.quarantine import gives_orders, looked_through
-from mnemoir.memory.facts.remembering import Learned, Remembering
-from mnemoir.memory.facts.requests import (
+from mnemoir.memory.facts.decide.confidence import judged
+from mnemoir.memory.facts.decide.conflicts import conflicts
+from mnemoir.memory.facts.decide.decay import visible_now
+from mnemoir.memory.facts.decide.personal import FactPolicy
+from mnemoir.memory.facts.decide.resemblance import NEAR, Duplicates, duplicate_groups
+from mnemoir.memory.facts.decide.wordings import each_once, wordings_of_one
+from mnemoir.memory.facts.extract.conversation import analysed, messages, outside, passages
+from mnemoir.memory.facts.extract.extraction import Exchange, extract, extraction_policy, outside_policy
+from mnemoir.memory.facts.extract.requests import (
     MOST_FACTS,
     NOTHING_FOUND,
     AddRequest,
@@ -41,10 +38,13 @@ from mnemoir.memory.facts.requests import (
     redeemed,
     unknown_memory,
 )
-from mnemoir.memory.facts.resemblance import NEAR, Duplicates, duplicate_groups
-from mnemoir.memory.facts.review import Review
-from mnemoir.memory.facts.undoing import Undoing
-from mnemoir.memory.facts.wordings import each_once, wordings_of_one
+from mnemoir.memory.facts.review.instructions import SUSPECTED, is_suspected
+from mnemoir.memory.facts.review.quarantine import gives_orders, looked_through
+from mnemoir.memory.facts.review.queue import Review
+from mnemoir.memory.facts.write.curation import Curation
+from mnemoir.memory.facts.write.plans import Plans
+from mnemoir.memory.facts.write.remembering import Learned, Remembering
+from mnemoir.memory.facts.write.undoing import Undoing
 from mnemoir.ports.llm import ChatModel
 from mnemoir.ports.memory_store import Committer, ListFilter, MemoryStore, Project, Visible
 from mnemoir.ports.project_settings import ProjectSettings, ProjectSettingsStore

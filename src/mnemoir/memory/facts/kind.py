@@ -9,11 +9,11 @@ from mnemoir.core.clock import from_text
 from mnemoir.core.ids import new_memory_id
 from mnemoir.core.memories import Add, Applied, HistoryEntry, Memory, Provenance
 from mnemoir.core.scope import Scope
+from mnemoir.memory.facts.decide.matters import has_one_value
+from mnemoir.memory.facts.decide.personal import FactPolicy
+from mnemoir.memory.facts.decide.timeline import behind_newer
 from mnemoir.memory.facts.facts import MOST_COMPARED, Facts
-from mnemoir.memory.facts.matters import has_one_value
-from mnemoir.memory.facts.personal import FactPolicy
-from mnemoir.memory.facts.plans import Plans
-from mnemoir.memory.facts.timeline import behind_newer
+from mnemoir.memory.facts.write.plans import Plans
 from mnemoir.ports.embedding import Passage
 from mnemoir.ports.memory_kinds import Amounts, ByDay, MemoryKind, Rehearsed
 from mnemoir.ports.memory_store import Committer, ListCursor, ListFilter, MemoryStore, Project, Visible

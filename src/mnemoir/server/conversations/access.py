@@ -11,13 +11,13 @@ from typing import Annotated
 
 from fastapi import Depends, Query, Request
 
-from mnemoir.app.kinds import not_found
+from mnemoir.chats.kinds import not_found
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.errors import InvalidRequest, MnemoirError, StorageUnavailable
 from mnemoir.core.scope import Scope as Owner
+from mnemoir.server.door.routing import register_names
+from mnemoir.server.door.scopes import default_user, owner, project_in
 from mnemoir.server.rest import ProjectHere, Site, SiteHere
-from mnemoir.server.routing import register_names
-from mnemoir.server.scopes import default_user, owner, project_in
 
 CONVERSATIONS = "/api/conversations"
 ONE = "/{id:conversation}"

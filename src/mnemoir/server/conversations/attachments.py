@@ -19,9 +19,9 @@ from mnemoir.server.conversations.files import (
     attachments_page,
     message_before,
 )
+from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Cursor, Routes, SiteHere
-from mnemoir.server.routing import RouteAsSent
-from mnemoir.server.says import says
 
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 

@@ -15,8 +15,8 @@ from mnemoir.core.errors import NotFound
 from mnemoir.ports.project_settings import ProjectFile
 from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, opened
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import LARGEST_ID, Answer, Cursor, JsonObject, Routes, SiteHere, whole_number
-from mnemoir.server.says import says
 
 _FILES = "/api/files"
 

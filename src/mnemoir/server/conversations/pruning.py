@@ -12,9 +12,9 @@ from mnemoir.conversations.nodes.cleanup import Report, cleanup_node_memory
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, opened, owner_in_body
 from mnemoir.server.conversations.bodies import CleanupBody, PruneBody
+from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, BodyOf, Done, Routes, SiteHere
-from mnemoir.server.routing import RouteAsSent
-from mnemoir.server.says import says
 
 router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 

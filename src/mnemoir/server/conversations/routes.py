@@ -14,7 +14,7 @@ from typing import Annotated, NotRequired
 from fastapi import Depends, Query, Request
 from pydantic import BeforeValidator
 
-from mnemoir.app.kinds import not_found
+from mnemoir.chats.kinds import not_found
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.nodes.conversation_nodes import copy_node_memories
 from mnemoir.conversations.users import OwnConversations
@@ -42,10 +42,10 @@ from mnemoir.server.conversations.bodies import (
 )
 from mnemoir.server.conversations.titles import Place, page_called, place_of
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
+from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.says import says
+from mnemoir.server.door.scopes import bound_user
 from mnemoir.server.rest import Answer, BodyOf, Cursor, Done, JsonObject, Routes, SiteHere, whole_number
-from mnemoir.server.routing import RouteAsSent
-from mnemoir.server.says import says
-from mnemoir.server.scopes import bound_user
 
 router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 

@@ -18,9 +18,9 @@ from mnemoir.core.errors import InvalidRequest
 from mnemoir.ports.log import Log
 from mnemoir.server.conversations.access import CONVERSATIONS, OwnerHere, lacking, missing, opened
 from mnemoir.server.conversations.answers import MessageAnswer, message_json
+from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, JsonObject, Question, Routes, Site, SiteHere, whole_number
-from mnemoir.server.routing import RouteAsSent
-from mnemoir.server.says import says
 
 router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 

@@ -36,10 +36,10 @@ from mnemoir.server.conversations.access import (
     opened,
     room_for,
 )
-from mnemoir.server.request import read_body
+from mnemoir.server.door.request import read_body
+from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Done, Routes, Site, SiteHere
-from mnemoir.server.routing import RouteAsSent
-from mnemoir.server.says import says
 
 router = Routes(prefix=CONVERSATIONS, tags=["conversations"], route_class=RouteAsSent)
 

@@ -7,8 +7,8 @@ from fastapi import Query
 
 from mnemoir.agent.memory import Reader
 from mnemoir.agent.retrieval import RecalledMessage, RetrievalLimits, recalled_for
-from mnemoir.app.conversation_parts import make_strategy
-from mnemoir.app.usage.quotas import asked_for
+from mnemoir.chats.conversation_parts import make_strategy
+from mnemoir.chats.quotas import asked_for
 from mnemoir.conversations.attachments.attachments import Attachments
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.conversations.windows.counters import CHARS4
@@ -19,9 +19,9 @@ from mnemoir.core.conversations import Role, Summary
 from mnemoir.core.text import estimate_tokens
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.conversations.answers import SentMessage, sent_json
+from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
-from mnemoir.server.routing import RouteAsSent
-from mnemoir.server.says import says
 
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 

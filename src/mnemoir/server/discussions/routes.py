@@ -16,15 +16,13 @@ from pydantic import BeforeValidator
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from mnemoir.app.discussions import nothing_kept
+from mnemoir.chats.discussions import nothing_kept
 from mnemoir.core.discussions import ClientKeys, Discussion
 from mnemoir.core.errors import InvalidRequest, MnemoirError, NotFound
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.memory.discussions.reading import RecordSearch, find_records
 from mnemoir.memory.discussions.transfer import copy_of, put_copy
 from mnemoir.memory.discussions.writing import Kind, forget_chunk
-from mnemoir.server.access import client_keys, principal_of
-from mnemoir.server.budgets import check_budgets
 from mnemoir.server.discussions.answers import (
     DiscussionImported,
     DiscussionMemories,
@@ -41,7 +39,13 @@ from mnemoir.server.discussions.answers import (
     summary_json,
 )
 from mnemoir.server.discussions.bodies import DiscussionBody, RebuildBody
-from mnemoir.server.request import visit_of
+from mnemoir.server.door.access import client_keys, principal_of
+from mnemoir.server.door.budgets import check_budgets
+from mnemoir.server.door.request import visit_of
+from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.says import says
+from mnemoir.server.door.scopes import default_user, owner
+from mnemoir.server.door.under_way import Departure, Headers, Outflow
 from mnemoir.server.rest import (
     Answer,
     Cursor,
@@ -54,10 +58,6 @@ from mnemoir.server.rest import (
     tolerant_json,
     whole_number,
 )
-from mnemoir.server.routing import RouteAsSent
-from mnemoir.server.says import says
-from mnemoir.server.scopes import default_user, owner
-from mnemoir.server.under_way import Departure, Headers, Outflow
 from mnemoir.storage.sql.holds import LegalHold
 from mnemoir.workflows.rebuilding import RebuildProgress
 

@@ -14,14 +14,14 @@ from typing import Annotated, Literal
 from fastapi import Depends, Query, Request
 from pydantic import BeforeValidator, Field
 
-from mnemoir.app.api_keys import ApiKeys
-from mnemoir.app.rekeying import warning_of_rotation
+from mnemoir.access.api_keys import ApiKeys
 from mnemoir.core.api_keys import ApiKey, Env
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import Forbidden, NotFound
 from mnemoir.core.scope import Principal, Role
 from mnemoir.core.usage import Limits
-from mnemoir.server.access import principal_of
+from mnemoir.server.door.access import principal_of
+from mnemoir.server.door.says import has_right, says
 from mnemoir.server.rest import (
     Answer,
     Body,
@@ -34,7 +34,7 @@ from mnemoir.server.rest import (
     SiteHere,
     whole_number,
 )
-from mnemoir.server.says import has_right, says
+from mnemoir.upkeep.rekeying import warning_of_rotation
 
 router = Routes(prefix="/api", tags=["keys"])
 

@@ -6,10 +6,10 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from mnemoir.core.errors import Forbidden
-from mnemoir.server.access import principal_of
+from mnemoir.server.door.access import principal_of
+from mnemoir.server.door.says import says
 from mnemoir.server.keys.routes import managing
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere
-from mnemoir.server.says import says
 
 router = Routes(prefix="/api/tenants", tags=["keys"])
 

@@ -8,11 +8,11 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter
 
-from mnemoir.app.latencies import Latencies
-from mnemoir.app.usage.quotas import Quotas
+from mnemoir.chats.quotas import Quotas
 from mnemoir.core.scope import Scope, acting
 from mnemoir.memory.background import Handler
 from mnemoir.memory.facts import AddRequest, Facts
+from mnemoir.models.latencies import Latencies
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import Receipt
 from mnemoir.server.memories.answers import add_json

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mnemoir.app.remembering import job_of_answer
+from mnemoir.chats.remembering import job_of_answer
 from mnemoir.conversations.users import OwnConversations
 from mnemoir.core.conversations import ROOT, MessageNotFoundError
 from mnemoir.core.ids import MemoryId, ProposalId
@@ -21,11 +21,11 @@ from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import MemoryStore
 from mnemoir.server.conversations.access import CONVERSATIONS, ONE, OwnerHere, holding
 from mnemoir.server.conversations.messages import MessageId
+from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.says import says
+from mnemoir.server.door.scopes import project_in
 from mnemoir.server.memories.answers import Event, KnownMemory, Proposed, proposed_json
 from mnemoir.server.rest import Answer, JsonObject, Routes, Site, SiteHere
-from mnemoir.server.routing import RouteAsSent
-from mnemoir.server.says import says
-from mnemoir.server.scopes import project_in
 
 router = Routes(prefix=CONVERSATIONS + ONE, tags=["conversations"], route_class=RouteAsSent)
 

@@ -19,6 +19,8 @@ from mnemoir.memory.facts import unknown_memory
 from mnemoir.ports.memory_store import ListCursor, ListFilter, Project
 from mnemoir.server.conversations.access import opened
 from mnemoir.server.cursors import InvalidCursor, read_cursor, write_cursor
+from mnemoir.server.door.says import says
+from mnemoir.server.door.scopes import named_user, only_user, owner
 from mnemoir.server.memories.answers import (
     HistoryEvent,
     ListedMemory,
@@ -41,8 +43,6 @@ from mnemoir.server.rest import (
     offset_number,
     whole_number,
 )
-from mnemoir.server.says import says
-from mnemoir.server.scopes import named_user, only_user, owner
 
 router = Routes(prefix="/api/memories", tags=["memories"])
 

@@ -17,9 +17,11 @@ from mnemoir.core.ids import MemoryId
 from mnemoir.core.scope import Scope as Owner
 from mnemoir.memory.facts import TokenLimits, unknown_memory
 from mnemoir.ports.memory_store import Project, Receipt
-from mnemoir.server.access import principal_of
-from mnemoir.server.entry import log_fault
-from mnemoir.server.errors import MethodNotAllowed, broken, status_of
+from mnemoir.server.door.access import principal_of
+from mnemoir.server.door.entry import log_fault
+from mnemoir.server.door.errors import MethodNotAllowed, broken, status_of
+from mnemoir.server.door.says import says
+from mnemoir.server.door.scopes import named_user, only_user, owner, project_in
 from mnemoir.server.memories.answers import (
     AddAnswer,
     HistoryEvent,
@@ -53,8 +55,6 @@ from mnemoir.server.rest import (
     checked,
     idempotency_key,
 )
-from mnemoir.server.says import says
-from mnemoir.server.scopes import named_user, only_user, owner, project_in
 from mnemoir.settings.access import COST_OF_INFERENCE
 
 router = Routes(prefix="/api/memories", tags=["memories"])

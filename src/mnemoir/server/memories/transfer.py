@@ -19,10 +19,13 @@ from mnemoir.core.memories import Memory
 from mnemoir.core.proposals import Proposal
 from mnemoir.core.scope import Scope, entity_name
 from mnemoir.memory.facts.kind import FACT, ToldMemory
-from mnemoir.memory.facts.proposal_kind import PROPOSAL
+from mnemoir.memory.facts.review.proposal_kind import PROPOSAL
 from mnemoir.ports.memory_kinds import Exchange
 from mnemoir.ports.memory_store import Project
-from mnemoir.server.errors import Invalid
+from mnemoir.server.door.errors import Invalid
+from mnemoir.server.door.request import parse_json, read_body
+from mnemoir.server.door.says import says
+from mnemoir.server.door.scopes import bound_user, owner
 from mnemoir.server.memories.answers import (
     AppliedChange,
     HistoryEvent,
@@ -35,10 +38,7 @@ from mnemoir.server.memories.answers import (
 from mnemoir.server.memories.bodies import ImportedMemory, ImportedProposal
 from mnemoir.server.memories.lists import UserQuery
 from mnemoir.server.memories.proposals import exported_json
-from mnemoir.server.request import parse_json, read_body
 from mnemoir.server.rest import Answer, JsonObject, ProjectHere, Routes, Site, SiteHere, checked
-from mnemoir.server.says import says
-from mnemoir.server.scopes import bound_user, owner
 
 router = Routes(prefix="/api", tags=["transfer"])
 

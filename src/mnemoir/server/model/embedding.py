@@ -5,12 +5,12 @@ from typing import Annotated
 from fastapi import Depends, Request
 from pydantic import Field, SecretStr
 
-from mnemoir.app.model_setup import EmbeddingSetup, EmbeddingTest, ModelsOffered, WantedEmbedding
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.server.changing import why_locked
+from mnemoir.models.model_setup import EmbeddingSetup, EmbeddingTest, ModelsOffered, WantedEmbedding
+from mnemoir.server.door.changing import why_locked
+from mnemoir.server.door.says import says
 from mnemoir.server.model.routes import GUARDED, LONGEST_KEY, LONGEST_URL
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere
-from mnemoir.server.says import says
 from mnemoir.settings.saved_model import LONGEST_MODEL, SavedEmbedder
 
 router = Routes(prefix="/api/model/embedding", tags=["model"])

@@ -5,11 +5,11 @@ from typing import Annotated
 from fastapi import Depends, Request
 from pydantic import Field, SecretStr
 
-from mnemoir.app.model_setup import ModelSetup, ModelsOffered, ModelTest, OllamaFound, WantedModel
 from mnemoir.core.errors import InvalidRequest
-from mnemoir.server.changing import check_change, why_locked
+from mnemoir.models.model_setup import ModelSetup, ModelsOffered, ModelTest, OllamaFound, WantedModel
+from mnemoir.server.door.changing import check_change, why_locked
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, SiteHere
-from mnemoir.server.says import says
 from mnemoir.settings.saved_model import LONGEST_MODEL, SavedProvider
 
 router = Routes(prefix="/api/model", tags=["model"])

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from starlette.types import ASGIApp
 
 from mnemoir.server.chat import ChatRoute, Dialect
+from mnemoir.server.door.says import DirectRoute, declare, says
 from mnemoir.server.protocols import dialects, embeddings
 from mnemoir.server.protocols.embeddings import EmbeddingDialect, EmbeddingRoute
 from mnemoir.server.rest import Site
-from mnemoir.server.says import DirectRoute, declare, says
 
 Made = Callable[[Site], ASGIApp]
 

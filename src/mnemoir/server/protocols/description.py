@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from mnemoir.server.errors import ErrorAnswer, OpenAIErrorAnswer, surface_of
+from mnemoir.server.door.errors import ErrorAnswer, OpenAIErrorAnswer, surface_of
 from mnemoir.wire import ollama_shapes as ollama
 from mnemoir.wire import openai_shapes as openai
 

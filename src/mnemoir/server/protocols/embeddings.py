@@ -11,10 +11,10 @@ from starlette.types import Receive, Scope, Send
 
 from mnemoir.core.embeddings import EmbeddingReply, EmbeddingRequest
 from mnemoir.core.errors import InvalidRequest, MnemoirError
-from mnemoir.server.errors import failure
-from mnemoir.server.request import read_json, visit_of
+from mnemoir.server.door.errors import failure
+from mnemoir.server.door.request import read_json, visit_of
+from mnemoir.server.door.under_way import Departure
 from mnemoir.server.rest import Site
-from mnemoir.server.under_way import Departure
 from mnemoir.wire import ollama_embed, openai_embeddings
 from mnemoir.wire.forwarding import bounded_names
 from mnemoir.wire.session import without_fields

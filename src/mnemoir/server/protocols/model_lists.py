@@ -13,9 +13,9 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from mnemoir.app.workflows import forwarding_of
 from mnemoir.core.errors import InvalidRequest, NotFound, NotSupported
-from mnemoir.server.request import read_json
+from mnemoir.server.door.request import read_json
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Routes, Site
-from mnemoir.server.says import says
 from mnemoir.wire.model_facts import ModelFacts
 from mnemoir.wire.ollama_shapes import OllamaDetails, OllamaLoadedModels, OllamaShown, OllamaTag, OllamaTags
 from mnemoir.wire.openai_shapes import ModelCard, ModelList

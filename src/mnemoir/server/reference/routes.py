@@ -8,9 +8,9 @@ from fastapi import Request
 from starlette.responses import JSONResponse, Response
 
 from mnemoir.core.errors import NotFound
+from mnemoir.server.door.says import says
 from mnemoir.server.reference.page import STYLE, page
 from mnemoir.server.rest import Routes, SiteHere
-from mnemoir.server.says import says
 
 SCRIPT = Path(__file__).with_name("try.js")
 CONTENT_SECURITY = (

@@ -15,8 +15,8 @@ from mnemoir.core.scope import Scope
 from mnemoir.ports.jobs import Job, JobQueue
 from mnemoir.ports.memory_store import MemoryStore
 from mnemoir.ports.proposals import ProposalStore
+from mnemoir.server.door.scopes import project_in
 from mnemoir.server.rest import JsonObject
-from mnemoir.server.scopes import project_in
 
 Event = Literal["ADD", "UPDATE", "DELETE"]
 JobState = Literal["waiting", "running", "done", "failed", "gone"]

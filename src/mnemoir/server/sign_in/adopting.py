@@ -9,8 +9,8 @@ from fastapi import Depends, Request
 from mnemoir.core.errors import Conflict
 from mnemoir.core.scope import entity_name
 from mnemoir.core.users import User
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
-from mnemoir.server.says import says
 from mnemoir.server.sign_in.shapes import Token, kept_out
 from mnemoir.server.sign_in.users import managed
 

@@ -9,8 +9,8 @@ from starlette.responses import Response
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import InvalidRequest, Unauthorized
 from mnemoir.core.users import User, called, password
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
-from mnemoir.server.says import says
 from mnemoir.server.sign_in.passkeys import AnswerBody, passkey_site
 from mnemoir.server.sign_in.shapes import Password, kept_out
 from mnemoir.server.sign_in.ways import whoever_confirmed, whoever_signed_in

@@ -16,12 +16,12 @@ from typing import Annotated
 from fastapi import Depends, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from mnemoir.app.issuers.sign_ins import WITHIN, Vouched
+from mnemoir.access.issuers.sign_ins import WITHIN, Vouched
 from mnemoir.core.errors import Conflict, Forbidden, InvalidRequest, MnemoirError
 from mnemoir.core.users import User
-from mnemoir.server.errors import status_of
+from mnemoir.server.door.errors import status_of
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
-from mnemoir.server.says import says
 from mnemoir.server.sign_in.shapes import SignedInAnswer, Token
 from mnemoir.server.sign_in.ways import check_memories, open_invitation, signed_in
 

@@ -8,12 +8,12 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Request
 from starlette.responses import Response
 
-from mnemoir.app.sign_in.passkeys import Site as PasskeySite
+from mnemoir.access.sign_in.passkeys import Site as PasskeySite
 from mnemoir.core.clock import to_text
 from mnemoir.core.errors import InvalidRequest, NotFound
 from mnemoir.core.users import Passkey, user_name
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Body, BodyOf, JsonObject, Routes, Site, SiteHere
-from mnemoir.server.says import says
 from mnemoir.server.sign_in.shapes import (
     SignedInAnswer,
     Token,

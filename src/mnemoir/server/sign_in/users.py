@@ -10,11 +10,12 @@ from fastapi import Depends, Query, Request
 from pydantic import BeforeValidator, Field
 from starlette.responses import Response
 
-from mnemoir.app.sign_in.memory_users import memory_users as named_in
+from mnemoir.chats.memory_users import memory_users as named_in
 from mnemoir.core.errors import Conflict, Forbidden, NotFound
 from mnemoir.core.scope import Principal, Role
 from mnemoir.core.users import Grant, Invitation, User
-from mnemoir.server.access import principal_of
+from mnemoir.server.door.access import principal_of
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import (
     Answer,
     Body,
@@ -26,7 +27,6 @@ from mnemoir.server.rest import (
     SiteHere,
     whole_number,
 )
-from mnemoir.server.says import says
 from mnemoir.server.sign_in.shapes import Names, is_operator, kept_out, names_json, time_json
 
 router = Routes(prefix="/api", tags=["sign-in"])

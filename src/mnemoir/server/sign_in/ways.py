@@ -5,12 +5,12 @@ from typing import Any
 
 from fastapi import Request
 
-from mnemoir.app.sign_in.memory_users import has_something
-from mnemoir.app.sign_in.sessions import SignedIn
+from mnemoir.access.sign_in.sessions import SignedIn
+from mnemoir.chats.memory_users import has_something
 from mnemoir.core.errors import Conflict, Forbidden, Unauthorized
 from mnemoir.core.users import Invitation, User, called, password
+from mnemoir.server.door.sessions import signed_in_of
 from mnemoir.server.rest import Answer, Site
-from mnemoir.server.sessions import signed_in_of
 from mnemoir.server.sign_in.shapes import address_of, person_json, session_begun
 
 

@@ -9,11 +9,11 @@ from mnemoir import __version__
 from mnemoir.app.parts import Parts
 from mnemoir.app.status import vector_backlog
 from mnemoir.core.errors import NotFound, StorageUnavailable
-from mnemoir.server.entry import CONTENT_TYPE
-from mnemoir.server.errors import outward, status_of
-from mnemoir.server.request import visit_of
+from mnemoir.server.door.entry import CONTENT_TYPE
+from mnemoir.server.door.errors import outward, status_of
+from mnemoir.server.door.request import visit_of
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
-from mnemoir.server.says import says
 
 router = Routes(tags=["operations"])
 

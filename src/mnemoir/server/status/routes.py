@@ -6,13 +6,13 @@ from typing import Annotated, Literal
 
 from fastapi import Query
 
-from mnemoir.app.latencies import MINUTES, Latencies
 from mnemoir.app.status import Status, status_of
-from mnemoir.app.stock import Day
+from mnemoir.chats.stock import Day
 from mnemoir.core.clock import to_text, utc_now
-from mnemoir.server.clients import ClientSeen
+from mnemoir.models.latencies import MINUTES, Latencies
+from mnemoir.server.door.clients import ClientSeen
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, Routes, SiteHere
-from mnemoir.server.says import says
 
 router = Routes(prefix="/api", tags=["operations"])
 

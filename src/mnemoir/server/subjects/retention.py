@@ -4,8 +4,8 @@ from typing import Annotated
 
 from fastapi import Query
 
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
-from mnemoir.server.says import says
 
 router = Routes(prefix="/api/retention", tags=["subjects"])
 

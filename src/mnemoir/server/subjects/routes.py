@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from fastapi import Request
 from starlette.responses import Response, StreamingResponse
 
-from mnemoir.app.subjects import pieces_of
-from mnemoir.server.access import principal_of
+from mnemoir.server.door.access import principal_of
+from mnemoir.server.door.routing import RouteAsSent
+from mnemoir.server.door.says import says
 from mnemoir.server.rest import Answer, JsonObject, Routes, SiteHere
-from mnemoir.server.routing import RouteAsSent
-from mnemoir.server.says import says
 from mnemoir.server.subjects.whose import PersonHere
+from mnemoir.upkeep.subjects import pieces_of
 
 router = Routes(prefix="/api/subjects", tags=["subjects"], route_class=RouteAsSent)
 

@@ -5,11 +5,11 @@ from typing import Annotated
 
 from fastapi import Depends, Path, Query, Request
 
-from mnemoir.app.subjects import Person
 from mnemoir.core.scope import Principal, acting
-from mnemoir.server.access import principal_of
+from mnemoir.server.door.access import principal_of
+from mnemoir.server.door.scopes import person_of, project_of
 from mnemoir.server.rest import SiteHere
-from mnemoir.server.scopes import person_of, project_of
+from mnemoir.upkeep.subjects import Person
 
 Name = Annotated[str, Path(description="the user; slashes too, when they are encoded")]
 Tenant = Annotated[str | None, Query(description="whose user, for a caller who is admin and operator")]

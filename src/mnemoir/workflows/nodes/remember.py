@@ -7,7 +7,7 @@ The node itself derives no memories. It stores a durable job, which survives a r
 from mnemoir.core.clock import to_text
 from mnemoir.core.events import Text
 from mnemoir.core.runs import WrittenMemory
-from mnemoir.memory.facts.acknowledging import acknowledgement
+from mnemoir.memory.facts.extract.acknowledging import acknowledgement
 from mnemoir.ports.memory_service import ChatTurn
 from mnemoir.workflows.node import NodeProperties, ValueNode
 from mnemoir.workflows.remembering import answer_to_learn, outside_texts

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mnemoir.memory.facts.shapes import LANGUAGES, language
+from mnemoir.memory.facts.decide.shapes import LANGUAGES, language
 from mnemoir.providers.llm.offline.decide import decide
 from mnemoir.providers.llm.offline.extract import extract
 

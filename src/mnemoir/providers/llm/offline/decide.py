@@ -3,15 +3,15 @@
 For each fact the memories are checked in this order: a memory that states the fact already makes it a no-op; a memory
 with another value of the same attribute is updated; a memory that states the opposite is deleted and the fact added;
 a memory that the fact states in more detail is updated. Otherwise the fact is added. The wording tells what a
-statement is about (`memory.facts.matters`).
+statement is about (`memory.facts.decide.matters`).
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from mnemoir.core.text import normalise
-from mnemoir.memory.facts.matters import is_known, is_opposite, is_other_value, matter_of
-from mnemoir.memory.facts.resemblance import contained, words_of
+from mnemoir.memory.facts.decide.matters import is_known, is_opposite, is_other_value, matter_of
+from mnemoir.memory.facts.decide.resemblance import contained, words_of
 
 Entry = dict[str, Any]  # one row of the answer, JSON
 

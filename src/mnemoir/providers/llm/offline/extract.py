@@ -17,8 +17,8 @@ from typing import Any
 
 from mnemoir.core.clock import from_text
 from mnemoir.core.text import content_hash
-from mnemoir.memory.facts.own_words import own_sentences
-from mnemoir.memory.facts.shapes import statements_in
+from mnemoir.memory.facts.decide.shapes import statements_in
+from mnemoir.memory.facts.extract.own_words import own_sentences
 from mnemoir.providers.llm.offline import vocabulary as v
 from mnemoir.providers.llm.offline.decide import settled
 from mnemoir.providers.llm.offline.rules import said_by

@@ -16,7 +16,7 @@ from mnemoir.core.errors import ProviderRefused
 from mnemoir.core.events import Finished, FinishReason, ModelEvent, Reply, Text, Usage
 from mnemoir.core.messages import JsonSchema, Message, ModelRequest
 from mnemoir.core.text import RecalledLine, estimate_tokens, fenced_lines, take_down
-from mnemoir.memory.facts.resemblance import overlap, words_of
+from mnemoir.memory.facts.decide.resemblance import overlap, words_of
 from mnemoir.ports.llm import ChatModel, LastCalls
 from mnemoir.providers.llm.offline.decide import decide
 

@@ -2,7 +2,7 @@
 
 import re
 
-from mnemoir.memory.facts.predicates import predicate_words
+from mnemoir.memory.facts.decide.predicates import predicate_words
 
 
 def words(text: str) -> str:

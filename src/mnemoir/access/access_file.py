@@ -1,0 +1,204 @@
+"""The file of a data directory that says who may call: tenants, keys, people, sessions, and the log of what was done.
+
+The command line changes it beside a running server: a change counts within a second, one of this process at once.
+Nothing is made before it is needed. The pepper of the hashes in it is a setting, or a file of mode 0600 that is made
+with the first key or user.
+"""
+
+import asyncio
+import hmac
+import math
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Generic, TypeVar
+
+from mnemoir.access.pepper import Pepper
+from mnemoir.core.audit import AuditEntry
+from mnemoir.core.clock import Clock, to_text, utc_now
+from mnemoir.core.data_directory import ACCESS_FILE
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.scope import acting
+from mnemoir.settings import Settings
+from mnemoir.storage.sql.api_keys import Note, SqlApiKeys
+from mnemoir.storage.sql.audit_log import SqlAuditLog, append
+from mnemoir.storage.sql.engine import file_state
+from mnemoir.storage.sqlite.opening import open_access_file
+from mnemoir.storage.sqlite.shared_file import SharedFile
+
+_AUDIT = "audit"  # the purpose of the key of the audit log's chain
+_LOOKED_EVERY_S = 1.0  # at the file: two looks cost more than all else of recognising a key
+_MOST_KEPT = 10_000
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """Whether a key or user was ever made, whether none is needed nevertheless, and how many count, at most two."""
+
+    were_made: bool = False
+    are_off: bool = False
+    count: int = 0
+
+
+class AccessFile:
+    """Thread-safe and blocking; every method may raise StorageUnavailable."""
+
+    def __init__(self, settings: Settings, clock: Clock = utc_now, ticks: Callable[[], float] = monotonic) -> None:
+        """Opens the file, if it is there. `ticks` are seconds that only grow."""
+        self._path = settings.storage.data_dir / ACCESS_FILE
+        self._pepper = Pepper(settings)
+        self._clock = clock
+        self._ticks = ticks
+        self._looked_at = -math.inf
+        self._writes = 0  # of this process, when the file was looked at
+        self._lock = threading.Lock()
+        self._file: SharedFile | None = None
+        self._state: tuple[object, ...] = ()
+        self._version = 0
+        self.credentials = Credentials()  # as of the last look
+        self._notes = ThreadPoolExecutor(1, thread_name_prefix="key-use")
+        self._look()
+
+    @property
+    def version(self) -> int:
+        """A number that grows with every change of the file; 0 without one. What was read before is then old."""
+        with self._lock:
+            self._look()
+            return self._version if self._file is not None else 0
+
+    @property
+    def was_there(self) -> bool:
+        """Whether there was a file at the last look. Costs nothing."""
+        return self._file is not None
+
+    def look(self, *, now: bool = False) -> None:
+        """Notice changes, if the last look was a second ago; a look `now` misses nothing."""
+        with self._lock:
+            self._look(now=now)
+
+    def existing(self) -> SharedFile | None:
+        """The file; None without one. The caller does not close it."""
+        with self._lock:
+            self._look()
+            return self._file
+
+    def opened(self) -> SharedFile:
+        """The file; made if there is none. The caller does not close it."""
+        with self._lock:
+            if self._file is None:
+                self._file = open_access_file(self._path)
+            return self._file
+
+    @property
+    def pepper(self) -> bytes:
+        """The pepper of all hashes; made if there is none."""
+        if self._pepper.is_known:
+            return self._pepper.read()
+        with self._lock:
+            if self._file is not None and SqlApiKeys(self._file).state()[0]:
+                return self._pepper.read()  # it belongs to keys, and must be there
+            return self._pepper.made()
+
+    def secret_for(self, purpose: str) -> bytes:
+        """A secret of this data directory for one purpose; it is made with the first use."""
+        return hmac.digest(self.pepper, purpose.encode(), "sha256")
+
+    def soon(self, work: Callable[[], object]) -> None:
+        """Run `work` in the thread that notes uses."""
+        self._notes.submit(work)
+
+    def audit_log(self) -> tuple[SqlAuditLog, bytes]:
+        """The audit log in the file, and the key of its chain; made if there is none."""
+        key = self.secret_for(_AUDIT)
+        return SqlAuditLog(self.opened()), key
+
+    def entry(self, action: str, tenant: str, target: str, user: str = "", result: str = "done") -> AuditEntry:
+        """An entry of the audit log for an act of whoever acts now."""
+        act = acting.get()
+        return AuditEntry(
+            at=to_text(self._clock()),
+            tenant=tenant,
+            actor=act.principal.key or ("anybody" if act.request_id else "command line"),
+            action=action,
+            target=target,
+            user=user,
+            result=result,
+            request_id=act.request_id,
+        )
+
+    def note(self, action: str, tenant: str, target: str, user: str = "") -> Note:
+        """What writes down a change of the file, by whoever acts now, in the transaction of that change."""
+        key = self.secret_for(_AUDIT)
+        entry = self.entry(action, tenant, target, user)
+        return lambda sql: append(sql, entry, key)
+
+    def note_act(self, action: str, user: str | None, tenant: str, result: str, of: int | None = None) -> int | None:
+        """Write down an act of the command line about a user, None for all, or the result `of` one; its number.
+
+        None where there is no audit log.
+        """
+        if self.existing() is None:
+            return None
+        log, key = self.audit_log()
+        entry = self.entry(action, tenant, user or "all", user or "", result)
+        return log.put([replace(entry, of=of)], key)[0]
+
+    async def aclose(self) -> None:
+        """Write down what was used last, and close the file."""
+        await asyncio.to_thread(self.close)
+
+    def close(self) -> None:
+        """The same; blocks."""
+        self._notes.shutdown()
+        with self._lock:
+            if self._file is not None:
+                self._file.close()
+
+    def _look(self, *, now: bool = False) -> None:
+        ticks, writes = self._ticks(), 0 if self._file is None else self._file.writes
+        is_recent = writes == self._writes and ticks - self._looked_at < _LOOKED_EVERY_S
+        if is_recent and self.credentials.were_made and not now:
+            return
+        state = file_state(self._path)
+        if state == self._state:
+            self._looked_at, self._writes = ticks, writes
+            return
+        if self._file is not None and state[0] is None:  # a new, empty one would let everybody in
+            raise StorageUnavailable(f"{self._path} is gone. Put it back, or start the server without its keys.")
+        if self._file is None and state[0] is not None:
+            self._file = open_access_file(self._path)
+        self._version += 1
+        if self._file is not None:
+            self.credentials = Credentials(*SqlApiKeys(self._file).state())
+        self._state = file_state(self._path)
+        self._looked_at, self._writes = ticks, writes
+
+
+class LookedUp(Generic[K, V]):
+    """What was looked up in the file, until that changes: at most 10,000 values by their names. Thread-safe."""
+
+    def __init__(self, file: AccessFile, look_up: Callable[[K], V]) -> None:
+        self._file = file
+        self._look_up = look_up
+        self._lock = threading.Lock()
+        self._version = 0
+        self._values: OrderedDict[K, V] = OrderedDict()
+
+    def __getitem__(self, name: K) -> V:
+        """The value of now. Costs a look at the file, and more only for what is not known yet."""
+        with self._lock:
+            version = self._file.version  # before the look-up, so that a change meanwhile is not missed
+            if version != self._version:
+                self._values.clear()
+                self._version = version
+            if name in self._values:
+                return self._values[name]
+            found = self._values[name] = self._look_up(name)
+            if len(self._values) > _MOST_KEPT:
+                self._values.popitem(last=False)
+            return found

@@ -1,0 +1,67 @@
+"""Who may call the server: tenants, keys, people and tokens of issuers, and the log of what they did."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+
+from mnemoir.access.access_file import AccessFile
+from mnemoir.access.api_keys import ApiKeys
+from mnemoir.access.audit import Audit
+from mnemoir.access.issuers.documents import Documents
+from mnemoir.access.issuers.sign_ins import SignIns
+from mnemoir.access.issuers.tokens import Tokens
+from mnemoir.access.keyless_clients import KeylessClients
+from mnemoir.access.shared_counts import SharedCounts
+from mnemoir.access.sign_in.passkeys import Passkeys
+from mnemoir.access.sign_in.passwords import Passwords
+from mnemoir.access.sign_in.sessions import Sessions
+from mnemoir.access.sign_in.users import Users
+from mnemoir.access.tenants import Tenants
+from mnemoir.core.owning import Own
+from mnemoir.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """Every way to be known here."""
+
+    file: AccessFile
+    api_keys: ApiKeys
+    tenants: Tenants
+    users: Users
+    sessions: Sessions
+    passkeys: Passkeys
+    passwords: Passwords
+    keyless_clients: KeylessClients
+    audit: Audit
+    tokens: Tokens
+    sign_ins: SignIns
+    shared_counts: SharedCounts | None  # None for a server that counts requests alone
+
+    def start(self) -> None:
+        """Start the upkeep of the log, and ask issuers for their keys."""
+        self.audit.start()
+        self.tokens.start()
+
+
+def open_access(settings: Settings, careful: aiohttp.ClientSession, cache: Path, own: Own) -> Access:
+    """Open all of it; issuers are asked with the `careful` session, and `cache` is the folder of what can be lost."""
+    file = own(AccessFile(settings))
+    audit = own(Audit(settings, file))
+    tenants = Tenants(file)
+    documents = Documents(careful)
+    return Access(
+        file=file,
+        api_keys=ApiKeys(file),
+        tenants=tenants,
+        users=Users(file),
+        sessions=Sessions(settings, file),
+        passkeys=Passkeys(file),
+        passwords=own(Passwords()),
+        keyless_clients=own(KeylessClients(cache / "clients.json")),
+        audit=audit,
+        tokens=own(Tokens(settings.auth.jwt, documents, tenants, audit)),
+        sign_ins=own(SignIns(settings.auth.oidc, documents, file)),
+        shared_counts=own(SharedCounts(settings.redis)) if settings.redis.url is not None else None,
+    )

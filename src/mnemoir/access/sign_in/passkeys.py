@@ -1,0 +1,173 @@
+"""Passkeys: key pairs of people's authenticators, each for one host name.
+
+An authenticator signs a challenge, which counts once and within five minutes, for what it was made. It has to check
+who uses it, by a finger or a PIN, as a passkey is all that a user signs in with.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from webauthn import (
+    generate_authentication_options,
+    generate_registration_options,
+    options_to_json,
+    verify_authentication_response,
+    verify_registration_response,
+)
+from webauthn.helpers import base64url_to_bytes, generate_challenge
+from webauthn.helpers.structs import (
+    AuthenticatorSelectionCriteria,
+    PublicKeyCredentialDescriptor,
+    ResidentKeyRequirement,
+    UserVerificationRequirement,
+)
+
+from mnemoir.access.access_file import AccessFile
+from mnemoir.core.api_keys import label_text
+from mnemoir.core.clock import Clock, utc_now
+from mnemoir.core.errors import InvalidRequest, NotFound
+from mnemoir.core.users import Passkey, User, new_id, new_token
+from mnemoir.storage.sql.passkeys import SqlPasskeys
+from mnemoir.storage.sql.users import NewPasskey
+
+_ANSWERED_WITHIN = timedelta(minutes=5)
+_MOST_CHALLENGES = 1000
+_SIGN_IN = "sign in"
+_LONGEST_CREDENTIAL = 1023  # bytes of an id, as the standard bounds it
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What passkeys are for: a host name, and the origin of its pages."""
+
+    host: str
+    origin: str
+
+
+class Passkeys:
+    """The passkeys of a data directory. Thread-safe and blocking; every method may raise StorageUnavailable."""
+
+    def __init__(self, file: AccessFile, clock: Clock = utc_now) -> None:
+        self._file = file
+        self._clock = clock
+
+    def ask_to_sign_in(self, site: Site) -> tuple[str, Mapping[str, Any]]:
+        """The id of a new challenge, and the options for a browser to sign it by any passkey that it has."""
+        asked, challenge = self._asked(_SIGN_IN)
+        options = generate_authentication_options(
+            rp_id=site.host, challenge=challenge, user_verification=UserVerificationRequirement.REQUIRED
+        )
+        return asked, json.loads(options_to_json(options))
+
+    def signed_in(self, site: Site, challenge_id: str, credential: Mapping[str, Any]) -> str | None:
+        """The id of the user whose passkey signed that challenge; None for anything else."""
+        challenge = self._taken(challenge_id, _SIGN_IN)
+        known = self._known(credential)
+        if challenge is None or known is None:
+            return None
+        try:
+            verified = verify_authentication_response(
+                credential=dict(credential),
+                expected_challenge=challenge,
+                expected_rp_id=site.host,
+                expected_origin=site.origin,
+                credential_public_key=known.public_key,
+                credential_current_sign_count=known.sign_count,
+                require_user_verification=True,
+            )
+        except Exception:  # noqa: BLE001  # the library raises many kinds for bytes that were made up
+            return None
+        return known.user if self._stored.note_use(known, verified.new_sign_count, self._clock()) else None
+
+    def ask_for_new(
+        self, site: Site, purpose: str, name: str, handle: str, user: User | None = None
+    ) -> tuple[str, Mapping[str, Any]]:
+        """The id of a new challenge for a purpose, and the options for a browser to make a passkey for that name.
+
+        `handle` tells people apart in an authenticator. One that has a passkey of the `user` makes no second one.
+        """
+        asked, challenge = self._asked(purpose)
+        had = () if user is None else self._stored.of_user(user.id)
+        options = generate_registration_options(
+            rp_id=site.host,
+            rp_name="Mnemoir",
+            user_name=name,
+            user_id=handle.encode(),
+            challenge=challenge,
+            exclude_credentials=[PublicKeyCredentialDescriptor(id=one.credential) for one in had],
+            authenticator_selection=AuthenticatorSelectionCriteria(
+                resident_key=ResidentKeyRequirement.REQUIRED, user_verification=UserVerificationRequirement.REQUIRED
+            ),
+        )
+        return asked, json.loads(options_to_json(options))
+
+    def verified(
+        self, site: Site, purpose: str, challenge_id: str, credential: Mapping[str, Any], label: str
+    ) -> NewPasskey:
+        """The passkey that signed a challenge of that purpose. Raises InvalidRequest."""
+        named = label_text(label) or "Passkey"
+        challenge = self._taken(challenge_id, purpose)
+        if challenge is None:
+            raise _refused("it answers a question that was not asked, or has expired")
+        try:
+            made = verify_registration_response(
+                credential=dict(credential),
+                expected_challenge=challenge,
+                expected_rp_id=site.host,
+                expected_origin=site.origin,
+                require_user_verification=True,
+            )
+        except Exception as exc:  # the library raises many kinds for bytes that were made up
+            raise _refused("what the browser sent is not its own answer to this server") from exc
+        if len(made.credential_id) > _LONGEST_CREDENTIAL:
+            raise _refused("its id is too long")
+        return NewPasskey(
+            id=new_id("p"),
+            credential=made.credential_id,
+            public_key=made.credential_public_key,
+            sign_count=made.sign_count,
+            label=named,
+        )
+
+    def add(self, user: User, new: NewPasskey) -> Passkey:
+        """Store a passkey of a user. Raises Conflict for one that is known."""
+        note = self._file.note("passkeys.create", user.grant.tenant, user.id)
+        self._stored.add(user.id, new, self._clock(), note)
+        return next(one for one in self._stored.of_user(user.id) if one.id == new.id)
+
+    def of_user(self, user: User) -> Sequence[Passkey]:
+        """The passkeys of a user, oldest first."""
+        return self._stored.of_user(user.id)
+
+    def remove(self, passkey_id: str, user: User) -> None:
+        """Remove a passkey of a user. Raises NotFound."""
+        note = self._file.note("passkeys.remove", user.grant.tenant, user.id)
+        if not self._stored.remove(passkey_id[:64], user.id, note):
+            raise NotFound(f"You have no passkey {passkey_id[:64]!r}.", code="passkey_not_found")
+
+    def _asked(self, purpose: str) -> tuple[str, bytes]:
+        asked, challenge, now = new_token(), generate_challenge(), self._clock()
+        until = now + _ANSWERED_WITHIN
+        self._stored.ask(asked, challenge, purpose, now=now, until=until, most=_MOST_CHALLENGES)
+        return asked, challenge
+
+    def _taken(self, challenge_id: str, purpose: str) -> bytes | None:
+        return self._stored.taken(challenge_id[:64], purpose, self._clock()) if self._file.version else None
+
+    def _known(self, credential: Mapping[str, Any]) -> Passkey | None:
+        try:
+            sent = base64url_to_bytes(str(credential.get("rawId", "")))
+        except ValueError:
+            return None
+        return self._stored.known(sent) if self._file.version else None
+
+    @property
+    def _stored(self) -> SqlPasskeys:
+        return SqlPasskeys(self._file.opened())
+
+
+def _refused(why: str) -> InvalidRequest:
+    return InvalidRequest(f"The passkey was not taken: {why}. Try again.", code="passkey_refused", field="credential")

@@ -1,1 +1,0 @@
-"""What users and tenants have used, and the quotas on it."""

@@ -1,0 +1,389 @@
+"""The conversations of every user: a folder for each, opened while it is used.
+
+`{conversations}/{project}/{user}/` holds `conversations.db`, a file of vectors, and as `objects/` node memories and
+attachments. So users share no file, no index and no lock, and removing a folder removes all conversations of a user.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import structlog
+
+from mnemoir.chats.catalogue import CatalogueUpkeep, place_of
+from mnemoir.chats.conversation_folders import (
+    folder_of,
+    folders_below,
+    folders_in,
+    of_tenant,
+    owner_of,
+    project_in,
+    remove,
+    rename,
+    tenant_in,
+)
+from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.conversations.nodes.memory import NodeParts
+from mnemoir.conversations.users import OwnConversations, remove_if_old
+from mnemoir.core.clock import utc_now
+from mnemoir.core.conversations import naive_utc
+from mnemoir.core.data_directory import SESSIONS_FILE
+from mnemoir.core.discussion_id import encoded_name, is_encoded
+from mnemoir.core.errors import Conflict, NotSupported
+from mnemoir.core.keyed_lock import KeyedLock
+from mnemoir.core.scope import DEFAULT_TENANT, Scope
+from mnemoir.ports.memory_kinds import Ageing
+from mnemoir.ports.objects import ConditionalStore
+from mnemoir.storage.locks.file import FileLock
+from mnemoir.storage.objects.local import LocalObjects
+from mnemoir.storage.objects.sealed import SealedObjects
+from mnemoir.storage.sealing.cells import Cells, OwnCells
+from mnemoir.storage.spelled_folders import SpelledFolders
+from mnemoir.storage.sql.catalogue import Catalogue
+from mnemoir.storage.sql.conversations.store import time_of, time_text
+from mnemoir.storage.sql.holds import Holds
+from mnemoir.storage.sqlite.process_lock import ProcessLock
+from mnemoir.storage.sqlite.shared_file import names_set_aside
+from mnemoir.storage.sqlite.transactions import storage_errors
+from mnemoir.storage.user_pool import UserPool, in_thread
+
+MakeManager = Callable[[Path], MemoryManager]  # over the folder of one user
+OBJECTS = "objects"
+_PATIENCE_S = 30.0  # for running work in a folder that is to be removed
+_log = structlog.get_logger(__name__)
+
+
+@runtime_checkable
+class _Closable(Protocol):
+    """A vector store that holds files or memory until it is closed."""
+
+    def close(self) -> None: ...
+
+
+class Conversations:
+    """Implements `UserConversations`. `root` is created with the first conversation.
+
+    `elsewhere` returns the separate folder with the vector store of a user's folder, if any. `lock` is released at
+    the end. `model` names the embedding model whose message vectors are counted; None counts those of any. Nothing of
+    users on hold (`holds`) is pruned. `cells` encrypt objects.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        make_manager: MakeManager,
+        catalogue: Catalogue,
+        elsewhere: Callable[[Path], Path | None] = lambda folder: None,
+        *,
+        lock: ProcessLock | None = None,
+        model: str | None = None,
+        holds: Holds | None = None,
+        cells: Cells | None = None,
+    ) -> None:
+        self.root = root
+        self._cells = cells
+        self._holds = holds
+        self._make_manager = make_manager
+        self._elsewhere = elsewhere
+        self._folders = SpelledFolders()
+        self._lock = lock
+        self._pool: UserPool[Path, OwnConversations] = UserPool(self._opened, _close)
+        self._one_by_one = KeyedLock()
+        self._catalogue = CatalogueUpkeep(catalogue, root, self._pool.untouched, self._pool.is_used, model)
+
+    @asynccontextmanager
+    async def of(self, scope: Scope) -> AsyncIterator[OwnConversations]:
+        """The conversations of the scope's owner, open until the context ends. Raises StorageUnavailable."""
+        async with self._opened_in(self.folder_of(scope)) as own:
+            yield own
+
+    @asynccontextmanager
+    async def in_folder(self, folder: Path) -> AsyncIterator[OwnConversations | None]:
+        """The conversations in a folder, open until the context ends; None when it was removed.
+
+        Raises StorageUnavailable.
+        """
+        async with self._pool.untouched(folder):
+            if await asyncio.to_thread((folder / SESSIONS_FILE).exists):
+                async with self._opened_in(folder) as own:
+                    yield own
+            else:
+                yield None
+
+    async def exist(self, scope: Scope) -> bool:
+        """True when the scope's owner has, or had, conversations."""
+        return await asyncio.to_thread(self.folder_of(scope).exists)
+
+    def folder_of(self, scope: Scope) -> Path:
+        """The folder of the scope's owner; it need not exist yet."""
+        return folder_of(self._folders, self.root, scope)
+
+    def folders_of(self, tenant: str, projects: Iterable[str], users: Iterable[str]) -> dict[Path, str]:
+        """The users' folders of a tenant that are there, each with its user. Blocks.
+
+        A folder whose name is encoded is found only if its user, and its project, are named.
+        """
+        sign = of_tenant(tenant, "")
+        plain = (name for name in folders_in(self.root) if name.startswith(sign) and ("=" in name) == bool(sign))
+        places = {self.root / name for name in plain if not is_encoded(name)}
+        places |= {self._folders.of(self.root, of_tenant(tenant, project)) for project in projects}
+        named, found = sorted(set(users)), dict[Path, str]()
+        for place in places:
+            names = folders_in(place)
+            found |= {place / name: name for name in names if not is_encoded(name)}
+            if any(map(is_encoded, names)):
+                found |= {folder: user for user in named if (folder := self._folders.of(place, user)).name in names}
+        return found
+
+    def deciding(self, scope: Scope, session_id: str) -> AbstractAsyncContextManager[None]:
+        """A lock on one conversation, for adding to it and to what is derived from it, and for forgetting both."""
+        return self._one_by_one.hold((self.folder_of(scope), session_id))
+
+    async def others_have(self, scope: Scope, session_id: str) -> bool:
+        """True when another user has a conversation with that id, too."""
+        own = self.folder_of(scope)
+        unread = await self._catalogue.refresh()
+        if set(await self._catalogue.rows.places_with(session_id)) - {place_of(own)}:
+            return True
+        for folder in unread:
+            if folder != own:
+                async with self._opened_in(folder) as other:
+                    if await asyncio.to_thread(other.log.get_session, session_id) is not None:
+                        return True
+        return False
+
+    async def is_held(self, session_id: str) -> bool:
+        """True when a user on hold has a conversation with that id."""
+        if self._holds is None or not await self._holds.all():
+            return False
+        is_held = await self._held()
+        unread = await self._catalogue.refresh()
+        places = await self._catalogue.rows.places_with(session_id)
+        return any(map(is_held, [*unread, *(self.root / place for place in places)]))
+
+    async def projects_of(self, tenant: str, user: str, known: Iterable[str]) -> list[str]:
+        """The projects of a tenant in which a user has conversations, also of `known` ones with encoded names."""
+
+        def look() -> list[str]:
+            named = {name for folder in folders_in(self.root) if (name := project_in(folder, tenant))}
+            scopes = (Scope(tenant=tenant, project=project, user=user) for project in sorted(named | set(known)))
+            return [scope.project for scope in scopes if self.folder_of(scope).exists()]
+
+        return await asyncio.to_thread(look)
+
+    async def owners(self) -> list[Scope]:
+        """The owners of all folders whose names tell them."""
+        found = await asyncio.to_thread(folders_below, self.root)
+        return [
+            Scope(tenant=tenant, project=project, user=folder.name)
+            for folder, tenant, project in found
+            if tenant is not None and project is not None and not is_encoded(folder.name)
+        ]
+
+    async def encoded(self) -> list[tuple[Path, str]]:
+        """The folders whose owners have an encoded name, and their tenants."""
+        found = await asyncio.to_thread(folders_below, self.root)
+        return [(folder, tenant or DEFAULT_TENANT) for folder, tenant, _ in found if is_encoded(folder.name)]
+
+    def untouched(self, folder: Path) -> AbstractAsyncContextManager[None]:
+        """A context in which a folder is not removed. It opens nothing."""
+        return self._pool.untouched(folder)
+
+    async def remove_folder(self, folder: Path) -> None:
+        """Remove a user's folder, whatever is in it. Raises StorageUnavailable, and Conflict while it is in use."""
+        async with self._pool.alone(folder, patience_s=_PATIENCE_S):
+            await in_thread(remove, folder)
+        await self._catalogue.drop(folder)
+
+    @asynccontextmanager
+    async def giving(self, scope: Scope, user: str) -> AsyncIterator[bool]:
+        """A context in which a user's folder becomes that of another user of the project; whether there was one.
+
+        It becomes the former one's again when the context raises. Raises Conflict for a user who has a folder, and
+        while one is in use, StorageUnavailable, and NotSupported where vectors are kept elsewhere.
+        """
+        old, new = self.folder_of(scope), self.folder_of(Scope(tenant=scope.tenant, project=scope.project, user=user))
+        first, second = sorted((old, new))
+        async with (
+            self._pool.alone(first, patience_s=_PATIENCE_S),
+            self._pool.alone(second, patience_s=_PATIENCE_S),
+        ):
+            is_moved = await in_thread(self._moved, old, new)
+            try:
+                yield is_moved
+            except BaseException:
+                if is_moved:
+                    await in_thread(rename, new, old)
+                raise
+        if is_moved:
+            await self._catalogue.drop(old)
+            self._catalogue.note(new)
+
+    def _moved(self, old: Path, new: Path) -> bool:
+        if new.exists() and not self._removed_empty(new):
+            raise Conflict(
+                f"There are conversations of {new.name[:80]!r} already, so nothing was moved.", code="memories_exist"
+            )
+        if not old.exists():
+            return False
+        elsewhere = self._elsewhere(old)
+        if elsewhere is not None and elsewhere.exists():
+            raise NotSupported("Conversations whose vectors are kept in a store of their own cannot be moved.")
+        rename(old, new)
+        return True
+
+    async def _held(self) -> Callable[[Path], bool]:
+        """Whether the user of a folder is on hold; of a project whose name is encoded, in any tenant."""
+        held = await self._holds.all() if self._holds is not None else ()
+        names = {(hold.tenant, name) for hold in held for name in (hold.user, encoded_name(hold.user))}
+        of_any = {name for _, name in names}
+
+        def is_held(folder: Path) -> bool:
+            tenant = tenant_in(folder.parent.name)
+            return folder.name in of_any if tenant is None else (tenant, folder.name) in names
+
+        return is_held
+
+    async def remove_empty(self, scope: Scope) -> bool:
+        """Remove a user's folder with all its files; False, with nothing removed, when it holds a conversation.
+
+        Raises StorageUnavailable, and Conflict while it is in use.
+        """
+        folder = self.folder_of(scope)
+        async with self._pool.alone(folder, patience_s=_PATIENCE_S):
+            if not await in_thread(self._removed_empty, folder):
+                return False
+        await self._catalogue.drop(folder)
+        return True
+
+    def set_aside(self, folder: Path) -> str | None:
+        """The name that the last damaged file of messages in a user's folder was given; None without one. Blocks."""
+        try:
+            return next(reversed(names_set_aside(folder / SESSIONS_FILE)), None)
+        except FileNotFoundError:
+            return None
+
+    async def damaged(self) -> list[str]:
+        """The damaged files of messages of all users, below `root`; those that were put right are left out."""
+        return await asyncio.to_thread(_all_set_aside, self.root)
+
+    async def prune(self, days: int, dry_run: bool = False) -> int:
+        """Delete every user's conversations unused for `days`, but for those marked to be kept; return how many.
+
+        With `dry_run` they are only counted. Those of users on hold stay. A user whose files cannot be read or
+        written is skipped with a warning.
+        """
+        pruned, unread = 0, await self._catalogue.refresh(compare=True)
+        places = await self._catalogue.rows.places_used_before(time_text(_days_ago(days)))
+        is_held = await self._held()
+        for folder in sorted({*unread, *(self.root / place for place in places)}):
+            if is_held(folder):
+                continue
+            try:
+                pruned += len(await self._pruned(folder, days, dry_run=dry_run))
+            except Exception as exc:  # noqa: BLE001  # a foreign vector store may raise anything
+                _log.warning("conversations of a user not pruned", folder=str(folder), error=type(exc).__name__)
+        return pruned
+
+    async def ageing(self, days: int) -> Ageing:
+        """How many of all users' conversations were not used for `days`, and the last use of any."""
+        await self._catalogue.refresh(compare=True)
+        due, newest = await self._catalogue.rows.ageing(time_text(_days_ago(days)))
+        newest_at = time_of(newest)
+        return Ageing(due=due, newest_at=newest_at and newest_at.replace(tzinfo=UTC))
+
+    async def prune_of(self, scope: Scope, days: int, *, dry_run: bool = False) -> list[str]:
+        """Delete the old conversations of the scope's owner and return their ids; with `dry_run` delete nothing.
+
+        Raises LegalHold.
+        """
+        if self._holds is not None:
+            await self._holds.refuse(scope)
+        return await self._pruned(self.folder_of(scope), days, dry_run=dry_run) if await self.exist(scope) else []
+
+    async def counts(self) -> dict[str, int]:
+        """Totals over all users: `conversations`, `messages`, and the messages `embeddable` and `embedded`.
+
+        A file that cannot be read counts with its last known numbers.
+        """
+        await self._catalogue.refresh()
+        return await self._catalogue.rows.totals()
+
+    async def messages_by_place(self) -> dict[str, int]:
+        """The number of messages in each folder that has any, by `place_of`."""
+        await self._catalogue.refresh()
+        return await self._catalogue.rows.messages()
+
+    async def messages_by_day(self, since: date) -> dict[str, int]:
+        """The messages of all users of each UTC day since `since` that has any; at most the last DAILY_DAYS."""
+        await self._catalogue.refresh()
+        return await self._catalogue.rows.messages_by_day(since)
+
+    async def aclose(self) -> None:
+        """Finish the work under way, for some seconds at most, and close all files."""
+        await self._pool.aclose()
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            lock.release()
+
+    @asynccontextmanager
+    async def _opened_in(self, folder: Path) -> AsyncIterator[OwnConversations]:
+        self._catalogue.note(folder)
+        async with self._pool.holding(folder) as own:
+            yield own
+
+    async def _pruned(self, folder: Path, days: int, *, dry_run: bool = False) -> list[str]:
+        before, pruned = _days_ago(days), []
+        async with self._opened_in(folder) as own:
+            for session_id in await asyncio.to_thread(own.log.old_sessions, days):
+                async with self._one_by_one.hold((folder, session_id)):
+                    if dry_run or await in_thread(remove_if_old, own, session_id, before):
+                        pruned.append(session_id)
+        return pruned
+
+    def _opened(self, folder: Path) -> OwnConversations:
+        manager = self._make_manager(folder)
+        manager.begin_backfill()  # for messages left without a vector by a crash or an embedder that was down
+        parts = NodeParts(objects=self._objects_in(folder), lock=FileLock(folder / "locks"))
+        return OwnConversations(folder=folder, manager=manager, node_parts=parts)
+
+    def _objects_in(self, folder: Path) -> ConditionalStore:
+        objects = LocalObjects(folder / OBJECTS)
+        return objects if self._cells is None else SealedObjects(objects, OwnCells(self._cells, owner_of(folder)))
+
+    def _removed_empty(self, folder: Path) -> bool:
+        if (folder / SESSIONS_FILE).exists():
+            own = self._opened(folder)
+            try:
+                if own.log.list_sessions(1):
+                    return False
+            finally:
+                _close(own)
+        elsewhere = self._elsewhere(folder)
+        for each in (folder, *([elsewhere] if elsewhere else [])):
+            remove(each)
+        return True
+
+
+def _all_set_aside(root: Path) -> list[str]:
+    folders = sorted(folder for folder in root.glob("*/*") if folder.is_dir())
+    return [f"{place_of(folder)}/{name}" for folder in folders for name in names_set_aside(folder / SESSIONS_FILE)]
+
+
+def _days_ago(days: int) -> datetime:
+    """The time `days` ago in naive UTC, as the files have it; not earlier than `datetime.min`."""
+    now = naive_utc(utc_now())
+    return now - timedelta(days=min(days, (now - datetime.min).days))
+
+
+def _close(own: OwnConversations) -> None:
+    """Close the manager, then the vector store, which the manager still writes to. Raises StorageUnavailable."""
+    with storage_errors(own.folder):
+        try:
+            own.manager.close()
+        finally:
+            if isinstance(own.manager.vector_store, _Closable):
+                own.manager.vector_store.close()

@@ -1,0 +1,217 @@
+"""Discussions as HTTP routes and the command line use them: finding, listing, removing and rebuilding them."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+from mnemoir.core.discussion_id import is_allowed
+from mnemoir.core.discussions import ClientKeys, Discussion, DiscussionListed
+from mnemoir.core.errors import Conflict, InvalidRequest, NotFound
+from mnemoir.core.ids import new_request_id
+from mnemoir.core.messages import Message
+from mnemoir.core.scope import Scope
+from mnemoir.memory.discussions.parts import DiscussionMemory, Plan
+from mnemoir.memory.discussions.writing import asides, remove_asides
+from mnemoir.trees.served import Served
+from mnemoir.workflows.config.tree import UserTree
+from mnemoir.workflows.discussion_files import DiscussionPlaces
+from mnemoir.workflows.rebuilding import Rebuilding, RebuildProgress
+from mnemoir.workflows.run import Caller
+
+_PATIENCE_S = 10.0
+
+
+class Discussions:
+    """The discussions of every user of the served config tree; without a tree they belong to no user.
+
+    `user` is a user name of the tree; None means the first one. With an `owner`, the discussions are those of callers
+    whose keys are bound to that owner. `keys` are those of the request, for the format's own encryption.
+    """
+
+    def __init__(
+        self,
+        memory: DiscussionMemory,
+        places: DiscussionPlaces,
+        rebuilding: Rebuilding,
+        served: Served | None,
+        scope: Scope,
+    ) -> None:
+        self.memory = memory
+        self._places = places
+        self._rebuilding = rebuilding
+        self._served = served
+        self._scope = scope
+
+    async def discussion(
+        self, user: str | None, id: str, owner: Scope | None = None, keys: ClientKeys | None = None
+    ) -> Discussion:
+        """The discussion with that id, stored or not.
+
+        Raises InvalidRequest for a bad user name or id, and KeyUnavailable.
+        """
+        return await self._places.of(self._tree(user), _allowed(id), owner, keys)
+
+    async def require(
+        self, user: str | None, id: str, owner: Scope | None = None, keys: ClientKeys | None = None
+    ) -> Discussion:
+        """Like `discussion`, but raises NotFound when nothing is stored of it.
+
+        Who has no key is told when only the key of a client opens it.
+        """
+        tree = self._tree(user)
+        found = await self._places.stored(tree, _allowed(id), owner, keys)
+        if found is None and keys is None and await self._places.is_of_a_key(tree, id, owner):
+            raise NotFound(
+                f"Discussion {id[:80]!r} belongs to the key of a client, and this request has no key. Send that key.",
+                code="client_key_needed",
+            )
+        if found is None:
+            raise nothing_kept(id)
+        return found
+
+    async def listed(
+        self, user: str | None, owner: Scope | None = None, keys: ClientKeys | None = None
+    ) -> Sequence[DiscussionListed]:
+        """All discussions of the user, ordered by id; an id in two places is listed as `discussion` finds it."""
+        tree = self._tree(user)
+        found: dict[str, DiscussionListed] = {}
+        for root, client in await self._places.folders(tree, owner, keys):
+            legacy = None if tree is None or owner is not None or client is not None else tree.tree.public
+            listed = await self.memory.files.listed(root, legacy, client)
+            found |= {one.id: one for one in listed if is_allowed(one.id)}
+        return [found[id] for id in sorted(found)]
+
+    async def remove(
+        self, user: str | None, id: str, owner: Scope | None = None, keys: ClientKeys | None = None
+    ) -> None:
+        """Remove everything stored of it, and what an interrupted rebuild or import has left.
+
+        Raises NotFound, and Conflict while memories are being made from it.
+        """
+        discussion = await self.discussion(user, id, owner, keys)
+        if not await self._has_files(discussion):
+            raise nothing_kept(id)
+        await self._remove(discussion)
+
+    async def is_kept(self, id: str) -> bool:
+        """True when anything is stored of a discussion with that id, for any user of the tree."""
+        return bool(await self._kept(id, None))
+
+    async def remove_everywhere(self, id: str, owner: Scope | None = None) -> None:
+        """Remove what is stored of a discussion with that id, for every user of the tree and every key.
+
+        Raises Conflict.
+        """
+        for discussion in await self._kept(id, owner):
+            await self._remove(discussion)
+
+    async def of_owner(self, owner: Scope) -> Sequence[Discussion]:
+        """The discussions in the folder of an owner, for every user of the tree; none can be decrypted."""
+        files, found = self.memory.files, []
+        for user in self._users():
+            tree = self._tree(user)
+            for root in self._places.roots(tree, owner):
+                clients = [] if tree is None else await files.client_folders(root)
+                for place, client in [(root, None), *((root / one.name, one) for one in clients)]:
+                    listed = [one for one in await files.listed(place, None, client) if is_allowed(one.id)]
+                    found += [await files.located(place, one.id, None, client) for one in listed]
+        return list(dict.fromkeys(found))
+
+    async def shared(self, id: str) -> Sequence[Discussion]:
+        """What is stored of a discussion with that id outside the folders of owners, for every user of the tree."""
+        return [one for one in await self._kept(id, None) if await self.memory.files.exists(one)]
+
+    async def remove_owner(self, owner: Scope) -> int:
+        """Remove the folder of an owner with all its discussions; their number. Raises Conflict."""
+        discussions = await self.of_owner(owner)
+        for discussion in discussions:
+            await self._remove(discussion)
+        for user in self._users():
+            (root,) = self._places.roots(self._tree(user), owner)
+            await asyncio.to_thread(shutil.rmtree, root, ignore_errors=True)  # with what is none of theirs
+        return len(discussions)
+
+    async def _kept(self, id: str, owner: Scope | None) -> list[Discussion]:
+        if not is_allowed(id):
+            return []
+        found: dict[Discussion, None] = {}
+        for user in self._users():
+            found |= dict.fromkeys(await self._places.everywhere(self._tree(user), id, owner))
+        return [one for one in found if await self._has_files(one)]
+
+    async def _has_files(self, discussion: Discussion) -> bool:
+        return any([await self.memory.files.exists(kept) for kept in (discussion, *asides(discussion))])
+
+    async def _remove(self, discussion: Discussion) -> None:
+        async with self.memory.files.making(discussion, patience_s=_PATIENCE_S) as is_ours:
+            if not is_ours:
+                raise Conflict(f"Memories of discussion {discussion.id[:80]!r} are being made. Try again later.")
+            await remove_asides(self.memory.files, discussion)
+            await self.memory.files.remove(discussion)
+
+    def _users(self) -> Sequence[str | None]:
+        return self._served.users if self._served else (None,)
+
+    async def plan(
+        self,
+        user: str | None,
+        id: str,
+        messages: Sequence[Message] | None,
+        owner: Scope | None = None,
+        keys: ClientKeys | None = None,
+    ) -> Plan:
+        """The model calls that a rebuild would make. Raises as `rebuild` does."""
+        discussion = await self.discussion(user, id, owner, keys)
+        return await self._rebuilding.plan(self._caller(owner), self._required_tree(user), discussion, messages)
+
+    async def rebuild(
+        self,
+        user: str | None,
+        id: str,
+        messages: Sequence[Message] | None,
+        owner: Scope | None = None,
+        keys: ClientKeys | None = None,
+    ) -> AsyncGenerator[RebuildProgress, None]:
+        """Make the memories anew; see `Rebuilding.rebuild`."""
+        discussion = await self.discussion(user, id, owner, keys)
+        rebuild = self._rebuilding.rebuild(self._caller(owner), self._required_tree(user), discussion, messages)
+        async with aclosing(rebuild) as steps:
+            async for progress in steps:
+                yield progress
+
+    def _tree(self, user: str | None) -> UserTree | None:
+        if self._served is None:
+            if user:
+                raise InvalidRequest("No config tree is served, so discussions have no users.", field="user")
+            return None
+        name = user or self._served.users[0]
+        found = next((known for known in self._served.users if known.lower() == name.lower()), None)
+        if found is None:
+            raise InvalidRequest(
+                f"user must name one of the users served here: {', '.join(self._served.users)}. It is {name[:80]!r}.",
+                field="user",
+            )
+        return self._served.tree.user(found)
+
+    def _required_tree(self, user: str | None) -> UserTree:
+        tree = self._tree(user)
+        if tree is None:
+            raise InvalidRequest(
+                "Memories of discussions are made as a config tree says; start the server with --config-dir."
+            )
+        return tree
+
+    def _caller(self, owner: Scope | None) -> Caller:
+        return Caller(scope=owner or self._scope, request_id=new_request_id(), is_bound=owner is not None)
+
+
+def _allowed(id: str) -> str:
+    if not is_allowed(id):
+        raise InvalidRequest(f"{id[:80]!r} is not a valid id of a discussion.", field="id")
+    return id
+
+
+def nothing_kept(id: str) -> NotFound:
+    """The error for a discussion that does not exist."""
+    return NotFound(f"Nothing is kept of a discussion {id[:80]!r}.", code="discussion_not_found")

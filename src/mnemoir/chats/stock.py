@@ -1,0 +1,241 @@
+"""Counts of stored data and its size on disk, computed in the background and cached, so that pages load fast."""
+
+import asyncio
+import os
+import shutil
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from datetime import date, timedelta
+from pathlib import Path
+
+from mnemoir.core.atomic_file import probe_folder
+from mnemoir.core.cached import Cached
+from mnemoir.core.clock import now_text, utc_now
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.ports.memory_kinds import DAILY_DAYS, Amounts, ByDay, MemoryKind
+from mnemoir.settings import Settings
+from mnemoir.trees.served import folder_of_conversations
+
+_MEASURE_AGAIN_S = 300.0  # the folders of a thousand users are many files
+_LOOK_FOR_DAMAGE_AGAIN_S = 5.0
+_COUNT_DAYS_AGAIN_S = 60.0
+_PATIENCE_S = 1.0
+_OF_DATABASE = ("mnemoir.db", "mnemoir.db-wal", "mnemoir.db-shm")
+_OF_RUNS = ("runs.db", "runs.db-wal", "runs.db-shm")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """Counts over all users. Of `embeddable` messages `embedded` have a vector.
+
+    None means that the first count has not finished.
+    """
+
+    projects: int | None
+    users: int | None
+    memories: int | None
+    conversations: int | None
+    messages: int | None
+    embeddable: int | None
+    embedded: int | None
+    runs: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Day:
+    """What was added on a UTC day, over all users, as far as it is still stored; of runs their tokens.
+
+    None means that the first count has not finished.
+    """
+
+    day: str
+    memories: int | None = None
+    messages: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """The size of one part of the stored data."""
+
+    name: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """The size of the data on disk. `shares` are None until measured; figures of the disk are None when unknown."""
+
+    backend: str
+    data_dir: str
+    writable: bool
+    free_bytes: int | None
+    disk_bytes: int | None
+    shares: list[Share] | None
+    measured_at: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Measured:
+    shares: list[Share]
+    at: str
+
+
+class Stock:
+    """Counts the data of every memory kind and measures the files of one server."""
+
+    def __init__(
+        self, settings: Settings, kinds: Sequence[MemoryKind], find_damaged: Callable[[], Awaitable[list[str]]]
+    ) -> None:
+        self._settings = settings
+        self._damaged = Cached(find_damaged, for_s=_LOOK_FOR_DAMAGE_AGAIN_S)
+        self._kinds = kinds
+        self._counted: dict[str, Cached[Amounts]] = {}
+        self._daily: dict[str, Cached[Mapping[str, ByDay]]] = {}
+        self._sizes = Cached(self._measure, for_s=_MEASURE_AGAIN_S)
+
+    async def counts(self) -> Counts:
+        """The counts of some seconds ago. Raises StorageUnavailable."""
+        return counts_of(await self.amounts())
+
+    async def amounts(self) -> Amounts:
+        """The counts of all kinds by name, without those whose first count has not finished."""
+        counting = [self._cached(kind).get(patience_s=_PATIENCE_S) for kind in self._kinds if kind.counts is not None]
+        return {name: number for found in await asyncio.gather(*counting) for name, number in (found or {}).items()}
+
+    async def growth(self) -> list[Day]:
+        """What was added on each of the last days, oldest first, as of a minute ago. Raises StorageUnavailable."""
+        asked = [self._daily_of(kind).get(patience_s=_PATIENCE_S) for kind in self._kinds if kind.daily is not None]
+        found = {name: by_day for each in await asyncio.gather(*asked) for name, by_day in (each or {}).items()}
+        first = _first_day()
+        return [_day_of(found, (first + timedelta(days=place)).isoformat()) for place in range(DAILY_DAYS)]
+
+    async def room(self) -> Room:
+        """The size on disk of some minutes ago, and the free space now."""
+        storage = self._settings.storage
+        place, (free, whole) = await asyncio.to_thread(_disk, storage.data_dir)
+        measured = await self._sizes.get(patience_s=_PATIENCE_S)
+        return Room(
+            backend=storage.backend,
+            data_dir=str(storage.data_dir),
+            writable=os.access(place, os.W_OK | os.X_OK),
+            free_bytes=free,
+            disk_bytes=whole,
+            shares=None if measured is None else measured.shares,
+            measured_at=None if measured is None else measured.at,
+        )
+
+    async def damaged(self) -> list[str]:
+        """The damaged files that were set aside, as of some seconds ago; [] before the first look has ended."""
+        return await self._damaged.get(patience_s=_PATIENCE_S) or []
+
+    async def check_writes(self) -> None:
+        """Write a few bytes to the disk of each folder that holds memories; raises StorageUnavailable if refused."""
+        storage = self._settings.storage
+        folders = [storage.data_dir, *([storage.workspace_root] if storage.backend == "file" else [])]
+        for folder in folders:
+            await asyncio.to_thread(_write_to, folder)
+
+    async def aclose(self) -> None:
+        """Stop counting; a running thread finishes its current step."""
+        for counted in self._counted.values():
+            await counted.aclose()
+        for added in self._daily.values():
+            await added.aclose()
+        await self._sizes.aclose()
+        await self._damaged.aclose()
+
+    def _cached(self, kind: MemoryKind) -> Cached[Amounts]:
+        assert kind.counts is not None
+        return self._counted.setdefault(kind.name, Cached(kind.counts, for_s=kind.counts_last_s))
+
+    def _daily_of(self, kind: MemoryKind) -> Cached[Mapping[str, ByDay]]:
+        daily = kind.daily
+        assert daily is not None
+        return self._daily.setdefault(kind.name, Cached(lambda: daily(_first_day()), for_s=_COUNT_DAYS_AGAIN_S))
+
+    async def _measure(self) -> _Measured:
+        shares = await asyncio.to_thread(_shares, self._settings)
+        return _Measured(shares=shares, at=now_text())
+
+
+def counts_of(amounts: Amounts) -> Counts:
+    """The amounts that `Counts` names."""
+    return Counts(**{member.name: amounts.get(member.name) for member in fields(Counts)})
+
+
+def _first_day() -> date:
+    """The first of the last days, in UTC."""
+    return utc_now().date() - timedelta(days=DAILY_DAYS - 1)
+
+
+def _day_of(found: Mapping[str, ByDay], day: str) -> Day:
+    named = {member.name for member in fields(Day)} & found.keys()
+    return Day(day=day, **{name: found[name].get(day, 0) for name in named})
+
+
+def _shares(settings: Settings) -> list[Share]:
+    """The non-empty parts of the data directory and of other folders that the settings name."""
+    root, talk = settings.storage.data_dir, folder_of_conversations(settings)
+    sizes = {
+        "memories": _size_of_files(root, _OF_DATABASE),
+        "runs": _size_of_files(root, _OF_RUNS),
+        "conversations": size_of(talk),
+    }
+    if settings.storage.backend == "file":
+        sizes["project files"] = size_of(settings.storage.workspace_root)
+    if settings.memory.vector_store.persist_directory is not None:
+        sizes["vectors"] = size_of(settings.memory.vector_store.persist_directory)
+    named = sum(_size_of_files(root, names) for names in (_OF_DATABASE, _OF_RUNS))
+    inside = size_of(talk) if root in talk.parents else 0
+    sizes["other"] = max(0, size_of(root) - named - inside)
+    return [Share(name=name, size_bytes=size) for name, size in sizes.items() if size]
+
+
+def size_of(folder: Path) -> int:
+    """The bytes of all files in a folder; 0 for one that is not there. Blocks."""
+    return sum(_sizes_below(str(folder)))
+
+
+def _sizes_below(folder: str) -> Iterator[int]:
+    """The sizes of all files in a folder; links are not followed, files deleted meanwhile are skipped."""
+    waiting = [folder]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    elif entry.is_file(follow_symlinks=False):
+                        yield entry.stat(follow_symlinks=False).st_size
+        except OSError:
+            continue
+
+
+def _size_of_files(folder: Path, names: Iterable[str]) -> int:
+    size = 0
+    for name in names:
+        with suppress(OSError):
+            size += (folder / name).stat().st_size
+    return size
+
+
+def _write_to(folder: Path) -> None:
+    try:
+        probe_folder(folder)
+    except OSError as exc:
+        raise StorageUnavailable(
+            f"{folder} could not be written: {exc.strerror or exc}. Free some space, or look at the disk."
+        ) from exc
+
+
+def _disk(folder: Path) -> tuple[Path, tuple[int | None, int | None]]:
+    """The folder or its nearest existing parent, and the free and total bytes of its disk."""
+    place = next(one for one in (folder, *folder.parents) if one.exists())
+    try:
+        usage = shutil.disk_usage(place)
+    except OSError:
+        return place, (None, None)
+    return place, (usage.free, usage.total)

@@ -1,0 +1,1 @@
+"""What `mnemoir doctor` looks at."""

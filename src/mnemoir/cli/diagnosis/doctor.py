@@ -1,0 +1,50 @@
+"""`mnemoir doctor`: runs all checks and prints the findings with the steps to take."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mnemoir.cli.output import Config, DataDir, Json, print_json
+from mnemoir.cli.session import run
+
+
+def doctor(
+    config_dir: Annotated[
+        Path | None, typer.Option(help="Config tree that is served; else the one of the settings.")
+    ] = None,
+    user: Annotated[
+        list[str] | None, typer.Option("--user", "-u", help="User of the tree who is served; may be repeated.")
+    ] = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Check settings, stored data, config tree, model, embedder and port; exit 1 if something must be put right."""
+    from dataclasses import asdict
+
+    from mnemoir.cli.diagnosis.checks import check_all
+
+    given = {"storage.data_dir": data_dir, "workflows.config_dir": config_dir, "workflows.users": user or None}
+    findings = run(check_all(config, given))
+    if as_json:
+        print_json({"checks": [asdict(finding) for finding in findings]})
+    else:
+        _print_table([asdict(finding) for finding in findings])
+    if any(finding.state == "fail" for finding in findings):
+        raise typer.Exit(1)
+
+
+def _print_table(rows: list[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("check", "state")
+    for title in ("found", "what to do"):
+        table.add_column(title, overflow="fold")  # long paths are folded, not cut
+    colours = {"ok": "green", "warn": "yellow", "fail": "bold red"}
+    for row in rows:
+        state = Text(row["state"], style=colours[row["state"]])
+        table.add_row(row["check"], state, Text(row["found"]), Text(row["to_do"]))  # Text: no markup
+    Console(highlight=False).print(table)

@@ -1,0 +1,13 @@
+"""The names of files and folders in a data directory."""
+
+ACCESS_FILE = "access.db"
+CACHE = "cache"
+CONVERSATIONS = "conversations"
+DATABASE_FILE = "mnemoir.db"
+LIST_FILE = "backups.jsonl"  # of the backups that were made
+OWN_DISCUSSIONS = "discussions"  # without a config tree
+PEPPER_FILE = "secrets/pepper"
+RUNS_FILE = "runs.db"
+SESSIONS_FILE = "conversations.db"  # in the folder of a user
+STORE_FILE = "secrets/data-keys.db"
+TOMBSTONES_FILE = "erased.jsonl"

@@ -1,0 +1,1 @@
+"""Decides what a statement changes of what is known."""

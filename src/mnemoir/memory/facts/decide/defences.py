@@ -1,0 +1,282 @@
+"""Rules that check a model's proposals before they reach the store, each for a failure seen in practice.
+
+`defend` applies them in order and returns a plan. A plan never changes a memory that was not shown, loses a fact,
+or deletes without a new fact as the reason.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from mnemoir.core.text import content_hash
+from mnemoir.memory.facts.decide.matters import contradicts, is_known
+from mnemoir.memory.facts.decide.reasons import closes, kept_whole
+from mnemoir.memory.facts.decide.reconciliation import Candidate, Proposal, accounted, claims, uncovered
+from mnemoir.memory.facts.decide.resemblance import contained, overlap, same_statement
+from mnemoir.memory.facts.extract.requests import MOST_CHARACTERS
+from mnemoir.privacy.secrets import holds_secret
+
+RELATED = 0.2  # overlap or cosine from which two statements may share a subject; see FactSettings.alike_floor
+_MASS = 5
+_MASS_SHARE = 0.3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The changes to make. Numbers index the candidates, and for `removes` also the adds (None: no single one).
+
+    `refused` counts rejected proposals by rule.
+    """
+
+    adds: Sequence[str]
+    updates: Sequence[tuple[int, str]]
+    removes: Sequence[tuple[int, int | None]]
+    known: Sequence[int]
+    refused: Counter[str]
+
+
+def defend(
+    facts: Sequence[str],
+    candidates: Sequence[Candidate],
+    proposals: Sequence[Proposal],
+    *,
+    total: int,
+    taken: Collection[bytes] = (),
+) -> Plan:
+    """The plan that follows `proposals` as far as is safe.
+
+    `total` is how many memories the user has; `taken` are hashes of proposed texts that some memory already has.
+    """
+    refused: Counter[str] = Counter()
+    kept = sane(proposals, refused)
+    kept = known_ids(kept, facts, candidates, refused)
+    kept = one_change_each(kept, refused)
+    kept = [worded(proposal, facts, candidates, refused) for proposal in kept]
+    kept = [related(proposal, facts, candidates, refused) for proposal in kept]
+    kept = [whole(proposal, facts, candidates, refused) for proposal in kept]
+    kept = reasoned(distinct(kept, candidates, taken, refused), facts, refused)
+    by = accounted(facts, candidates, kept)
+    adds, added = _adds(facts, kept, by)
+    news = {fact for fact in range(len(facts)) if fact in added or kept[by[fact]].event == "UPDATE"}
+    removes = one_deletion_each(motivated(kept, facts, candidates, news, refused), refused)
+    removes = no_mass_deletion(removes, total, refused)
+    return Plan(
+        adds=adds,
+        updates=[(p.at, p.text) for p in kept if p.event == "UPDATE" and p.at is not None],
+        removes=[(at, added.get(fact)) for at, fact in removes],
+        known=_known(kept),
+        refused=refused,
+    )
+
+
+def sane(proposals: Sequence[Proposal], refused: Counter[str]) -> list[Proposal]:
+    """The proposals without texts that may not be stored: empty, over 2,000 characters, secret. DELETE needs none."""
+    kept = [p for p in proposals if p.event in ("DELETE", "NONE") or _storable(p.text)]
+    refused["reconcile_bad_text"] += len(proposals) - len(kept)
+    return kept
+
+
+def known_ids(
+    proposals: Sequence[Proposal], facts: Sequence[str], candidates: Sequence[Candidate], refused: Counter[str]
+) -> list[Proposal]:
+    """An ADD loses its id. An UPDATE of an unknown id becomes an ADD, or a NONE if it is known already.
+
+    A DELETE or NONE of an unknown id is ignored.
+    """
+    kept = []
+    for proposal in proposals:
+        if proposal.event == "ADD":
+            kept.append(replace(proposal, at=None))
+        elif proposal.at is not None:
+            kept.append(proposal)
+        else:
+            refused["reconcile_unknown_id"] += 1
+            kept += _readdressed(proposal, facts, candidates)
+    return kept
+
+
+def one_change_each(proposals: Sequence[Proposal], refused: Counter[str]) -> list[Proposal]:
+    """Keep at most one change per memory: the last UPDATE, else the first DELETE; NONE gives way to both."""
+    chosen: dict[int, Proposal] = {}
+    for proposal in proposals:
+        held = chosen.get(proposal.at) if proposal.at is not None else None
+        outranked = held is not None and _RANK[proposal.event] <= _RANK[held.event] and proposal.event != "UPDATE"
+        if proposal.at is not None and not outranked:
+            chosen[proposal.at] = proposal
+    kept = [p for p in proposals if p.at is None or p is chosen[p.at] or p.event == "NONE" == chosen[p.at].event]
+    refused["reconcile_second_change"] += len(proposals) - len(kept)
+    return kept
+
+
+def worded(
+    proposal: Proposal, facts: Sequence[str], candidates: Sequence[Candidate], refused: Counter[str]
+) -> Proposal:
+    """An UPDATE that repeats the old text takes the words of its fact; it becomes a NONE if that is known already."""
+    if proposal.event != "UPDATE" or proposal.at is None:
+        return proposal
+    stored = candidates[proposal.at].memory.text
+    if content_hash(proposal.text) != content_hash(stored):
+        return proposal
+    refused["reconcile_old_text"] += 1
+    fact = _closest(candidates[proposal.at], facts, range(len(facts)))
+    if fact is None or any(contained(fact_text, stored) for fact_text in facts):
+        return replace(proposal, event="NONE")
+    return replace(proposal, text=facts[fact])
+
+
+def related(
+    proposal: Proposal, facts: Sequence[str], candidates: Sequence[Candidate], refused: Counter[str]
+) -> Proposal:
+    """An UPDATE that would join its memory with a fact about something else becomes an ADD of that fact."""
+    if proposal.event != "UPDATE" or proposal.at is None:
+        return proposal
+    behind = list(claims(proposal.text, facts))
+    if not behind or _closest(candidates[proposal.at], facts, behind) is not None:
+        return proposal
+    refused["reconcile_unrelated_merge"] += 1
+    return replace(proposal, event="ADD", at=None, text=facts[behind[0]])
+
+
+def whole(
+    proposal: Proposal, facts: Sequence[str], candidates: Sequence[Candidate], refused: Counter[str]
+) -> Proposal:
+    """An UPDATE that would drop a claim without a reason becomes an ADD, or a NONE if its memory says more.
+
+    One that has a reason to drop a claim keeps the others.
+    """
+    if proposal.event != "UPDATE" or proposal.at is None:
+        return proposal
+    stored, behind = candidates[proposal.at].memory.text, [facts[at] for at in claims(proposal.text, facts)]
+    text = kept_whole(stored, proposal.text, behind)
+    if text is not None and len(text) <= MOST_CHARACTERS:
+        return replace(proposal, text=text)
+    refused["reconcile_claim_dropped"] += 1
+    is_told = is_known(proposal.text, stored)
+    return replace(proposal, event="NONE") if is_told else replace(proposal, event="ADD", at=None)
+
+
+def distinct(
+    proposals: Sequence[Proposal], candidates: Sequence[Candidate], taken: Collection[bytes], refused: Counter[str]
+) -> list[Proposal]:
+    """No two memories get one text: a second UPDATE to it becomes a DELETE, one to a shown text a NONE there.
+
+    Else a text that is taken is not used at all; the facts behind it are added in their own words.
+    """
+    shown = {content_hash(candidate.memory.text): at for at, candidate in enumerate(candidates)}
+    updated: set[bytes] = set()
+    kept = []
+    for proposal in proposals:
+        key = content_hash(proposal.text)
+        is_update = proposal.event == "UPDATE"
+        if proposal.event == "ADD" and (key in shown or key in taken):
+            refused["reconcile_text_taken"] += 1
+        elif is_update and key in shown:
+            kept.append(replace(proposal, event="NONE", at=shown[key]))
+        elif is_update and key in taken:
+            refused["reconcile_text_taken"] += 1
+        else:
+            kept.append(replace(proposal, event="DELETE") if is_update and key in updated else proposal)
+            updated |= {key} if is_update else set()
+    return kept
+
+
+def reasoned(proposals: Sequence[Proposal], facts: Sequence[str], refused: Counter[str]) -> list[Proposal]:
+    """The proposals without texts that no fact supports: the model may rearrange facts, not invent them."""
+    kept = [p for p in proposals if p.event in ("DELETE", "NONE") or claims(p.text, facts)]
+    refused["reconcile_invented"] += len(proposals) - len(kept)
+    return kept
+
+
+def motivated(
+    proposals: Sequence[Proposal],
+    facts: Sequence[str],
+    candidates: Sequence[Candidate],
+    news: set[int],
+    refused: Counter[str],
+) -> list[tuple[int, int]]:
+    """The DELETEs with a new fact as the reason, as (candidate, fact).
+
+    A memory that a fact repeats without change is never deleted.
+    """
+    wanted = [p.at for p in proposals if p.event == "DELETE" and p.at is not None]
+    kept = []
+    for at in wanted:
+        stored = candidates[at].memory.text
+        repeated = any(contained(fact, stored) for fact in facts)
+        reason = None if repeated else next((fact for fact in sorted(news) if closes(facts[fact], stored)), None)
+        if reason is not None:
+            kept.append((at, reason))
+    refused["reconcile_delete_without_reason"] += len(wanted) - len(kept)
+    return kept
+
+
+def one_deletion_each(removes: Sequence[tuple[int, int]], refused: Counter[str]) -> list[tuple[int, int]]:
+    """The DELETEs of facts that delete one memory; a fact that would delete more is kept beside all of them."""
+    count = Counter(fact for _, fact in removes)
+    kept = [(at, fact) for at, fact in removes if count[fact] == 1]
+    refused["reconcile_several_deletes"] += len(removes) - len(kept)
+    return kept
+
+
+def no_mass_deletion(removes: Sequence[tuple[int, int]], total: int, refused: Counter[str]) -> list[tuple[int, int]]:
+    """None of the DELETEs, when they are more than 5 and over 30 % of what the user has."""
+    if len(removes) > _MASS and len(removes) > _MASS_SHARE * total:
+        refused["reconcile_mass_delete_blocked"] += len(removes)
+        return []
+    return list(removes)
+
+
+_RANK = {"NONE": 0, "DELETE": 1, "UPDATE": 2, "ADD": 0}
+
+
+def _storable(text: str) -> bool:
+    return len(text) <= MOST_CHARACTERS and any(char.isalnum() for char in text) and not holds_secret(text)
+
+
+def _readdressed(proposal: Proposal, facts: Sequence[str], candidates: Sequence[Candidate]) -> list[Proposal]:
+    """The replacement of an entry whose id was never shown; [] when it is dropped."""
+    if proposal.event != "UPDATE":
+        return []
+    behind = claims(proposal.text, facts)
+    for at, candidate in enumerate(candidates):
+        cosine = max((candidate.cosines[fact] or 0.0 for fact in behind), default=None)
+        if same_statement(proposal.text, candidate.memory.text, cosine or None):
+            return [replace(proposal, event="NONE", at=at)]
+    return [replace(proposal, event="ADD")]
+
+
+def _closest(candidate: Candidate, facts: Sequence[str], among: Sequence[int]) -> int | None:
+    """The fact most like the memory; None when none has the same subject."""
+    likeness = [(_likeness(candidate, facts[at], candidate.cosines[at]), -at) for at in among]
+    best = max(likeness, default=(0.0, 0))
+    return -best[1] if best[0] >= RELATED else None
+
+
+def _likeness(candidate: Candidate, fact: str, cosine: float | None) -> float:
+    if contradicts(fact, candidate.memory.text):
+        return 1.0
+    return max(overlap(fact, candidate.memory.text), cosine or 0.0)
+
+
+def _adds(
+    facts: Sequence[str], proposals: Sequence[Proposal], by: Mapping[int, int]
+) -> tuple[list[str], dict[int, int]]:
+    """The texts to add, each once, and for each fact the index of the text that states it."""
+    texts: dict[bytes, int] = {}
+    ordered: list[str] = []
+    added: dict[int, int] = {}
+    missing = set(uncovered(facts, by))
+    for fact, own in enumerate(facts):
+        text = own if fact in missing else proposals[by[fact]].text
+        if fact not in missing and proposals[by[fact]].event != "ADD":
+            continue
+        key = content_hash(text)
+        if key not in texts:
+            texts[key] = len(ordered)
+            ordered.append(text)
+        added[fact] = texts[key]
+    return ordered, added
+
+
+def _known(proposals: Sequence[Proposal]) -> list[int]:
+    return list(dict.fromkeys(p.at for p in proposals if p.event == "NONE" and p.at is not None))

@@ -1,0 +1,1 @@
+"""Takes statements out of what was said."""

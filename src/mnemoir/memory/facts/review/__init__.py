@@ -1,0 +1,1 @@
+"""Sets aside what a person is to look at first."""

@@ -1,0 +1,1 @@
+"""Changes memories: adds, edits, undoes and expires them."""

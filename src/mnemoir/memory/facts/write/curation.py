@@ -1,0 +1,225 @@
+"""Manual changes of memories: editing a text, restoring a deleted memory, merging duplicates.
+
+An edit names the version that the editor saw; if the memory has changed since, nothing is changed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mnemoir.core.clock import from_text
+from mnemoir.core.errors import Conflict, InvalidRequest, NotFound
+from mnemoir.core.ids import MemoryId
+from mnemoir.core.memories import (
+    UNCHANGED,
+    Applied,
+    Change,
+    HistoryEntry,
+    IndexEntry,
+    Memory,
+    Provenance,
+    Remove,
+    Restore,
+    Unchanged,
+    Update,
+)
+from mnemoir.core.scope import Scope
+from mnemoir.core.text import content_hash
+from mnemoir.memory.facts.decide.personal import FactPolicy
+from mnemoir.memory.facts.extract.requests import unknown_memory
+from mnemoir.ports.memory_store import MemoryStore, Project, StaleChange
+from mnemoir.search.indexing import Indexing, fact_passage
+
+MOST_MERGED = 100
+_BY_HAND = Provenance(reason="request")
+_UNCHANGED = IndexEntry(terms=b"")  # for an unchanged text: the store keeps its entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """The new text of a memory; None keeps the text. `as_of` is the `updated_at` that the editor saw."""
+
+    text: str | None = None
+    metadata: Mapping[str, Any] | Unchanged | None = UNCHANGED
+    as_of: str | None = None
+
+
+class Curation:
+    """Edits, restores and merges memories. Raises NotFound, Conflict and InvalidRequest; nothing is changed then."""
+
+    def __init__(self, store: MemoryStore, indexing: Indexing, personal: FactPolicy) -> None:
+        self._store = store
+        self._personal = personal
+        self._indexing = indexing
+
+    async def edit(self, project: Project, memory_id: MemoryId, edit: Edit, user: str | None = None) -> Memory:
+        """Change the text or metadata of a memory. An unchanged text confirms that it still holds."""
+        scope = await self._owner(project, memory_id, user)
+        memory = await self._current(scope, memory_id)
+        if edit.as_of is not None and from_text(edit.as_of) != from_text(_renewed(memory)):
+            raise _changed(memory_id)
+        text = memory.text if edit.text is None else await self._personal.text(scope, edit.text)
+        reason = "confirmed" if text == memory.text else "edit"
+        return await self._rewrite(scope, memory, text, reason=reason, metadata=edit.metadata)
+
+    async def restore(
+        self, project: Project, memory_id: MemoryId, user: str | None = None, to: str | None = None
+    ) -> Memory:
+        """Restore a removed memory, or give any memory the text it had after the event `to` of its history.
+
+        `user` is required for a deleted one. A memory that was forgotten, or deleted by an older version of the
+        program, cannot be restored: Conflict (`memory_not_restorable`).
+        """
+        scope = await self._owner(project, memory_id, user)
+        history = await self._store.history(scope, memory_id)
+        text = None if to is None else _text_after(history, to)
+        memory = await self._store.get(scope, memory_id)
+        if memory is not None and memory.valid_to is None:
+            if text is None:
+                raise Conflict(f"Memory {memory_id} is not deleted.", code="memory_not_deleted")
+            return await self._rewrite(scope, memory, text, reason="restored")
+        removed = await self._store.removed(scope, memory_id)
+        if removed is None:
+            raise _gone(memory_id, was_there=bool(history))
+        return await self._take_back(scope, removed, removed.text if text is None else text)
+
+    async def merge(
+        self, scope: Scope, ids: Sequence[MemoryId], keep: MemoryId, text: str | None = None
+    ) -> list[Applied]:
+        """Keep one of several memories, with a new `text` if given, and remove the others, which can be restored."""
+        if keep not in ids or not 2 <= len(set(ids)) <= MOST_MERGED:
+            raise InvalidRequest(
+                f"ids must name 2 to {MOST_MERGED} memories, keep among them.", code="validation_error", field="ids"
+            )
+        kept, *others = [
+            await self._current(scope, each) for each in (keep, *sorted(each for each in set(ids) if each != keep))
+        ]
+        wanted = kept.text if text is None else await self._personal.text(scope, text)
+        await self._refuse_said(scope, wanted, apart_from=ids)
+        changes: list[Change] = [
+            Remove(target=one.id, expected=one.text, replaced_by=len(others), reason=f"merged into {keep}")
+            for one in others
+        ]
+        changes.append(
+            Update(
+                target=keep,
+                expected=kept.text,
+                text=wanted,
+                entry=await self._entry(wanted) if wanted != kept.text else _UNCHANGED,
+                reason="merged",
+                origin="person" if wanted != kept.text else UNCHANGED,
+                as_of=_renewed(kept),
+            )
+        )
+        return await self._commit(scope, changes, keep)
+
+    async def _rewrite(
+        self,
+        scope: Scope,
+        memory: Memory,
+        text: str,
+        *,
+        reason: str,
+        metadata: Mapping[str, Any] | Unchanged | None = UNCHANGED,
+    ) -> Memory:
+        is_new = text != memory.text
+        if is_new and memory.kind == "fact":
+            await self._refuse_said(scope, text, apart_from=[memory.id])
+        change = Update(
+            target=memory.id,
+            expected=memory.text,
+            text=text,
+            entry=await self._entry(text) if is_new else _UNCHANGED,
+            reason=reason,
+            metadata=metadata,
+            origin="person" if is_new else UNCHANGED,
+            as_of=_renewed(memory),
+        )
+        return (await self._commit(scope, [change], memory.id))[-1].memory
+
+    async def _take_back(self, scope: Scope, removed: Memory, text: str) -> Memory:
+        if removed.kind == "fact":
+            await self._refuse_said(scope, removed.text, apart_from=[removed.id])
+            await self._refuse_said(scope, text, apart_from=[removed.id])
+        changes: list[Change] = [
+            Restore(target=removed.id, expected=removed.text, entry=await self._entry(removed.text))
+        ]
+        if text != removed.text:
+            entry = await self._entry(text)
+            changes.append(
+                Update(
+                    target=removed.id,
+                    expected=removed.text,
+                    text=text,
+                    entry=entry,
+                    reason="restored",
+                    origin="person",
+                )
+            )
+        return (await self._commit(scope, changes, removed.id))[-1].memory
+
+    async def _commit(self, scope: Scope, changes: Sequence[Change], memory_id: MemoryId) -> list[Applied]:
+        changes = await self._personal.tagged(scope, changes)
+        try:
+            return await self._store.commit(scope, changes, _BY_HAND)
+        except StaleChange:
+            raise _changed(memory_id) from None
+
+    async def _owner(self, project: Project, memory_id: MemoryId, user: str | None) -> Scope:
+        if user is not None:
+            return Scope(tenant=project.tenant, project=project.project, user=user)
+        scope = await self._store.locate(project, memory_id)
+        if scope is None:
+            raise _gone(memory_id, was_there=False)
+        return scope
+
+    async def _current(self, scope: Scope, memory_id: MemoryId) -> Memory:
+        memory = await self._store.get(scope, memory_id)
+        if memory is None or memory.valid_to is not None:
+            raise _gone(memory_id, was_there=False)
+        return memory
+
+    async def _refuse_said(self, scope: Scope, text: str, *, apart_from: Sequence[MemoryId]) -> None:
+        found = await self._store.same_text(scope, [content_hash(text)])
+        for other in found.values():
+            if other.id not in apart_from:
+                raise Conflict(
+                    f"Memory {other.id} says the same already. Merge the two, or choose another text.",
+                    code="memory_exists",
+                )
+
+    async def _entry(self, text: str) -> IndexEntry:
+        (entry,) = await self._indexing.entries([fact_passage(text)])
+        return entry
+
+
+def _renewed(memory: Memory) -> str:
+    return memory.updated_at or memory.created_at
+
+
+def _text_after(history: Sequence[HistoryEntry], to: str) -> str:
+    """The text after an event; for a DELETE the text before it."""
+    event = next((event for event in history if event.id == to), None)
+    text = None if event is None else event.new_text if event.event != "DELETE" else event.old_text
+    if text is None:
+        raise NotFound(
+            f"The memory's history has no text at {to[:80]!r}. GET .../history lists its events.",
+            code="history_not_found",
+        )
+    return text
+
+
+def _changed(memory_id: MemoryId) -> Conflict:
+    return Conflict(
+        f"Memory {memory_id} was changed meanwhile. Read it again, then change what it says now.",
+        code="memory_changed",
+    )
+
+
+def _gone(memory_id: MemoryId, *, was_there: bool) -> NotFound | Conflict:
+    if was_there:
+        return Conflict(
+            f"Memory {memory_id[:128]!r} cannot be taken back: what it was is not kept any more.",
+            code="memory_not_restorable",
+        )
+    return unknown_memory(memory_id)

@@ -1,0 +1,64 @@
+"""Requests in the audit log: acts, as routes say that they are some, and refusals.
+
+The making and ending of keys is written down where it is done.
+"""
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mnemoir.access.audit import Audit
+from mnemoir.core.errors import StorageUnavailable
+from mnemoir.core.scope import acting
+from mnemoir.server.door.errors import failure
+from mnemoir.server.door.request import query
+from mnemoir.server.door.table import found_in
+
+_LONGEST_TARGET = 500
+REFUSED = "refused"
+
+
+def is_counted(status: int) -> bool:
+    """Whether the log counts a refusal: for want of a key or a right, or of an address with too many wrong keys."""
+    return status in (401, 403) or (status == 429 and not acting.get().principal.key)
+
+
+class Audited:
+    """An application whose request, from an address, is written down before it runs, and its result behind it."""
+
+    def __init__(self, app: ASGIApp, audit: Audit, action: str, address: str) -> None:
+        self._app = app
+        self._audit = audit
+        self._action = action
+        self._address = address
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        address, target, user, status = self._address, _target_of(scope), _user_of(scope), 0
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            number = await self._audit.begin(self._action, target, address, user)
+        except StorageUnavailable as exc:  # what cannot be written down is not done
+            await failure(scope, exc)(scope, receive, send)
+            return
+        try:
+            await self._app(scope, receive, noting)
+        finally:
+            result = str(status or "broken off")
+            await self._audit.end(number, self._action, target, result, address, user)
+
+
+def _user_of(scope: Scope) -> str:
+    """The user whose data the request names, as stores spell it; "" for none."""
+    found = found_in(scope)
+    named = query(scope, "user_id") if found.says.about is None else found.path_params[found.says.about]
+    return (named or "").strip()
+
+
+def _target_of(scope: Scope) -> str:
+    path, user, project = scope["path"], query(scope, "user_id"), query(scope, "project")
+    said = [path, *(f"{name}={value}" for name, value in (("user_id", user), ("project", project)) if value)]
+    return " ".join(said)[:_LONGEST_TARGET]

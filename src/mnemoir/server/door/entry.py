@@ -1,0 +1,305 @@
+"""The entry of requests: connections with limits, and the outermost layer, which records every request.
+
+Limits apply to the number of connections, to the time for a request to arrive and to the size of its head.
+uvicorn's own protocol waits for ever for a request that trickles in and keeps any number of idle connections; with
+either, a few clients can block the server for all others.
+
+Every request gets an id, an answer, a log line and, when switched on, a measurement. The log line holds the route,
+not the path, and no query: both may hold personal data.
+"""
+
+import asyncio
+import traceback
+from asyncio.events import TimerHandle
+from collections.abc import Callable, Iterable, MutableMapping
+from time import perf_counter
+from typing import Any, cast
+
+import structlog
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.config import Config
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
+
+from mnemoir.core.errors import InvalidRequest, MnemoirError, Overloaded, TooLarge
+from mnemoir.core.events import Usage
+from mnemoir.core.ids import new_request_id
+from mnemoir.server.door.crowd import Crowd, note_connection
+from mnemoir.server.door.errors import broken, error_body, failure, stopping
+from mnemoir.server.door.lingering import LingeringTransport
+from mnemoir.server.door.request import ASSETS, ClientLeft, Visit, begin_visit, route_of
+
+_log = structlog.get_logger(__name__)
+MOST_HEAD_BYTES = 64 * 1024
+_REFUSED_WAIT_S = 5.0  # for the request of a connection that will be refused for lack of room
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_KNOWN_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_CLIENT_LEFT = 499  # as nginx logs it
+_ALWAYS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+)
+_NOT_KEPT = ((b"cache-control", b"no-store"),)
+
+
+class BoundedConnection(HttpToolsProtocol):
+    """A connection with the limits that `bounded` sets on a subclass."""
+
+    crowd: Crowd
+    deadline_s: float
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self._deadline: TimerHandle | None = None
+        self._head_bytes = 0
+        self._in_head = True
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._lingering = LingeringTransport(transport, self._is_unread)
+        self.transport = cast(asyncio.Transport, self._lingering)
+        self.crowd.came(self, self.loop.time())
+        self._start_deadline(self.deadline_s)
+
+    def give_way(self) -> None:
+        """Close the connection, as its head has not come, and newer ones need the place."""
+        if self._in_head and self._head_bytes:
+            told = Overloaded("Too many connections whose requests have not come. Try again in a moment.")
+            self.transport.write(_whole(503, told))
+        self._lingering.close_now()  # a client that still sends would keep the descriptor until the deadline
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.crowd.left(self)
+        self._stop_deadline()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._lingering.is_lingering:
+            return
+        if self._in_head:
+            self._head_bytes += len(data)
+        super().data_received(data)
+        if self._in_head and self._head_bytes > MOST_HEAD_BYTES and not self.transport.is_closing():
+            self._refuse(431, TooLarge(f"The request's head is larger than {MOST_HEAD_BYTES} bytes."))
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        if self._deadline is None:
+            self._start_deadline(self.deadline_s)
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        if not self.crowd.has_sent_head(self):
+            self.app = _no_room
+            self._stop_deadline()
+            self._start_deadline(min(self.deadline_s, _REFUSED_WAIT_S))
+        note_connection(cast(MutableMapping[str, Any], self.scope), self, self.crowd)
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        super().on_message_complete()
+        self._stop_deadline()
+        self._in_head, self._head_bytes = True, 0
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(400, InvalidRequest(msg.rstrip(".") + ".", code="invalid_http"))
+
+    def _start_deadline(self, seconds: float) -> None:
+        self._deadline = self.loop.call_later(seconds, self._on_deadline)
+
+    def _stop_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _on_deadline(self) -> None:
+        """Close a connection whose request has not arrived in time, with an error where part of it has."""
+        self._deadline = None
+        if self.transport.is_closing():
+            self._lingering.close_now()
+            return
+        being_answered = self.cycle is not None and self.cycle.response_started
+        if self._head_bytes and not being_answered:
+            self._refuse(408, InvalidRequest("The request took too long to arrive.", code="request_timeout"))
+            return
+        self.transport.close()
+
+    def _is_unread(self) -> bool:
+        """True while a request is on its way; the deadline ends that, and runs until the request has come."""
+        return self._deadline is not None and (self._head_bytes > 0 or not self._in_head)
+
+    def _refuse(self, status: int, exc: MnemoirError) -> None:
+        self.transport.write(_whole(status, exc))
+        self.transport.close()
+
+
+def bounded(most_connections: int, deadline_s: float) -> type[BoundedConnection]:
+    """The protocol class with these limits, in the form that uvicorn takes."""
+    return type("Connection", (BoundedConnection,), {"crowd": Crowd(most_connections), "deadline_s": deadline_s})
+
+
+async def _no_room(scope: Scope, receive: Receive, send: Send) -> None:
+    request_id = new_request_id()
+    body = error_body(Overloaded("Too many connections. Try again in a moment."), "rest", request_id)
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(body)),
+        (b"retry-after", b"1"),
+        (b"x-request-id", request_id.encode("ascii")),
+        (b"connection", b"close"),
+    ]
+    await send({"type": "http.response.start", "status": 503, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+_: ASGIApp = _no_room
+
+
+def _whole(status: int, exc: MnemoirError) -> bytes:
+    """The bytes of an error response sent without the application, which has received no request."""
+    names = {
+        400: "Bad Request",
+        408: "Request Timeout",
+        431: "Request Header Fields Too Large",
+        503: "Service Unavailable",
+    }
+    request_id = new_request_id()
+    body = error_body(exc, "rest", request_id)
+    return (
+        f"HTTP/1.1 {status} {names[status]}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
+        f"x-request-id: {request_id}\r\nconnection: close\r\n\r\n"
+    ).encode("ascii") + body
+
+
+class Metrics:
+    """The server's metrics. Labels hold routes, methods and statuses; never a project, a user or a text."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "mnemoir_requests", "Requests answered", ["method", "route", "status"], registry=self._registry
+        )
+        self._seconds = Histogram(
+            "mnemoir_request_seconds", "Time to the end of the answer", ["route"], registry=self._registry
+        )
+        self._memories = Counter("mnemoir_memory_operations", "Memory routes", ["operation"], registry=self._registry)
+        self._tokens = Counter("mnemoir_model_tokens", "Tokens of models", ["use", "kind"], registry=self._registry)
+        self._chats = Gauge("mnemoir_active_chats", "Chats being answered", registry=self._registry)
+
+    def request(self, method: str, route: str, status: int, took_s: float) -> None:
+        """Count one finished request."""
+        known = method if method in _KNOWN_METHODS else "other"
+        self._requests.labels(known, route, str(status)).inc()
+        self._seconds.labels(route).observe(took_s)
+
+    def memory_operation(self, operation: str) -> None:
+        """Count one completed `add`, `search`, `list` or `delete`."""
+        self._memories.labels(operation).inc()
+
+    def usage(self, use: str, usage: Usage) -> None:
+        """Count the tokens a model used, by the purpose (`chat` or `add`)."""
+        self._tokens.labels(use, "input").inc(usage.input_tokens)
+        self._tokens.labels(use, "output").inc(usage.output_tokens)
+        self._tokens.labels(use, "cached").inc(usage.cached_tokens)
+
+    def active_chats(self, count: int) -> None:
+        """Set the number of chats being answered now."""
+        self._chats.set(count)
+
+    def watch_redis(self, is_up: Callable[[], bool]) -> None:
+        """Tell whether the Redis that servers share answers."""
+        up = Gauge("mnemoir_redis_up", "Whether the Redis that servers share answers", registry=self._registry)
+        up.set_function(is_up)
+
+    def text(self) -> bytes:
+        """All metrics, in Prometheus' text format."""
+        return generate_latest(self._registry)
+
+
+class Record:
+    """ASGI layer around the whole application; it answers every exception raised below it."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics | None) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await _not_http(scope["type"], receive, send)
+            return
+        visit = begin_visit(scope)
+        status = 0
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                sent = message.get("headers", ())
+                message["headers"] = [*sent, *_caching(sent), *_headers(visit)]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noting)
+        except ClientLeft:
+            visit.left = True
+        except asyncio.CancelledError:
+            if not status:
+                await failure(scope, stopping())(scope, receive, noting)
+        except Exception as exc:  # noqa: BLE001 - the last resort: the client gets an answer, the log the reason
+            log_fault(exc, request_id=visit.request_id)
+            if not status:
+                await failure(scope, broken())(scope, receive, noting)
+        self._note(scope, visit, _CLIENT_LEFT if visit.left else status)
+
+    def _note(self, scope: Scope, visit: Visit, status: int) -> None:
+        took_s = perf_counter() - visit.started
+        route = route_of(scope)
+        if self._metrics is not None:
+            self._metrics.request(scope["method"], route, status, took_s)
+        log = _log.debug if route == ASSETS else _log.info  # a page has dozens of them
+        log(
+            "request",
+            method=scope["method"],
+            route=route,
+            status=status,
+            took_ms=round(took_s * 1e3, 1),
+            request_id=visit.request_id,
+        )
+
+
+def _caching(sent: Iterable[tuple[bytes, bytes]]) -> Iterable[tuple[bytes, bytes]]:
+    """Nobody keeps a copy of an answer that does not say otherwise: it outlasts sign-ins, and what was deleted."""
+    return () if any(name == b"cache-control" for name, _ in sent) else _NOT_KEPT
+
+
+def _headers(visit: Visit) -> Iterable[tuple[bytes, bytes]]:
+    return ((b"x-request-id", visit.request_id.encode("ascii")), *visit.headers, *_ALWAYS)
+
+
+def log_fault(exc: Exception, **known: str) -> None:
+    """Log the place of a fault; its text only at debug level, for it may quote what a person said."""
+    frames = traceback.extract_tb(exc.__traceback__)
+    where = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames[-8:]]
+    _log.error("request failed", kind=type(exc).__name__, where=where, **known)
+    _log.debug("request failed", error=str(exc), **known)
+
+
+async def _not_http(kind: str, receive: Receive, send: Send) -> None:
+    """Refuse WebSockets; do nothing at startup and shutdown, since the caller opens and closes the parts."""
+    if kind == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1008})
+        return
+    while kind == "lifespan":
+        event = (await receive())["type"]
+        await send({"type": f"{event}.complete"})
+        if event == "lifespan.shutdown":
+            return

@@ -1,0 +1,171 @@
+"""The scope of data that a request is about: its tenant, project, user and conversation.
+
+No other module of the server chooses a tenant or builds the data scope of a request from its principal and the names
+in it. A name that lies outside what the key is bound to is answered like one that nobody has: what reads looks where
+nothing is, what changes is refused.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from starlette.types import Scope
+
+from mnemoir.core.errors import InvalidRequest, NotFound
+from mnemoir.core.scope import NOWHERE, Principal, acting, entity_name, project_name
+from mnemoir.core.scope import Scope as Owner
+from mnemoir.ports.memory_store import Project
+from mnemoir.server.door.access import principal_of
+from mnemoir.server.door.options import ServerOptions
+from mnemoir.server.door.request import header, query
+from mnemoir.wire.session import asks_to_store, session_name
+
+PROJECT_HEADERS = (b"x-mnemoir-project", b"x-etienne-project")  # the second is that of Etienne's page
+# Open WebUI's ids of temporary chats: the id of the page's connection; earlier releases wrote "local:"
+_TEMPORARY_CHATS = ("temporary:", "local:")
+
+
+def project_of(scope: Scope, options: ServerOptions) -> Project:
+    """The project: query `project`, else a header of `PROJECT_HEADERS`, else the default, else the key's first one.
+
+    Raises InvalidRequest, and NotFound for a change of a project that the key is not for.
+    """
+    principal, named = principal_of(scope), query(scope, "project")
+    if named is None:
+        sent = (header(scope, name) for name in PROJECT_HEADERS)
+        named = next((name for name in sent if name is not None), None)
+    own = principal.projects
+    if named is None:
+        named = options.default_project if not own or options.default_project in own else own[0]
+    project = project_name(named)
+    if own is not None and project not in own:
+        return Project(tenant=_elsewhere(f"There is no project {project!r} here."), project=project)
+    return Project(tenant=principal.tenant, project=project)
+
+
+def project_in(scope: Owner) -> Project:
+    """The project of a scope that was built for a request before."""
+    return Project(tenant=scope.tenant, project=scope.project)
+
+
+def owner(project: Project, user: object, field: str = "user_id", /, **narrowing: str | None) -> Owner:
+    """The scope of one user of the project, narrowed by `agent_id`, `app_id` and `run_id`.
+
+    Raises InvalidRequest naming `field` for a name that cannot be one, and NotFound for a change of what belongs to a
+    user that the key is not for.
+    """
+    name, bound = entity_name(user, field), bound_user()
+    tenant = project.tenant
+    if bound not in (None, name) and tenant != NOWHERE:
+        tenant = _elsewhere(f"There is no user {name[:80]!r} here.")
+    _note_read(name)
+    return Owner(
+        tenant=tenant,
+        project=project.project,
+        user=name,
+        agent=narrowing.get("agent_id"),
+        app=narrowing.get("app_id"),
+        conversation=narrowing.get("run_id"),
+    )
+
+
+def person_of(scope: Scope, user: object, tenant: str | None) -> Owner:
+    """A user in all projects of a tenant: the caller's, or the named one. Raises as `owner` and `tenant_of` do."""
+    return owner(Project(tenant=tenant_of(principal_of(scope), tenant), project=""), user)
+
+
+def tenant_of(caller: Principal, named: str | None) -> str:
+    """The tenant of a request: the caller's, or another one for who is admin and operator. Raises NotFound."""
+    if named is None or named == caller.tenant:
+        return caller.tenant
+    if caller.may("admin") and caller.may("operator"):
+        return named
+    raise NotFound(f"There is no tenant {named[:80]!r} here.")
+
+
+def bound_user() -> str | None:
+    """The user that the key of this request is for; None for all."""
+    return acting.get().principal.user
+
+
+def default_user(options: ServerOptions) -> str:
+    """The user of a request that names none."""
+    return bound_user() or options.default_user
+
+
+def named_user(user: str | None, doing: str) -> str:
+    """`user`, when given, or the key's; an error otherwise, as a missing filter never means everybody's memories."""
+    if user is None or not user.strip():
+        if (bound := bound_user()) is not None:
+            return bound
+        raise InvalidRequest(
+            f"user_id is missing: say whose memories to {doing}.", code="missing_user_id", field="user_id"
+        )
+    return user
+
+
+def only_user(user: str | None) -> str | None:
+    """The user whose things alone an id may name: the named one, or the key's; None for anybody's.
+
+    Raises NotFound for a name that the key is not for.
+    """
+    named, bound = None if user is None else user.strip(), bound_user()
+    if bound is not None and named not in (None, bound):
+        raise NotFound("There is nothing with that id here.")
+    if named is not None:
+        _note_read(named)
+    return bound or named
+
+
+def _note_read(user: str) -> None:
+    """Note for the audit log that somebody else than the user reads."""
+    act = acting.get()
+    if act.is_reading and act.principal.key and act.principal.user is None:
+        act.users_read.add(user)
+
+
+def _elsewhere(message: str) -> str:
+    """The tenant to look in for what the key is not for. Raises NotFound for a change."""
+    if acting.get().is_reading:
+        return NOWHERE
+    raise NotFound(message)
+
+
+def chat_owner(scope: Scope, body: Mapping[str, Any], named: str | None, options: ServerOptions) -> Owner:
+    """The scope of a chat, with its conversation.
+
+    Its user is the key's, else from the body, the header `X-User-Id` or the settings; `named` is that in the body. A
+    temporary chat belongs to no conversation.
+    """
+    given = (name for name in (bound_user(), named, header(scope, b"x-user-id")) if name is not None and name.strip())
+    conversation = None if is_temporary(scope, body) else session_id(scope, body, options)
+    user = next(given, options.default_user)
+    return owner(project_of(scope, options), user, "user", run_id=conversation)
+
+
+def session_id(scope: Scope, body: Mapping[str, Any], options: ServerOptions) -> str | None:
+    """The first session id that is not blank, from the fields and then the headers; None when there is none.
+
+    It is data and may look like a path. Raises InvalidRequest, naming the field or header, for an invalid name.
+    """
+    named = session_name(body, options.session_fields)
+    if named is None:
+        sent = ((name, value) for name in options.session_headers for value in _values(scope, name))
+        named = next(((name, value) for name, value in sent if value.strip()), None)
+    return None if named is None else entity_name(named[1], field=named[0])
+
+
+def is_temporary(scope: Scope, body: Mapping[str, Any]) -> bool:
+    """True when nothing of the chat may be kept: the client says so, or Open WebUI marks the chat as temporary."""
+    chat_id = header(scope, b"x-openwebui-chat-id") or ""
+    return chat_id.startswith(_TEMPORARY_CHATS) or asks_to_store(body) is False
+
+
+def _values(scope: Scope, name: str) -> Iterator[str]:
+    """All values of a header, decoded as UTF-8 where valid, so that an id is the same in a header as in a body."""
+    wanted = name.lower().encode("latin-1")
+    for key, value in scope["headers"]:
+        if key == wanted:
+            try:
+                yield value.decode()
+            except UnicodeDecodeError:
+                yield value.decode("latin-1")

@@ -1,0 +1,1 @@
+"""The served config tree and its files."""

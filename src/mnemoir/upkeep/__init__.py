@@ -1,0 +1,1 @@
+"""The care of stored data: backups, encryption, retention, and the data of one person."""

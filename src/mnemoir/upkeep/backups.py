@@ -1,0 +1,323 @@
+"""Backups of a whole data directory, made also while a server runs.
+
+Nothing that was acknowledged before a backup began may be missing in it, and its files must fit together. So what
+refers to other things is copied before them: jobs before what they make, messages before their attachments. The
+messages of a user and their vectors are copied as of one moment.
+"""
+
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from fnmatch import fnmatch
+from pathlib import Path
+
+from mnemoir import __version__
+from mnemoir.chats.conversation_parts import PACKS_FOLDER
+from mnemoir.core.atomic_file import sync_folder
+from mnemoir.core.clock import now_text, utc_now
+from mnemoir.core.data_directory import (
+    ACCESS_FILE,
+    CACHE,
+    DATABASE_FILE,
+    OWN_DISCUSSIONS,
+    PEPPER_FILE,
+    RUNS_FILE,
+    STORE_FILE,
+)
+from mnemoir.core.errors import InvalidRequest, NotFound, StorageUnavailable
+from mnemoir.settings import Settings
+from mnemoir.settings.saved_model import FOLDER as MODELS_FOLDER
+from mnemoir.storage.backups.checks import counts_of
+from mnemoir.storage.backups.contents import found_in, is_database
+from mnemoir.storage.backups.copies import copy_databases, copy_file, digest_of
+from mnemoir.storage.backups.discussions import by_discussion
+from mnemoir.storage.backups.manifest import (
+    DATA_FOLDER,
+    MANIFEST_FILE,
+    FileEntry,
+    Manifest,
+    read_manifest,
+    write_manifest,
+)
+from mnemoir.storage.backups.sealing import BackupKey, is_sealed, seal_backup
+from mnemoir.storage.backups.staging import STAGING, staging_in
+from mnemoir.storage.backups.whole_folder import alone_in, whole_folder
+from mnemoir.storage.file_lock import file_locked
+from mnemoir.storage.files.workspace import Folder
+from mnemoir.storage.sqlite.data_file import beside, refuse_lost_log
+from mnemoir.storage.sqlite.process_lock import ProcessLock
+from mnemoir.storage.sqlite.transactions import storage_errors
+from mnemoir.trees.served import folder_of_conversations
+from mnemoir.upkeep.backup_list import KnownBackup, note_backup
+from mnemoir.workflows.discussion_files import OWNERS, USERS
+
+_NAME = "%Y%m%dT%H%M%SZ"
+_NAMED = re.compile(r"\d{8}T\d{6}Z")
+_KEYS = (ACCESS_FILE, PEPPER_FILE.partition("/")[0], f"{MODELS_FOLDER}/*key-*.json")
+_REMADE = (CACHE, RUNS_FILE, f"{RUNS_FILE}-wal", f"{RUNS_FILE}-shm")
+_LOCK_PATIENCE_S = 5.0  # memories may be made for minutes; files are copied in an order that is right then, too
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What goes into a backup besides the data themselves: keys, and what is made anew (caches and traces)."""
+
+    keys: bool = False
+    all: bool = False
+
+
+def create_backup(
+    settings: Settings, target: Path, choice: Choice, key: BackupKey | None = None
+) -> tuple[Path, Manifest]:
+    """Make a backup at `target`, in place of an older one; its path and list. With a `key` it is encrypted.
+
+    Raises InvalidRequest, NotFound, StorageUnavailable; an older backup stays then.
+    """
+    target = _apart(settings, target)
+    if target.exists() and not _is_backup(target) and (not target.is_dir() or any(target.iterdir())):
+        raise InvalidRequest(f"{target} exists and is no backup, so it was left as it is. Name a new folder.")
+    return target, _made(settings, target, choice, key=key)
+
+
+def create_kept_backup(
+    settings: Settings, target: Path, choice: Choice, most: int, key: BackupKey | None = None
+) -> tuple[Path, Manifest]:
+    """Make a backup in a folder of backups, named after the time in UTC, and remove all but the `most` newest.
+
+    Files that are as in the backup before share its disk space. Raises as `create_backup` does.
+    """
+    target = _apart(settings, target)
+    if target.exists():
+        strangers = [] if target.is_dir() else [target.name]
+        strangers += [] if strangers else [entry.name for entry in target.iterdir() if not _is_kept(entry)]
+        if strangers:
+            raise InvalidRequest(
+                f"{target} holds something else than backups ({strangers[0]}), so it was left as it is. Name a "
+                "folder for backups alone."
+            )
+    path = target / utc_now().strftime(_NAME)
+    former = newest_in(target)
+    made = _made(settings, path, choice, former, key=key, keep=most)
+    with storage_errors(target, OSError), alone_in(target) as is_alone:
+        if is_alone:
+            _remove_old(target, most)
+    return path, made
+
+
+def newest_in(folder: Path) -> Path | None:
+    """The newest backup in a folder of backups; None without any."""
+    return next(reversed(kept_in(folder)), None)
+
+
+def _apart(settings: Settings, target: Path) -> Path:
+    target, data = target.resolve(), settings.storage.data_dir.resolve()
+    if not data.is_dir():
+        raise NotFound(f"There is no data directory {data}. Name another one with --data-dir.")
+    if target == data or target in data.parents or data in target.parents:
+        raise InvalidRequest(f"The backup {target} and the data directory {data} must not lie in each other.")
+    return target
+
+
+def _is_backup(folder: Path) -> bool:
+    if is_sealed(folder):
+        return True
+    try:
+        read_manifest(folder)
+    except StorageUnavailable:
+        return False
+    return True
+
+
+def _is_kept(entry: Path) -> bool:
+    """True for a backup of a folder of backups, also for one that was being made or removed."""
+    name = entry.name.removeprefix(".").removesuffix(".unfinished").removesuffix(".former")
+    return entry.is_dir() and not entry.is_symlink() and _NAMED.fullmatch(name) is not None
+
+
+def kept_in(folder: Path) -> list[Path]:
+    """The whole backups in a folder, oldest first."""
+    if not folder.is_dir():
+        return []
+    found = sorted(entry for entry in folder.iterdir() if _NAMED.fullmatch(entry.name))
+    return [entry for entry in found if (entry / MANIFEST_FILE).is_file()]
+
+
+def _remove_old(folder: Path, most: int) -> None:
+    """Remove all but the newest backups, and what was left by who was killed."""
+    stay = kept_in(folder)[-most:]
+    for old in [entry for entry in folder.iterdir() if _is_kept(entry) and entry not in stay]:
+        (old / MANIFEST_FILE).unlink(missing_ok=True)  # first, so that half a backup is none
+        shutil.rmtree(old)
+
+
+def _made(
+    settings: Settings,
+    path: Path,
+    choice: Choice,
+    former: Path | None = None,
+    *,
+    key: BackupKey | None,
+    keep: int | None = None,
+) -> Manifest:
+    made_at, data_dir = now_text(), settings.storage.data_dir
+    with whole_folder(path, replaces=True) as unfinished, ExitStack() as staged:
+        with storage_errors(data_dir, OSError):
+            plain = unfinished if key is None else staged.enter_context(staging_in(data_dir))
+        copying = _Copying(settings, plain / DATA_FOLDER, choice)
+        copying.run()
+        if former is not None and key is None:
+            _share(copying.entries.values(), former, unfinished)
+        files = sorted(copying.entries.values(), key=lambda entry: entry.path)
+        manifest = Manifest(
+            made_at=made_at,
+            program=__version__,
+            has_keys=choice.keys,
+            counts=counts_of(plain / DATA_FOLDER, files),
+            left_out=[*copying.passed_over, *_elsewhere(settings)],
+            files=files,
+        )
+        write_manifest(plain, manifest)
+        if key is not None:
+            seal_backup(plain, unfinished, key, former)
+    try:
+        note_backup(data_dir, KnownBackup(made_at=made_at, path=str(path), keep=keep))
+    except OSError as exc:
+        told = f"{data_dir} does not list this backup ({exc.strerror}), so no report of an erasure names it."
+        return replace(manifest, left_out=[*manifest.left_out, told])
+    return manifest
+
+
+class _Copying:
+    """Copies a data directory. `entries` are the copied files by path, `passed_over` tells what is not copied."""
+
+    def __init__(self, settings: Settings, target: Path, choice: Choice) -> None:
+        self.entries: dict[str, FileEntry] = {}
+        self.passed_over: list[str] = []
+        self._root = settings.storage.data_dir.resolve()
+        self._target = target
+        self._talk = _below(self._root, folder_of_conversations(settings))
+        logs = _below(self._root, settings.log.directory)
+        keys = _keys_of_encryption(settings)
+        self._never = {STAGING, logs, *keys}
+        by_itself = "holds keys of encryption at rest; copy them by themselves: `mnemoir encryption backup-keys`."
+        self.passed_over += [f"{self._root / key} {by_itself}" for key in keys]
+        self._patterns = [*(() if choice.keys else _KEYS), *(() if choice.all else _REMADE)]
+        self._all = choice.all
+
+    def run(self) -> None:
+        """Copy all of it, in the order that the module tells. Raises StorageUnavailable."""
+        with storage_errors(self._root, OSError):
+            self._target.mkdir(0o700)
+            if is_database(database := self._root / DATABASE_FILE):
+                _refuse_lost_log(database)
+                self._databases([DATABASE_FILE])
+            for folder in sorted(self._root.glob(f"{self._talk}/*/*/")) if self._talk else ():
+                self._user(folder.relative_to(self._root).as_posix())
+            self._discussions()
+            rest = found_in(self._root, is_skipped=self._is_skipped)
+            self.passed_over.extend(rest.passed_over)
+            self._copy([*rest.databases, *rest.files])
+            sync_folder(self._target)
+
+    def _user(self, folder: str) -> None:
+        found = found_in(self._root, folder, self._is_skipped).databases
+        self._databases(sorted(found, key=lambda path: (path.count("/"), path)))  # messages first
+        self._copy(found_in(self._root, folder, self._is_skipped).files)
+
+    def _discussions(self) -> None:
+        root = self._root / OWN_DISCUSSIONS
+        found = found_in(root)
+        for lock, paths in by_discussion([*found.files, *found.databases], frozenset((USERS, OWNERS))).items():
+            with ExitStack() as held:
+                if (root / lock).is_file():  # without it no memories were made yet
+                    steps = lock.split("/")
+                    folder = held.enter_context(Folder(root=root, steps=steps[:-1]).open())
+                    with suppress(TimeoutError):
+                        held.enter_context(file_locked(folder or -1, steps[-1], patience_s=_LOCK_PATIENCE_S))
+                self._copy(f"{OWN_DISCUSSIONS}/{path}" for path in paths)
+
+    def _copy(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            if path in self.entries:
+                continue
+            if is_database(self._root / path):
+                self._databases([path])
+            elif (entry := copy_file(self._root, path, self._target)) is not None:
+                self.entries[path] = entry
+
+    def _databases(self, paths: list[str]) -> None:
+        if paths:
+            self.entries |= {entry.path: entry for entry in copy_databases(self._root, paths, self._target)}
+
+    def _is_skipped(self, path: str) -> bool:
+        if path in self._never or any(fnmatch(path, pattern) for pattern in self._patterns):
+            return True
+        if not self._talk or not path.startswith(f"{self._talk}/"):
+            return False
+        steps = path.removeprefix(f"{self._talk}/").split("/")
+        return len(steps) == 3 and (steps[2] == "locks" or (steps[2] == PACKS_FOLDER and not self._all))
+
+
+def _refuse_lost_log(database: Path) -> None:
+    """As the start of a server does, which would not find out any more once another program has opened the file."""
+    if not beside(database, "-wal").exists():
+        return
+    try:
+        lock = ProcessLock(database.parent)
+    except StorageUnavailable:
+        return  # a running server has looked
+    try:
+        refuse_lost_log(database)
+    finally:
+        lock.release()
+
+
+def _share(entries: Iterable[FileEntry], former: Path, backup: Path) -> None:
+    """Replace files by links to those of the former backup that are the same, byte for byte."""
+    try:
+        before = {entry.path: entry for entry in read_manifest(former).files}
+    except StorageUnavailable:
+        return
+    for entry in entries:
+        if before.get(entry.path) != entry:
+            continue
+        source, file = former / DATA_FOLDER / entry.path, backup / DATA_FOLDER / entry.path
+        with suppress(OSError):  # the copy stays: a file system without links, or a damaged file
+            if digest_of(source) == (entry.size_bytes, entry.sha256):
+                link = file.with_name(f"{file.name}.link")
+                os.link(source, link)
+                link.replace(file)
+                sync_folder(file.parent)
+
+
+def _below(root: Path, folder: Path | None) -> str | None:
+    """The path below the root; None for a folder elsewhere."""
+    if folder is None or not folder.resolve().is_relative_to(root):
+        return None
+    return folder.resolve().relative_to(root).as_posix()
+
+
+def _keys_of_encryption(settings: Settings) -> list[str]:
+    """The files below the data directory with keys of encryption at rest: with them a backup holds who was erased."""
+    root, chosen = settings.storage.data_dir.resolve(), settings.encryption
+    files = [_below(root, file) for file in (chosen.store or root / STORE_FILE, chosen.key_file)]
+    return [file for file in files if file is not None and (root / file).exists()]
+
+
+def _elsewhere(settings: Settings) -> Iterator[str]:
+    """A line for each file and folder of the settings that lies outside of the data directory."""
+    root, flows, vectors = settings.storage.data_dir.resolve(), settings.workflows, settings.memory.vector_store
+    named = {
+        "settings file": settings.source.file,
+        "config tree": flows.config_dir,
+        "conversations": folder_of_conversations(settings),
+        "discussions": flows.discussion_directory,
+        "workspace": settings.storage.workspace_root if settings.storage.backend == "file" else None,
+        "vectors": vectors.persist_directory,
+    }
+    for what, path in named.items():
+        if path is not None and _below(root, path) is None:
+            yield f"The {what} {path.absolute()} lies elsewhere."

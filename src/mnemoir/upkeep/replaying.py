@@ -1,0 +1,58 @@
+"""Erasures made again in data that were restored from a backup of before them."""
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mnemoir.app.parts import open_parts
+from mnemoir.core.data_directory import CACHE, RUNS_FILE, STORE_FILE
+from mnemoir.settings import Settings
+from mnemoir.settings.access import Encryption
+from mnemoir.settings.tree import Runs, Storage
+from mnemoir.storage.backups.copies import copy_databases
+from mnemoir.storage.tombstones import Tombstones, put_tombstones
+
+
+def replay_erasures(data_dir: Path, tombstones: Tombstones, made_at: str, encryption: Encryption) -> int:
+    """Erase in a data directory of that time who was erased since; how many of a user and project were there.
+
+    Caches and traces of runs go as a whole, for they are made anew. `encryption` tells how encrypted data are opened.
+    Blocks; raises StorageUnavailable and SettingsError.
+    """
+    put_tombstones(data_dir, tombstones)
+    if not tombstones.newer_than(made_at):
+        return 0
+    shutil.rmtree(data_dir / CACHE, ignore_errors=True)
+    for ending in ("", "-wal", "-shm"):
+        (data_dir / f"{RUNS_FILE}{ending}").unlink(missing_ok=True)
+    with _keys_for(data_dir, encryption) as keys:
+        return asyncio.run(_erase(data_dir, tombstones, made_at, keys))
+
+
+@contextmanager
+def _keys_for(data_dir: Path, given: Encryption) -> Iterator[Encryption]:
+    """The settings that open what is encrypted: with the key store in the data, else with a copy of the given one.
+
+    Of a person who came back the given store has a new key, which must stay when they are erased here.
+    """
+    own, store = data_dir / STORE_FILE, given.store
+    opens = given.model_copy(update={"mode": "off", "store": own if own.exists() else store})  # and encrypts nothing
+    if own.exists() or store is None or not store.exists():
+        yield opens
+        return
+    with tempfile.TemporaryDirectory(prefix=".mnemoir-keys-", dir=data_dir.parent) as folder:
+        copy_databases(store.parent, [store.name], Path(folder))
+        yield opens.model_copy(update={"store": Path(folder) / store.name})
+
+
+async def _erase(data_dir: Path, tombstones: Tombstones, made_at: str, keys: Encryption) -> int:
+    # none but the data directory and its keys: what other settings name is the live server's
+    settings = Settings(storage=Storage(data_dir=data_dir), runs=Runs(enabled=False), encryption=keys)
+    parts = await open_parts(settings)
+    try:
+        return await parts.subjects.erase_again(tombstones, made_at)
+    finally:
+        await parts.aclose()

@@ -1,0 +1,210 @@
+"""The catalogue answers for all users and opens no file twice without need; the files are the truth."""
+
+import asyncio
+import signal
+import sys
+from contextlib import asynccontextmanager
+from datetime import date, timedelta
+
+import apsw
+import pytest
+
+from mnemoir.chats.conversations import Conversations
+from mnemoir.conversations.memory_manager import MemoryManager
+from mnemoir.core.clock import utc_now
+from mnemoir.core.conversations import Message
+from mnemoir.core.data_directory import SESSIONS_FILE
+from mnemoir.core.scope import Scope
+from mnemoir.ports.memory_kinds import DAILY_DAYS
+from mnemoir.storage.sql.catalogue import Catalogue
+from mnemoir.storage.sqlite import open_database
+from tests.acceptance.conversation_kit import holds
+
+MIRA, OTTO = (Scope(project="demo", user=user) for user in ("mira", "otto"))
+NOTHING = {"conversations": 0, "messages": 0, "embeddable": 0, "embedded": 0}
+
+
+@asynccontextmanager
+async def opened(folder):
+    database = open_database(folder / "data" / "mnemoir.db")
+    made = Conversations(folder / "talk", lambda folder: MemoryManager(folder / SESSIONS_FILE), Catalogue(database))
+    yield made
+    await made.aclose()
+    await database.aclose()
+
+
+@pytest.fixture
+async def conversations(tmp_path):
+    async with opened(tmp_path) as made:
+        yield made
+
+
+async def say(conversations, scope, *words, id="tea") -> None:
+    async with conversations.of(scope) as own:
+        own.manager.append_messages(id, [Message("user", text) for text in words])
+
+
+def put_in_the_way(conversations, scope) -> bytes:
+    """A file that nobody can open."""
+    broken = conversations.folder_of(scope) / SESSIONS_FILE
+    broken.parent.mkdir(parents=True, exist_ok=True)
+    broken.write_bytes(b"no database" * 100)
+    return broken.read_bytes()
+
+
+async def test_what_all_users_have_is_counted_while_their_files_are_open(conversations):
+    await say(conversations, MIRA, "I row.", " ")
+    await say(conversations, OTTO, "I walk.")
+    assert await conversations.counts() == {"conversations": 2, "messages": 3, "embeddable": 2, "embedded": 0}
+
+
+async def test_what_is_said_in_an_open_file_counts_the_next_time(conversations):
+    await say(conversations, MIRA, "I row.")
+    async with conversations.of(MIRA) as own:
+        assert (await conversations.counts())["messages"] == 1
+        own.manager.append_messages("tea", [Message("user", "And swim.")])
+        assert (await conversations.counts())["messages"] == 2
+    assert (await conversations.counts())["messages"] == 2
+
+
+async def said_on(conversations, scope, *times) -> None:
+    """Messages that stand in the user's file as said at these times."""
+    await say(conversations, scope, *(f"At {at}." for at in times))
+    connection = apsw.Connection(str(conversations.folder_of(scope) / SESSIONS_FILE))
+    for at in times:
+        connection.execute("UPDATE messages SET created_at = ? WHERE content = ?", (at, f"At {at}."))
+    connection.close()
+
+
+async def test_messages_are_counted_by_their_day_while_these_are_recent(conversations):
+    today = utc_now().date()
+    days = [(today - timedelta(days=ago)).isoformat() for ago in (2, 3, DAILY_DAYS + 1)]
+    await said_on(conversations, MIRA, *(f"{day}T23:59:59.{at}00000" for day in days for at in (1, 2)))
+    await said_on(conversations, OTTO, f"{days[0]}T00:00:00")
+    assert await conversations.messages_by_day(today - timedelta(days=9)) == {days[1]: 2, days[0]: 3}
+    assert await conversations.messages_by_day(today - timedelta(days=2)) == {days[0]: 3}
+    assert await conversations.messages_by_day(today - timedelta(days=90)) == {days[1]: 2, days[0]: 3}
+    async with conversations.of(MIRA) as own:
+        own.manager.delete_session("tea")
+    assert await conversations.messages_by_day(today - timedelta(days=9)) == {days[0]: 1}
+
+
+async def test_a_catalogue_without_days_is_made_anew(tmp_path):
+    """As its migration leaves it: no day is known, and each file differs from its stamp."""
+    day = (utc_now().date() - timedelta(days=2)).isoformat()
+    async with opened(tmp_path) as before:
+        await said_on(before, MIRA, f"{day}T10:00:00")
+        await before.counts()
+    connection = apsw.Connection(str(tmp_path / "data" / "mnemoir.db"))
+    connection.execute("DELETE FROM catalogued_days; UPDATE catalogue SET stamp = ''")
+    connection.close()
+    async with opened(tmp_path) as after:
+        assert await after.messages_by_day(date.fromisoformat(day)) == {day: 1}
+
+
+async def test_a_file_that_has_not_changed_is_not_opened_again(tmp_path, monkeypatch):
+    async with opened(tmp_path) as before:
+        await say(before, MIRA, "I row.")
+    async with opened(tmp_path) as between:
+        await between.counts()
+    looked_at = []
+    monkeypatch.setattr(apsw, "connection_hooks", [lambda connection: looked_at.append(connection.filename)])
+    async with opened(tmp_path) as after:
+        assert (await after.counts())["messages"] == 1
+        assert await after.others_have(OTTO, "tea")
+        assert not await after.others_have(MIRA, "tea")
+        assert await after.prune(30) == 0
+    assert [name for name in looked_at if name.endswith(SESSIONS_FILE)] == []
+
+
+async def test_an_open_file_is_read_again_only_when_it_was_written_to(conversations, monkeypatch):
+    await say(conversations, MIRA, "I row.")
+    async with conversations.of(MIRA) as own:
+        await conversations.counts()
+        looked_at = []
+        monkeypatch.setattr(apsw, "connection_hooks", [lambda connection: looked_at.append(connection.filename)])
+        assert (await conversations.counts())["messages"] == 1
+        # threads that read the catalogue open it when they are first used
+        assert [file for file in looked_at if file.endswith(SESSIONS_FILE)] == []
+        own.manager.append_messages("tea", [Message("user", "And swim.")])
+        assert (await conversations.counts())["messages"] == 2
+
+
+async def test_a_conversation_of_another_user_is_found_by_its_id(conversations):
+    await say(conversations, MIRA, "I row.", id="tea")
+    await say(conversations, OTTO, "I walk.", id="coffee & milk")
+    asked = [(MIRA, "tea"), (OTTO, "tea"), (MIRA, "coffee & milk"), (MIRA, "milk")]
+    assert [await conversations.others_have(scope, id) for scope, id in asked] == [False, True, True, False]
+    async with conversations.of(MIRA) as own:
+        own.manager.delete_session("tea")
+    assert not await conversations.others_have(OTTO, "tea")
+
+
+async def test_a_damaged_file_counts_as_empty_and_is_left_as_it_is(conversations):
+    await say(conversations, MIRA, "I row.")
+    written = put_in_the_way(conversations, OTTO)
+    assert (await conversations.counts())["messages"] == 1
+    assert (conversations.folder_of(OTTO) / SESSIONS_FILE).read_bytes() == written
+
+
+async def test_where_a_file_cannot_be_looked_at_it_is_opened_as_ever(conversations):
+    """As a damaged one it is set aside, and what is unknown is not taken for nothing."""
+    put_in_the_way(conversations, OTTO)
+    assert not await conversations.others_have(MIRA, "tea")
+    assert list(conversations.folder_of(OTTO).glob("*.corrupt-*"))
+
+
+async def test_a_user_who_was_forgotten_is_nowhere(conversations, tmp_path):
+    await say(conversations, MIRA, "I row.")
+    await conversations.counts()
+    assert holds(tmp_path / "data", ["demo/mira"])
+    async with conversations.of(MIRA) as own:
+        own.manager.delete_session("tea")
+    assert await conversations.remove_empty(MIRA)
+    assert await conversations.counts() == NOTHING
+    assert holds(tmp_path / "data", ["demo/mira"]) == {}
+
+
+async def test_the_id_of_a_conversation_is_not_written_down(conversations, tmp_path):
+    await say(conversations, MIRA, "I row.", id="zanzibarquince")
+    await conversations.counts()
+    assert holds(tmp_path / "data", ["zanzibarquince"]) == {}
+
+
+async def test_what_was_put_there_while_nobody_ran_is_found_and_what_was_taken_away_is_gone(tmp_path):
+    async with opened(tmp_path) as before:
+        await say(before, MIRA, "I row.")
+        assert (await before.counts())["conversations"] == 1
+    talk = tmp_path / "talk" / "demo"
+    (talk / "mira").rename(talk / "otto")
+    async with opened(tmp_path) as after:
+        assert (await after.counts())["conversations"] == 1
+        assert await after.others_have(MIRA, "tea")
+        assert not await after.others_have(OTTO, "tea")
+
+
+KILLED = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from mnemoir.core.scope import Scope
+from tests.chats.test_catalogue import opened, say
+
+async def main(folder):
+    async with opened(folder) as conversations:
+        await say(conversations, Scope(project="demo", user="mira"), "I row.")
+        await conversations.counts()
+        await say(conversations, Scope(project="demo", user="mira"), "I swim.", id="lake")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+asyncio.run(main(Path(sys.argv[1])))
+"""
+
+
+@pytest.mark.slow
+async def test_a_kill_between_the_file_and_the_catalogue_is_made_good_by_the_next_start(tmp_path):
+    killed = await asyncio.create_subprocess_exec(sys.executable, "-c", KILLED, str(tmp_path))
+    await killed.wait()
+    assert killed.returncode == -signal.SIGKILL
+    async with opened(tmp_path) as after:
+        assert await after.others_have(OTTO, "lake")
+        assert (await after.counts())["conversations"] == 2
