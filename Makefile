@@ -12,16 +12,17 @@ UI_PACKAGES := ui/node_modules/.package-lock.json
 UI_BUILT := src/mnemoir/server/static/index.html
 UI_TYPES := ui/src/shared/api/schema.d.ts
 
-# pytest over all files of tests, a few files at a time in each process
-PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+# several processes of pytest, each with its own share of the files
+TESTS := $(BIN)/python -m tests.shards
 
-.PHONY: help setup serve ui ui-dev ui-types ui-lint ui-test browser screenshots test quick-test test-slow test-late test-clients lock-clients lock audit wheel release-check docs lint bench conformance clean
+.PHONY: help setup serve ui ui-dev ui-types ui-lint ui-test browser screenshots test test-slow test-times test-late test-clients lock-clients lock audit wheel release-check docs lint bench conformance clean
 
 help:
 	@echo "make serve   set up and serve on 127.0.0.1:6060    (options: make serve ARGS='--port 8000')"
 	@echo "             (where the locked packages do not fit your platform: make serve LOCKED=no)"
 	@echo "make test    run the tests of all behaviour        (options: make test ARGS='-k settings')"
 	@echo "make test-slow  the tests that kill, damage, grow and look at every case  (ARGS likewise)"
+	@echo "make test-times  record how long each file of tests takes, by which they are shared out"
 	@echo "make test-late  by hand: the browser tests with late answers and a slow processor"
 	@echo "make test-clients  run released clients against real servers (one: make test-clients ARGS=openai)"
 	@echo "make lock-clients  renew the locks of those clients' environments"
@@ -61,9 +62,8 @@ ui-types: $(READY) $(UI_BUILT)
 ui-lint: $(READY) $(UI_BUILT)
 	@$(BIN)/python hatch_build.py run --silent lint
 
-# all it prints comes at once, at its end: `make test` runs it beside pytest
 ui-test: $(READY) $(UI_BUILT)
-	@status=0; printed=$$($(BIN)/python hatch_build.py run --silent test 2>&1) || status=$$?; printf '%s\n' "$$printed"; exit $$status
+	@$(BIN)/python hatch_build.py run --silent test
 
 # the browser that tests and screenshots use: Debian's, where none is there
 browser:
@@ -78,15 +78,17 @@ browser:
 screenshots: $(READY) $(UI_BUILT) browser
 	@$(BIN)/python -m tools.screenshots $(ARGS)
 
-# both at once: where one waits, the other computes. To need six minutes on two processors at most.
+# the tests of the UI beside all others: where one waits, the other computes
 test: $(READY) $(UI_BUILT) browser
-	@$(MAKE) --no-print-directory -j2 ui-test quick-test
-
-quick-test: $(READY) $(UI_BUILT) browser
-	@$(PYTEST) -m "not slow" $(ARGS)
+	@$(TESTS) quick --with-ui $(ARGS)
 
 test-slow: $(READY) $(UI_BUILT) browser
-	@$(PYTEST) -m slow $(ARGS)
+	@$(TESTS) slow $(ARGS)
+
+# by hand, on an idle machine, once some files take much longer or shorter than they did
+test-times: $(READY) $(UI_BUILT) browser
+	@$(TESTS) quick --record --with-ui
+	@$(TESTS) slow --record
 
 # one process: what is late is meant to be late by itself, and not for the tests beside it
 test-late: $(READY) $(UI_BUILT) browser

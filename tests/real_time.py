@@ -3,8 +3,13 @@
 A test with the marker `real_time` holds a promise that names a time, which a busy machine can break although the code
 is right. Its first failure is reported as "to repeat". When everything else has ended it runs again by itself in a
 new process, and that result counts. A test without the marker is never repeated.
+
+Shards of one run share a lock, and each releases it with its last test. One that has to repeat tests takes it for
+itself: so it waits for all others, which may have to repeat some, too.
 """
 
+import fcntl
+import os
 import subprocess
 import sys
 from collections.abc import Generator
@@ -45,8 +50,13 @@ class RealTimeRepeats:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
         """Behind the last test of all processes, repeat what failed."""
+        lock = self.config.getoption("run_lock", None)
+        if lock is not None:
+            os.set_inheritable(lock, False)
         done = yield
-        if not hasattr(self.config, "workerinput"):
+        if self.failed and not hasattr(self.config, "workerinput"):
+            if lock is not None:
+                fcntl.flock(lock, fcntl.LOCK_EX)
             for report in self.failed.values():
                 self._repeat(report)
         return done

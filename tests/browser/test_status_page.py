@@ -38,6 +38,7 @@ async def check(page: Page) -> None:
     await page.get_by_role("button", name="Check models now").click()
 
 
+@pytest.mark.slow
 async def test_the_counts_fill_their_rows_in_any_width(start_site: StartSite, open_window: OpenWindow) -> None:
     window = await open_window(await start_site())
     counts = (await window.go("/status")).get_by_label("Counts", exact=True)
@@ -137,6 +138,7 @@ async def test_calls_show_as_times_and_counts_while_the_page_is_open(
     await expect(page.get_by_label("Counts").locator("div", has_text="Memories")).to_contain_text("1", timeout=20_000)
 
 
+@pytest.mark.slow
 async def test_what_was_added_today_is_a_bar_and_a_row(start_site: StartSite, open_window: OpenWindow) -> None:
     site = await start_site()
     await remember(site, "Rows daily")
@@ -158,7 +160,7 @@ async def test_counts_lead_to_their_pages(site: Site, open_window: OpenWindow) -
 @pytest.mark.slow
 async def test_a_job_that_was_given_up_is_told(start_site: StartSite, open_window: OpenWindow) -> None:
     site = await start_site()
-    await site.parts.background.put("no such kind", {})
+    await site.parts.upkeep.background.put("no such kind", {})
     page = await (await open_window(site)).go("/status")
     await expect(page.get_by_role("row", name="no such kind 0 0 1")).to_be_visible()
     await expect(page.get_by_role("note")).to_contain_text("1 background job was given up")

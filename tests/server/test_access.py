@@ -45,7 +45,7 @@ def test_no_other_module_of_the_server_makes_the_principal_or_the_scope_of_a_req
         }
         if scopes & calls or "DEFAULT_TENANT" in scopes:
             making.add(file.relative_to(SERVER).as_posix())
-    assert making == {"access.py", "scopes.py"} | FROM_A_SCOPE
+    assert making == {"door/access.py", "door/scopes.py"} | FROM_A_SCOPE
 
 
 def test_a_request_that_has_not_passed_the_guard_has_no_principal_and_no_project():

@@ -6,7 +6,7 @@ from typing import Any
 import ollama
 import pytest
 
-from mnemoir.models import choice as models
+from mnemoir.models import choice
 from tests.scripted_llm import Answer, ScriptedLLM
 from tests.server.conftest import OpenServer
 from tests.server.served_tree import answering, calling, served
@@ -75,7 +75,7 @@ async def test_a_server_that_tells_nothing_is_described_as_ever(
 async def test_a_server_that_hangs_leaves_the_model_undescribed(
     open_server: OpenServer, llm: ScriptedLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(models, "_PATIENCE_S", 0)
+    monkeypatch.setattr(choice, "_PATIENCE_S", 0)
     llm.rule(lambda asked: asked.path == "/api/show", Answer(silent=True))
     server = await open_server(asks_ollama(llm))
     looks = await asyncio.gather(*(shown(server) for _ in range(5)))

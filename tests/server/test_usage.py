@@ -88,7 +88,9 @@ async def test_after_random_acts_the_sums_are_what_there_is(open_server, llm):
             said[user] += 2
             await server.post(CHAT, hello(user=user, conversation_id=f"c{number}"))
     parts = server.parts
-    parts.quotas.count_in(StoredAmounts(parts.store, parts.conversations))  # which has counted nothing yet
+    parts.chats.quotas.count_in(
+        StoredAmounts(parts.memory.store, parts.chats.conversations)
+    )  # which has counted nothing yet
     told = await used(server)
     for user in users:
         assert told[user, "memories"] == list(kept.values()).count(user)
@@ -177,9 +179,9 @@ async def test_a_day_and_a_month_begin_anew_and_a_restart_forgets_nothing(open_p
 
 async def test_what_could_not_be_written_is_written_the_next_time(open_parts_over, monkeypatch):
     parts = await open_parts_over({})
-    spent = Spent(SqlUsage(parts.database))
+    spent = Spent(SqlUsage(parts.memory.database))
     spent.note(MIRA, Tokens(10, 1))
-    await parts.database.aclose()
+    await parts.memory.database.aclose()
     await spent.aclose()
     assert spent._new[next(iter(spent._new))] == Tokens(10, 1)
 

@@ -1,4 +1,6 @@
-"""A program of its own that lets backups die at each step: `python -m tests.upkeep.backup_program <folder> [most kept]`.
+"""A program of its own that lets backups die at each step.
+
+`python -m tests.upkeep.backup_program <folder> [most kept]`
 
 Prints how many deaths left the old backup or the new one, and were made good by the next backup.
 """

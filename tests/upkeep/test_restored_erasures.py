@@ -42,7 +42,7 @@ async def tell(settings: Settings) -> None:
         text = f"{WORD} of {user[:4]}"
         said = {"messages": [{"role": "user", "content": text}], "user_id": user, "infer": False}
         await server.post("/api/memories", said)
-        async with parts.conversations.of(Scope(project="default", user=user)) as own:
+        async with parts.chats.conversations.of(Scope(project="default", user=user)) as own:
             own.log.open_session("talk")
             own.log.save_messages([MessageRecord(session_id="talk", role="user", content=text)])
         parts.access.api_keys.create(role="write", user=user, by="test")
@@ -52,11 +52,11 @@ async def tell(settings: Settings) -> None:
 async def digests(settings: Settings) -> dict[str, str]:
     """A digest of everything of each person, by scope."""
     parts = await open_parts(settings)
-    facts = next(kind.exchange for kind in parts.kinds if kind.name == FACT)
+    facts = next(kind.exchange for kind in parts.upkeep.kinds if kind.name == FACT)
     found = {}
-    for scope in await parts.subjects.everybody.all():
+    for scope in await parts.upkeep.subjects.everybody.all():
         told = [page async for page in facts.pages(scope)]
-        async with parts.conversations.of(scope) as own:
+        async with parts.chats.conversations.of(scope) as own:
             talk = [own.log.load_messages(session.id) for session in own.log.list_sessions(9)]
         found[scope.user] = hashlib.sha256(repr((told, talk)).encode()).hexdigest()
     await parts.aclose()
@@ -66,7 +66,7 @@ async def digests(settings: Settings) -> dict[str, str]:
 async def erase(settings: Settings, *users: str) -> None:
     parts = await open_parts(settings)
     for user in users:
-        await parts.subjects.erase(Person(tenant="default", user=user))
+        await parts.upkeep.subjects.erase(Person(tenant="default", user=user))
     await parts.aclose()
 
 
@@ -98,7 +98,7 @@ async def test_what_is_restored_has_every_person_as_they_were(settings, key, tmp
         assert WORD.encode() not in bytes_below(tmp_path / "backup")
         assert MIRA not in str(list((tmp_path / "backup").rglob("*")))
         assert not (tmp_path / "data/.backup/plain").exists()
-    await asyncio.to_thread(restore_backup, tmp_path / "backup", tmp_path / "new", key)
+    await asyncio.to_thread(restore_backup, tmp_path / "backup", tmp_path / "new", key, open_parts=open_parts)
     assert await digests(settings_of(tmp_path / "new")) == before
     assert len(before) == 3
 
@@ -108,7 +108,9 @@ async def test_who_was_erased_since_is_not_in_what_is_restored(settings, key, tm
     others = {OTTO: (await digests(settings))[OTTO]}
     await erase(settings, MIRA, ODD)
     live = settings.storage.data_dir
-    await asyncio.to_thread(lambda: restore_backup(tmp_path / "backup", tmp_path / "new", key, live=live))
+    await asyncio.to_thread(
+        lambda: restore_backup(tmp_path / "backup", tmp_path / "new", key, open_parts=open_parts, live=live)
+    )
     assert await digests(settings_of(tmp_path / "new")) == others
     found = bytes_below(tmp_path / "new")
     assert [name for name in (f"{WORD} of {MIRA}", f"{WORD} of odd:", ODD) if name.encode() in found] == []
@@ -136,7 +138,7 @@ async def test_a_later_backup_beside_it_or_a_saved_list_tells_who_was_erased(set
 
 
 async def restored_users(tmp_path: Path, name: str, backup: Path, key: BackupKey | None, **more: Path) -> set[str]:
-    await asyncio.to_thread(lambda: restore_backup(backup, tmp_path / name, key, **more))
+    await asyncio.to_thread(lambda: restore_backup(backup, tmp_path / name, key, open_parts=open_parts, **more))
     return set(await digests(settings_of(tmp_path / name)))
 
 
@@ -152,7 +154,9 @@ async def test_the_sign_in_and_the_usage_of_who_was_erased_since_are_not_restore
     await asyncio.to_thread(create_backup, settings, tmp_path / "backup", CHOICE)
     await erase(settings, VERA)
     live = settings.storage.data_dir
-    await asyncio.to_thread(lambda: restore_backup(tmp_path / "backup", tmp_path / "new", live=live))
+    await asyncio.to_thread(
+        lambda: restore_backup(tmp_path / "backup", tmp_path / "new", open_parts=open_parts, live=live)
+    )
     held = {place: VERA.encode() in bytes_below(tmp_path / place).lower() for place in ("data", "backup", "new")}
     assert held == {"data": False, "backup": True, "new": False}
 
@@ -174,9 +178,13 @@ async def test_encrypted_data_are_restored_without_who_was_erased_since_and_keep
     saved.mkdir()
     shutil.copy(live / "erased.jsonl", saved)
     with pytest.raises(StorageUnavailable, match="Put the key store of these data back"):
-        await asyncio.to_thread(lambda: restore_backup(tmp_path / "backup", tmp_path / "new", lost=saved))
+        await asyncio.to_thread(
+            lambda: restore_backup(tmp_path / "backup", tmp_path / "new", open_parts=open_parts, lost=saved)
+        )
     given = {where: live, "encryption": settings.encryption}
-    await asyncio.to_thread(lambda: restore_backup(tmp_path / "backup", tmp_path / "new", **given))
+    await asyncio.to_thread(
+        lambda: restore_backup(tmp_path / "backup", tmp_path / "new", open_parts=open_parts, **given)
+    )
     assert await digests(settings) == now
     shutil.copytree(live / "secrets", tmp_path / "new/secrets", dirs_exist_ok=True)
     del others[MIRA]
@@ -195,7 +203,7 @@ async def test_an_erasure_tells_which_backups_still_hold_the_person(settings, tm
     parts = await open_parts(
         load_settings(None, {"storage.data_dir": str(tmp_path / "data"), "retention.backups_days": 30}, environ={})
     )
-    erased = await parts.subjects.erase(Person(tenant="default", user=MIRA))
+    erased = await parts.upkeep.subjects.erase(Person(tenant="default", user=MIRA))
     await parts.aclose()
     (backup,) = erased.backups
     assert (backup.path, backup.ends_at > backup.made_at) == (str(tmp_path / "backup"), True)
@@ -220,7 +228,7 @@ async def test_a_wrong_key_is_told_from_a_damaged_piece_and_both_are_named(setti
     largest.write_bytes(content)
     assert problems_in(backup, own)[1] == [f"{largest}: piece 1 is damaged or missing"]
     with pytest.raises(StorageUnavailable, match="piece 1 is damaged"):
-        restore_backup(backup, tmp_path / "new", own)
+        restore_backup(backup, tmp_path / "new", own, open_parts=open_parts)
     assert not (tmp_path / "new").exists()
 
 

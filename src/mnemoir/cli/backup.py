@@ -88,12 +88,15 @@ def restore(
     as_json: Json = False,
 ) -> None:
     """Make a data directory from a backup, after checking it. Who was erased since is erased again."""
+    from mnemoir.app import open_parts
     from mnemoir.settings import load_settings
     from mnemoir.upkeep.restoring import restore_backup
 
     settings = load_settings(config, {})
     live, encryption = settings.storage.data_dir, settings.encryption
-    restored = restore_backup(backup, data_dir, _key(key_file), lost=lost, live=live, encryption=encryption)
+    restored = restore_backup(
+        backup, data_dir, _key(key_file), open_parts=open_parts, lost=lost, live=live, encryption=encryption
+    )
     manifest = restored.manifest
     _print_done(restored.path, manifest, as_json=as_json)
     for line in manifest.left_out:

@@ -67,7 +67,9 @@ TABLE = Table((*chat_routes.ROUTES, *(route for router in _ROUTERS for route in 
 
 def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     """The whole server over running parts. The caller, which opened the parts, starts and closes them."""
-    parts.background.handle(later.KIND, later.add_later(parts.facts, parts.times.write, parts.quotas))
+    parts.upkeep.background.handle(
+        later.KIND, later.add_later(parts.memory.facts, parts.chats.times.write, parts.chats.quotas)
+    )
     metrics = Metrics() if options.metrics else None
     shared_counts = parts.access.shared_counts
     if metrics is not None and shared_counts is not None:
@@ -95,7 +97,7 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
         settings_change=asyncio.Lock(),
     )
     if parts.serves_its_own_memory:
-        parts.memory_service.attach(LocalMemoryRoutes(site))
+        parts.chats.memory_service.attach(LocalMemoryRoutes(site))
     routing = Routing(
         guard=guard,
         turns=site.turns,

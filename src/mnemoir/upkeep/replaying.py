@@ -3,20 +3,39 @@
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol, TypeAlias
 
-from mnemoir.app.parts import open_parts
 from mnemoir.core.data_directory import CACHE, RUNS_FILE, STORE_FILE
 from mnemoir.settings import Settings
 from mnemoir.settings.access import Encryption
 from mnemoir.settings.tree import Runs, Storage
 from mnemoir.storage.backups.copies import copy_databases
 from mnemoir.storage.tombstones import Tombstones, put_tombstones
+from mnemoir.upkeep.opening import Upkeep
 
 
-def replay_erasures(data_dir: Path, tombstones: Tombstones, made_at: str, encryption: Encryption) -> int:
+class Opened(Protocol):
+    """The parts of a data directory, until they are closed."""
+
+    @property
+    def upkeep(self) -> Upkeep:
+        """What erases a person."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close all of them."""
+        ...
+
+
+OpenParts: TypeAlias = Callable[[Settings], Awaitable[Opened]]
+
+
+def replay_erasures(
+    data_dir: Path, tombstones: Tombstones, made_at: str, encryption: Encryption, open_parts: OpenParts
+) -> int:
     """Erase in a data directory of that time who was erased since; how many of a user and project were there.
 
     Caches and traces of runs go as a whole, for they are made anew. `encryption` tells how encrypted data are opened.
@@ -29,7 +48,7 @@ def replay_erasures(data_dir: Path, tombstones: Tombstones, made_at: str, encryp
     for ending in ("", "-wal", "-shm"):
         (data_dir / f"{RUNS_FILE}{ending}").unlink(missing_ok=True)
     with _keys_for(data_dir, encryption) as keys:
-        return asyncio.run(_erase(data_dir, tombstones, made_at, keys))
+        return asyncio.run(_erase(data_dir, tombstones, made_at, keys, open_parts))
 
 
 @contextmanager
@@ -48,11 +67,13 @@ def _keys_for(data_dir: Path, given: Encryption) -> Iterator[Encryption]:
         yield opens.model_copy(update={"store": Path(folder) / store.name})
 
 
-async def _erase(data_dir: Path, tombstones: Tombstones, made_at: str, keys: Encryption) -> int:
+async def _erase(
+    data_dir: Path, tombstones: Tombstones, made_at: str, keys: Encryption, open_parts: OpenParts
+) -> int:
     # none but the data directory and its keys: what other settings name is the live server's
     settings = Settings(storage=Storage(data_dir=data_dir), runs=Runs(enabled=False), encryption=keys)
     parts = await open_parts(settings)
     try:
-        return await parts.subjects.erase_again(tombstones, made_at)
+        return await parts.upkeep.subjects.erase_again(tombstones, made_at)
     finally:
         await parts.aclose()

@@ -18,7 +18,7 @@ from mnemoir.storage.backups.whole_folder import whole_folder
 from mnemoir.storage.tombstones import Tombstones, parsed_tombstones, read_tombstones
 from mnemoir.upkeep.backup_list import is_listed
 from mnemoir.upkeep.backups import kept_in, newest_in
-from mnemoir.upkeep.replaying import replay_erasures
+from mnemoir.upkeep.replaying import OpenParts, replay_erasures
 
 
 def problems_in(backup: Path, key: BackupKey | None = None) -> tuple[Path, list[str]]:
@@ -48,6 +48,7 @@ def restore_backup(
     data_dir: Path,
     key: BackupKey | None = None,
     *,
+    open_parts: OpenParts,
     lost: Path | None = None,
     live: Path | None = None,
     encryption: Encryption | None = None,
@@ -56,6 +57,7 @@ def restore_backup(
 
     Who was erased since the backup was made is erased again: as later backups beside it tell, and `lost`, what is
     left of the data directory that it was made of; or `live`, a data directory, if it was made of that one.
+    `open_parts` opens the new directory for that.
     For that, `encryption` tells where the keys of encrypted data are; by default their store is in `lost` or `live`.
     Raises InvalidRequest, StorageUnavailable and SettingsError.
     """
@@ -81,7 +83,7 @@ def restore_backup(
                 copied = copy_file(data, entry.path, unfinished)
                 if copied is None or copied.sha256 != entry.sha256:
                     raise StorageUnavailable(f"{data / entry.path} changed while it was read. Try again.")
-            erased = replay_erasures(unfinished, erasures, manifest.made_at, keys)
+            erased = replay_erasures(unfinished, erasures, manifest.made_at, keys, open_parts)
     return Restored(path=data_dir, manifest=manifest, erased=erased)
 
 

@@ -14,7 +14,6 @@ import orjson
 
 from mnemoir import __version__
 from mnemoir.access.opening import Access
-from mnemoir.access.spent import Spent
 from mnemoir.chats.conversations import Conversations
 from mnemoir.chats.discussions import Discussions
 from mnemoir.chats.kinds import Forgetting
@@ -85,7 +84,6 @@ class Subjects:
         runs: RunStore,
         open_kept_runs: Callable[[], RunStore | None],
         access: Access,
-        spent: Spent,
         background: Background,
         recall: Recall,
         kinds: Sequence[MemoryKind],
@@ -105,7 +103,7 @@ class Subjects:
         self._users = access.users
         self._sessions = access.sessions
         self._passkeys = access.passkeys
-        self._spent = spent
+        self._spent = access.spent
         self._audit = access.audit
         self._background = background
         self._recall = recall

@@ -92,13 +92,17 @@ async def check_workspace(settings: Settings) -> Finding:
 
 
 async def check_database(settings: Settings) -> Finding:
-    """Check the integrity of the database."""
+    """Check the schema and the integrity of the database."""
     from mnemoir.core.data_directory import DATABASE_FILE
 
     path = settings.storage.data_dir / DATABASE_FILE
     if not path.exists():
         return Finding(check="database", state="ok", found="none yet; the first start makes it")
-    problems = _integrity_problems(path)
+    try:
+        problems = _integrity_problems(path)
+    except StorageUnavailable as exc:
+        to_do = "Export with the program that made it, or choose another directory with --data-dir."
+        return Finding(check="database", state="fail", found=exc.message, to_do=to_do)
     if problems:
         to_do = "Stop the server, keep a copy of the file, and restore a backup; see docs/storage.md."
         return Finding(check="database", state="fail", found=f"{path}: {problems}", to_do=to_do)
@@ -107,18 +111,19 @@ async def check_database(settings: Settings) -> Finding:
 
 async def check_model(settings: Settings) -> Finding:
     """Check that a model is chosen and its server answers."""
-    from mnemoir.models.connecting import open_model
+    from mnemoir.models.model_in_use import chat_url
     from mnemoir.models.reaching import plain_url, reach_model
+    from mnemoir.models.roles import ChatRole
 
     async with new_session() as session, new_session(is_careful=True) as careful:
         try:
-            chosen = await open_model(settings, session, careful)
+            chosen = await ChatRole(settings, session, careful).open()
         except SettingsError as exc:
             to_do = "Do what it says; see docs/models.md."
             return Finding(check="model", state="fail", found=exc.message, to_do=to_do)
         reached = await reach_model(chosen)
-    place = "" if chosen.url is None else f" at {plain_url(chosen.url)}"
-    llm = chosen.llm
+    url, llm = chat_url(chosen), chosen.settings.llm
+    place = "" if url is None else f" at {plain_url(url)}"
     if chosen.model.provider == "offline" and llm.provider == "auto" and llm.api_key is None:
         place = f", as no Ollama with a model answers at {plain_url(llm.ollama_url)}"
     told_of = f": {reached.found}" if reached.found else ""
@@ -129,11 +134,11 @@ async def check_model(settings: Settings) -> Finding:
 async def check_embedder(settings: Settings) -> Finding:
     """Check that the embedding model can embed a text, and the multilingual one if it is on."""
     from mnemoir.models.choice import choose_multilingual
-    from mnemoir.models.embedding_connection import OpenEmbedding
+    from mnemoir.models.roles import EmbeddingRole
 
     try:
         async with new_session() as session, new_session(is_careful=True) as careful:
-            opened = OpenEmbedding(settings, session, careful)
+            opened = await EmbeddingRole(settings, session, careful).open()
             settings = opened.settings
             found = await _embed_once(opened.model)
     except (ProviderError, SettingsError, ImportError) as exc:  # ImportError: an extra that is not installed
@@ -207,14 +212,18 @@ def _damaged_projects(root: Path) -> str:
 
 
 def _integrity_problems(path: Path) -> str:
-    """The integrity problems of the file; "" for none. Safe while a server writes to it."""
+    """The integrity problems of the file; "" for none. Safe while a server writes to it.
+
+    Raises StorageUnavailable for a file of another schema.
+    """
     import apsw
 
-    from mnemoir.storage.sqlite.data_file import problems
+    from mnemoir.storage.sqlite.data_file import known_steps, problems, refuse_other_schemas
     from mnemoir.storage.sqlite.transactions import SqliteSql
 
     try:
         with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+            refuse_other_schemas(path, connection, known_steps())
             return "; ".join(problems(SqliteSql(connection)))
     except apsw.Error as exc:
         return str(exc)

@@ -1,7 +1,7 @@
 """The web UI: one page, its assets, and the facts it needs before it has a key.
 
-The files are built from `ui/` into `static/` beside this module. A page is served to every request for HTML, without
-a key: it contains no data, and loads everything it shows from the API.
+The files are built from `ui/` into `static/` in the server's folder. A page is served to every request for HTML,
+without a key: it contains no data, and loads everything it shows from the API.
 """
 
 import asyncio

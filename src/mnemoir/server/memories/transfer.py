@@ -136,7 +136,7 @@ async def _planned(
 
 
 def _exchanges(site: Site) -> dict[str, Exchange]:
-    return {kind.name: kind.exchange for kind in site.parts.kinds if kind.exchange is not None}
+    return {kind.name: kind.exchange for kind in site.parts.upkeep.kinds if kind.exchange is not None}
 
 
 async def _lines(exchanges: dict[str, Exchange], owners: Sequence[tuple[str, Scope]]) -> AsyncIterator[bytes]:
