@@ -91,6 +91,7 @@ async def test_the_current_memories_of_an_older_database_are_counted_by_day(olde
     await database.aclose()
 
 
+@pytest.mark.costly("each call fails once")
 async def test_a_migration_killed_at_any_statement_is_finished_by_the_next_start(older):
     whole = older.read_bytes()
     for number in range(200):
