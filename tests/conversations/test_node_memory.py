@@ -186,8 +186,8 @@ def turns(*pointers: tuple[str, str | None]) -> TurnLog:
 
 def test_a_turn_whose_parent_is_newer_keeps_its_history_unless_the_rules_pass_over_the_turns_once() -> None:
     log = turns(("1", None), ("3", "2"), ("2", "1"))  # the clock was set back before turn 3
-    for rules, expected in [({}, ["a", "A", "b", "B"]), ({"rules": COMPAT_A_NEW}, ["a", "A"])]:
-        own = memory(PlainStore(), turns=log, **rules)
+    for rules, expected in [(DEFAULT, ["a", "A", "b", "B"]), (COMPAT_A_NEW, ["a", "A"])]:
+        own = memory(PlainStore(), turns=log, rules=rules)
         say(own, "1", "a", "A")
         say(own, "2", "b", "B", parent="1")
         assert history(own, "3") == expected
@@ -204,8 +204,8 @@ def test_a_preset_that_takes_the_root_of_another_branch_does_so_in_node_memory()
 
 def test_rules_that_count_rows_look_at_the_500_newest_turns() -> None:
     log = turns(*((str(number), str(number - 1) if number else None) for number in range(501)))
-    for rules, expected in [({}, ["a", "A"]), ({"rules": COMPAT_A_NEW}, [])]:
-        own = memory(PlainStore(), turns=log, **rules)
+    for rules, expected in [(DEFAULT, ["a", "A"]), (COMPAT_A_NEW, [])]:
+        own = memory(PlainStore(), turns=log, rules=rules)
         say(own, "0", "a", "A")
         assert history(own, "500") == expected
 
@@ -232,17 +232,17 @@ class BrokenModel:
 
 
 def test_a_counter_that_fails_is_replaced_by_an_estimate_or_everything_is_sent_by_older_rules() -> None:
-    for rules, expected in [({}, []), ({"rules": COMPAT_A_OLD}, ["a" * 400, "b" * 400])]:
+    for rules, expected in [(DEFAULT, []), (COMPAT_A_OLD, ["a" * 400, "b" * 400])]:
         own = NodeTokenBufferMemory(
-            "app", "talk", "node", BrokenModel(), parts=NodeParts(objects=PlainStore(), **rules)
+            "app", "talk", "node", BrokenModel(), parts=NodeParts(objects=PlainStore(), rules=rules)
         )
         say(own, "1", "a" * 400, "b" * 400)
         assert history(own, "1", 50) == expected
 
 
 def test_a_round_that_was_never_answered_is_left_out_unless_older_rules_keep_it() -> None:
-    for rules, expected in [({}, ["b", "c"]), ({"rules": COMPAT_A_OLD}, ["a", "", "b", "c"])]:
-        own = memory(PlainStore(), **rules)
+    for rules, expected in [(DEFAULT, ["b", "c"]), (COMPAT_A_OLD, ["a", "", "b", "c"])]:
+        own = memory(PlainStore(), rules=rules)
         say(own, "1", "a", "")
         say(own, "2", "b", "c", parent="1")
         assert history(own, "2") == expected

@@ -134,8 +134,14 @@ def test_saving_to_an_unknown_session_creates_it(storage):
 def test_the_beginnings_of_many_threads_are_read_at_once(storage, monkeypatch):
     storage.save_messages([said("one"), said("two"), said("three")])
     storage.save_messages([said("four", "t")])
-    reads, read = [], type(storage._file).read
-    monkeypatch.setattr(type(storage._file), "read", lambda *given: reads.append(1) or read(*given))
+    reads: list[object] = []
+    read = type(storage._file).read
+
+    def noted(*given):
+        reads.append(given)
+        return read(*given)
+
+    monkeypatch.setattr(type(storage._file), "read", noted)
     found = storage.beginnings(["t", "s", "none"], 2)
     told = {id: (count, [message.text for message in first]) for id, (count, first) in found.items()}
     assert told == {"t": (1, ["four"]), "s": (3, ["one", "two"]), "none": (0, [])}

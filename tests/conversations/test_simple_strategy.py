@@ -55,7 +55,7 @@ def test_only_the_newest_page_is_read_of_a_long_session(tmp_path: Path) -> None:
     asked: list[int] = []
 
     class Watched(type(opened(tmp_path))):  # type: ignore[misc]
-        def newest_messages(self, session_id, limit, *, before=None):  # type: ignore[no-untyped-def]
+        def newest_messages(self, session_id, limit, *, before=None):
             asked.append(limit)
             return super().newest_messages(session_id, limit, before=before)
 
