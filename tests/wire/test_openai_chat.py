@@ -6,7 +6,7 @@ import orjson
 import pytest
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
-from mnemoir.core.errors import ProviderInvalidOutput, ProviderRefused, ProviderUnavailable
+from mnemoir.core.errors import ProviderError, ProviderInvalidOutput, ProviderRefused, ProviderUnavailable
 from mnemoir.core.events import Finished, NodeStarted, Reply, Text, Thinking, ToolCallPart, Usage
 from mnemoir.core.messages import ImagePart, ModelRequest, Sampling, TextPart, ToolCall, text_message
 from mnemoir.wire import openai_chat
@@ -257,7 +257,9 @@ def test_an_event_that_says_nothing_is_passed_over(event: object) -> None:
         ("boom", ProviderUnavailable, "llm_unavailable"),
     ],
 )
-def test_an_error_event_ends_the_stream_with_the_servers_words(error: object, kind: type, code: str) -> None:
+def test_an_error_event_ends_the_stream_with_the_servers_words(
+    error: object, kind: type[ProviderError], code: str
+) -> None:
     with pytest.raises(kind, match="boom") as caught:
         openai_chat.StreamReader().feed(sse(delta(content="a"), {"error": error}))
     assert caught.value.code == code
