@@ -249,10 +249,12 @@ async def test_the_key_of_the_settings_opens_a_guarded_server(tmp_path, monkeypa
     serving = asyncio.create_task(served)
     try:
         await started.wait()
-        without = await asyncio.to_thread(run, "memories", "list", cwd=tmp_path, **place)
+        without = await asyncio.to_thread(partial(run, "memories", "list", cwd=tmp_path, **place))
         assert (without.returncode, without.stdout) == (1, "")
         assert "API key" in without.stderr
-        assert (await asyncio.to_thread(run, "memories", "list", cwd=tmp_path, **place, API_KEYS=KEY)).returncode == 0
+        assert (
+            await asyncio.to_thread(partial(run, "memories", "list", cwd=tmp_path, **place, API_KEYS=KEY))
+        ).returncode == 0
     finally:
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)
