@@ -29,7 +29,8 @@ def ollama_chat(server: ServerProcess, text: str, *, stream: bool) -> str:
     messages = [{"role": "user", "content": text}]
     with ollama.Client(host=server.url, headers={"X-Memory": "on"}) as client:
         if not stream:
-            return client.chat(model="mnemoir", messages=messages).message.content
+            found: str = client.chat(model="mnemoir", messages=messages).message.content
+            return found
         pieces = client.chat(model="mnemoir", messages=messages, stream=True)
         return "".join(piece.message.content for piece in pieces)
 
@@ -37,7 +38,8 @@ def ollama_chat(server: ServerProcess, text: str, *, stream: bool) -> str:
 def ollama_generate(server: ServerProcess, text: str, *, stream: bool) -> str:
     with ollama.Client(host=server.url, headers={"X-Memory": "on"}) as client:
         if not stream:
-            return client.generate(model="mnemoir", prompt=text).response
+            found: str = client.generate(model="mnemoir", prompt=text).response
+            return found
         return "".join(piece.response for piece in client.generate(model="mnemoir", prompt=text, stream=True))
 
 

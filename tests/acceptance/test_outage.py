@@ -34,7 +34,8 @@ def chat(server: ServerProcess, text: str, user: str = "mira") -> requests.Respo
 def memories(server: ServerProcess, user: str = "mira") -> list[dict]:
     """Newest first."""
     listed = requests.get(f"{server.url}/api/memories", params={"user_id": user, "limit": 1000}, timeout=60)
-    return listed.json()["results"]
+    found: list[dict] = listed.json()["results"]
+    return found
 
 
 def wait_until(true: Callable[[], bool]) -> None:

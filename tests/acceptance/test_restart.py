@@ -48,7 +48,8 @@ def add(server: ServerProcess, text: str) -> tuple[int, object]:
 
 def total(server: ServerProcess) -> int:
     listed = requests.get(f"{server.url}/api/memories", params={"user_id": "mira", "limit": 1}, timeout=60)
-    return listed.json()["total"]
+    found: int = listed.json()["total"]
+    return found
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ def wheel(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def sdist(tmp_path_factory) -> Path:
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("sdist")
     run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", out)
     (found,) = out.glob("mnemoir-*.tar.gz")
@@ -55,7 +55,7 @@ def sdist(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def installed(wheel, tmp_path_factory) -> Path:
+def installed(wheel, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The interpreter of a fresh environment that holds the wheel, what it depends on, and nothing else."""
     folder = tmp_path_factory.mktemp("installed")
     run(sys.executable, "-m", "venv", folder / "venv")

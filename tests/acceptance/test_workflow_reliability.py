@@ -58,7 +58,8 @@ def chat(stream: bool = False, text: str = "Hello") -> dict:
 def is_alive(server: ServerProcess) -> bool:
     """Whether a chat is answered."""
     answer = requests.post(server.url + CHAT, json=chat(), timeout=60)
-    return answer.json()["choices"][0]["message"]["content"] == "Understood."
+    found: bool = answer.json()["choices"][0]["message"]["content"] == "Understood."
+    return found
 
 
 @pytest.mark.slow

@@ -84,7 +84,10 @@ async def stored(site: Site, page: Page) -> Sequence[dict[str, Any]]:
     name = re.search(r"conversation=([^&]+)", page.url)
     assert name is not None
     async with httpx.AsyncClient(base_url=site.url) as client:
-        return (await client.get(f"/api/conversations/{name[1]}/messages")).json()["results"]
+        found: Sequence[dict[str, Any]] = (await client.get(f"/api/conversations/{name[1]}/messages")).json()[
+            "results"
+        ]
+        return found
 
 
 # --- saying something

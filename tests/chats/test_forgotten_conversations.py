@@ -64,7 +64,8 @@ def chats(everyones) -> Chats:
     disk.disarm()
     learning.otherwise = None
     opened.llm.clear()
-    return opened.anew()
+    found: Chats = opened.anew()
+    return found
 
 
 @pytest.fixture
@@ -311,14 +312,16 @@ async def test_a_user_who_talks_on_meanwhile_is_forgotten_up_to_a_moment(chats):
 
 
 async def forget_memories(chats: Chats, user: str = "user") -> int:
-    return succeeded(await chats.ask("DELETE", f"/api/memories?user_id={user}"))["deleted"]
+    found: int = succeeded(await chats.ask("DELETE", f"/api/memories?user_id={user}"))["deleted"]
+    return found
 
 
 async def add_later(chats: Chats, words: str, **more: object) -> str:
     """The id of its event."""
     message = {"role": "user", "content": f"I own a {words}"}
     body = {"messages": [message], "user_id": "user", "async_mode": True, **more}
-    return (await chats.post("/api/memories", body))["event_id"]
+    found: str = (await chats.post("/api/memories", body))["event_id"]
+    return found
 
 
 async def test_nothing_is_learned_of_what_waited_as_the_memories_were_forgotten(chats, learning):

@@ -46,8 +46,12 @@ def entry(text: str) -> IndexEntry:
 def made(kind: str, text: str, number: int) -> Memory:
     at = f"2026-01-01T{10 + 2 * (number % 2)}:00:00Z"
     if kind == "state":
-        return fact("f", text, at=at)
-    return message("m", text, at=at, speaker=["Ann", "Bob"][number % 2], conversation=["a", None][number // 2])
+        found: Memory = fact("f", text, at=at)
+        return found
+    found: Memory = message(
+        "m", text, at=at, speaker=["Ann", "Bob"][number % 2], conversation=["a", None][number // 2]
+    )
+    return found
 
 
 def seen(index: ScopeIndex) -> dict[int, tuple[object, ...]]:

@@ -17,7 +17,8 @@ class CountedWords(HashedWords):
 
     async def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
         self.given.append(len(passages))
-        return await super().embed(passages)
+        found: list[Embedding] = await super().embed(passages)
+        return found
 
 
 async def test_many_texts_are_embedded_in_parts_and_keep_their_order() -> None:

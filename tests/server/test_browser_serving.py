@@ -58,7 +58,8 @@ def serve_built(open_server, built):
 
 @pytest.fixture
 async def site(serve_built) -> Server:
-    return await serve_built()
+    found: Server = await serve_built()
+    return found
 
 
 @pytest.mark.parametrize("path", sorted(PAGES))

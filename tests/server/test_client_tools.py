@@ -3,6 +3,7 @@
 import ollama
 import openai
 
+from tests.scripted_llm import ScriptedLLM
 from tests.server.server_kit import asks
 
 QUESTION = [{"role": "user", "content": "How is the weather in Graz?"}]
@@ -11,9 +12,10 @@ TOOL = {"type": "function", "function": {"name": "weather", "description": "Now"
 CALL = [("weather", {"city": "Graz"})]
 
 
-def asked(llm) -> dict:
+def asked(llm: ScriptedLLM) -> dict:
     """What the far model was sent last."""
-    return llm.requests[-1].body
+    found: dict = llm.requests[-1].body
+    return found
 
 
 async def test_openai_streams_a_tool_call_and_sends_its_result_back(listen, llm):

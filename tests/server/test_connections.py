@@ -203,7 +203,8 @@ async def test_a_crowd_of_chats_is_answered_or_refused_quickly(listen, llm, http
             await answer.read()
             if answer.status == 503:
                 assert answer.headers["Retry-After"] == "1"
-            return answer.status
+            found: int = answer.status
+            return found
 
     llm.default = Answer(text="yes")
     async with asyncio.timeout(30):

@@ -14,7 +14,7 @@ from tests.server.conversation_targets import (
     thread,
     told,
 )
-from tests.server.server_kit import error_of, succeeded
+from tests.server.server_kit import Server, error_of, succeeded
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 OWN_LOOP = pytest.mark.asyncio(loop_scope="function")  # for a server of its own
@@ -28,7 +28,7 @@ MEDIA_TYPES = {
 }
 
 
-async def exported(server, target: str) -> bytes:
+async def exported(server: Server, target: str) -> bytes:
     answer = await server.ask("GET", target)
     assert answer.status == 200, answer.body
     return answer.body

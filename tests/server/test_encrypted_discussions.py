@@ -16,6 +16,7 @@ from mnemoir.core.users import Grant
 from mnemoir.settings import load_settings
 from mnemoir.storage.discussions import client_keys
 from mnemoir.upkeep.encryption import plain_places
+from tests.scripted_llm import ScriptedLLM
 from tests.server.served_tree import answering, served
 from tests.server.server_kit import error_of, succeeded
 from tests.server.sign_in.page import joined
@@ -104,7 +105,7 @@ async def say(server, *said, id="cups", key: str | None = None, previous: str | 
     return await server.ask("POST", CHAT, {"model": "ann", "messages": tagged}, **headers)
 
 
-def known(llm) -> str:
+def known(llm: ScriptedLLM) -> str:
     """What the model was told of the discussion, at the last answer."""
     return next(asked.prompt for asked in reversed(llm.requests) if "Known:" in asked.prompt)
 

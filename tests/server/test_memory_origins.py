@@ -21,7 +21,8 @@ def storage(request, tmp_path) -> dict:
 async def keep(server: Server, *said: tuple[str, str]) -> dict:
     """Messages kept word for word."""
     body = {"messages": [turn(text, role) for role, text in said], "user_id": "mira", "infer": False}
-    return await server.post(MEMORIES, body)
+    found: dict = await server.post(MEMORIES, body)
+    return found
 
 
 async def origins(server: Server, query: str = "") -> dict[str, str]:

@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from tests.scripted_dialects import Answer
+from tests.scripted_llm import ScriptedLLM
 from tests.server.served_tree import answering, served
 from tests.server.server_kit import asks, error_of, hello, succeeded
 
@@ -24,9 +25,10 @@ def policy(**actions: str) -> dict:
     return {f"pii.policy.{place}": action for place, action in actions.items()}
 
 
-def sent_to(llm, at: int = -1) -> str:
+def sent_to(llm: ScriptedLLM, at: int = -1) -> str:
     """The words of the newest message that the model was sent."""
-    return llm.requests[at].body["messages"][-1]["content"]
+    found: str = llm.requests[at].body["messages"][-1]["content"]
+    return found
 
 
 def streamed(body: bytes, path: str) -> str:
@@ -40,7 +42,8 @@ def streamed(body: bytes, path: str) -> str:
 
 def words(answer, path: str) -> str:
     body = orjson.loads(answer.body)
-    return body["message"]["content"] if path == OLLAMA else body["choices"][0]["message"]["content"]
+    found: str = body["message"]["content"] if path == OLLAMA else body["choices"][0]["message"]["content"]
+    return found
 
 
 @pytest.mark.parametrize("path", [OPENAI, OLLAMA])

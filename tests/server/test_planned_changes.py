@@ -1,6 +1,7 @@
 """A dry run says what would change and why, and changes nothing; its plan is applied unchanged or refused."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.memory.facts.write.plans import MOST_PLANS, Plans
 from mnemoir.ports.memory_store import Project
 from tests.contracts.words import ASKED, SetClock, fact
+from tests.server.conftest import OpenServer
 from tests.server.server_kit import Server, error_of, succeeded
 from tests.server.test_changes import log
 from tests.server.test_memory_curation import MEMORIES, edit, remember, told
@@ -17,7 +19,7 @@ SAID = {"messages": [{"role": "user", "content": "I live in Graz. I row every mo
 
 
 @pytest.fixture(params=["sqlite", "file"])
-async def server(request, open_server, tmp_path) -> Server:
+async def server(request, open_server: OpenServer, tmp_path: Path) -> Server:
     return await open_server(
         {"storage.backend": request.param, "storage.workspace_root": str(tmp_path / "workspace")}
     )
@@ -33,7 +35,8 @@ async def apply(server: Server, plan_id: str, query: str = ""):
 
 async def plan_import(server: Server, *lines: dict) -> dict:
     body = "\n".join(json.dumps({"user_id": "mira", "created_at": "2026-01-01"} | line) for line in lines).encode()
-    return succeeded(await server.ask("POST", "/api/import?dry_run=true", body))
+    found: dict = succeeded(await server.ask("POST", "/api/import?dry_run=true", body))
+    return found
 
 
 async def test_a_dry_run_of_an_add_tells_what_would_change_and_writes_nothing(server, tmp_path):

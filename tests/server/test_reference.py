@@ -8,13 +8,13 @@ import orjson
 import pytest
 
 from mnemoir.server.reference.examples import example_of
-from tests.server.server_kit import error_of
+from tests.server.server_kit import Server, error_of
 
 MEMORIES = "/api/memories"
 KEY = "a-key-of-sixteen-or-more"
 
 
-async def page_of(server) -> str:
+async def page_of(server: Server) -> str:
     return (await server.ask("GET", "/docs")).body.decode()
 
 

@@ -12,7 +12,7 @@ from aiohttp.test_utils import TestServer
 
 from tests.scripted_llm import Answer
 from tests.server.served_tree import BEHIND, answering, asking, before, behind, calling, locking, served
-from tests.server.server_kit import CUT_S, QUICK_S, error_of, hello
+from tests.server.server_kit import CUT_S, QUICK_S, Server, error_of, hello
 
 CHAT = "/v1/chat/completions"
 NODES = (before(), locking(), answering(), behind())
@@ -47,12 +47,13 @@ async def asked(llm, count: int) -> None:
             await llm.arrived.wait()
 
 
-async def ended(server) -> dict:
+async def ended(server: Server) -> dict:
     """The trace of the newest run, once it is over."""
     async with asyncio.timeout(30):
         while (run := (await server.get("/api/runs"))["results"][0])["status"] == "running":  # noqa: ASYNC110 - no event tells it
             await asyncio.sleep(0.005)
-    return await server.get(f"/api/runs/{run['id']}")
+    found: dict = await server.get(f"/api/runs/{run['id']}")
+    return found
 
 
 def titles(trace) -> list[str]:

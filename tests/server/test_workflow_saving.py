@@ -36,8 +36,9 @@ def titled(title):
     return answering() | {"title": title}
 
 
-def place_of(tmp_path, path=CHAT) -> Path:
-    return tmp_path / "Public" / "Configs" / path
+def place_of(tmp_path: Path, path=CHAT) -> Path:
+    found: Path = tmp_path / "Public" / "Configs" / path
+    return found
 
 
 def url_of(path, folder="files"):

@@ -52,7 +52,8 @@ async def joined_by_passkey(served: Served, name: str) -> tuple[Page, Authentica
 
 
 async def asked_to_sign_in(page: Page) -> dict:
-    return told(await page.ask("POST", "/api/auth/passkey/options", {}))
+    found: dict = told(await page.ask("POST", "/api/auth/passkey/options", {}))
+    return found
 
 
 async def test_somebody_joins_and_signs_in_by_a_passkey(served):
