@@ -115,7 +115,7 @@ async def test_a_refused_client_that_never_ends_is_let_go_at_its_deadline(listen
 async def half_sent(url: str) -> AsyncIterator[list[asyncio.Future[bytes]]]:
     """A hundred requests that are never finished; what each is told, once it is."""
     async with contextlib.AsyncExitStack() as held:
-        ends = []
+        ends: list[asyncio.Future[bytes]] = []
         for number in range(100):
             reader, writer = await held.enter_async_context(connected(url))
             head = b"POST %s HTTP/1.1\r\nHost: localhost\r\n" % CHAT.encode()

@@ -32,6 +32,7 @@ async def settled(server) -> dict:
 
 
 async def checked(server: Server, name: str, state: str) -> dict:
+    found: dict
     """The endpoint of that name, once a check finds that state."""
     while (found := (await endpoints(server, check=True))[name])["state"] != state:
         pass

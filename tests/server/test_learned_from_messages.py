@@ -26,7 +26,7 @@ async def said(server, text: str, **members) -> str:
 async def learned(server: Server, route: str, holds: Callable[[dict], bool] = has_ended) -> dict:
     async with asyncio.timeout(60):
         while True:
-            told = await server.get(route)
+            told: dict = await server.get(route)
             if holds(told):
                 return told
             await asyncio.sleep(0.02)

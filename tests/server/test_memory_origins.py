@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from tests.remembering_model import is_extraction
 from tests.server.server_kit import Server, asks, error_of, hello, succeeded
-from tests.server.test_learned_from_messages import ID, is_extraction, learned
+from tests.server.test_learned_from_messages import ID, learned
 from tests.server.test_planted_text import turn
 
 MEMORIES, QUEUE = "/api/memories", "/api/memories/proposals"

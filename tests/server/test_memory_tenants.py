@@ -17,7 +17,7 @@ OTHERS = ("user_id=otto", "user_id=mira&project=other", "user_id=otto&project=ot
 SECRET = "Zanzibarquince"
 KEY = "a-key-of-sixteen-or-more"
 # method, what stands behind the id, and a body that is right
-ONE_MEMORY = (
+ONE_MEMORY: tuple[tuple[str, str, dict[str, str] | None], ...] = (
     ("GET", "/history", None),
     ("GET", "/details", None),
     ("PATCH", "", {"memory": "Taken over"}),

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -65,7 +66,7 @@ async def test_arguments_of_a_tool_call_are_turned_back_and_redacted_again(open_
         answer = await server.ask("POST", OPENAI, hello(stream=stream, messages=[user(SAID)], tools=tools))
         assert MAIL in answer.body.decode()
         assert "[EMAIL" not in answer.body.decode()
-    call = {"id": "call_1", "type": "function"}
+    call: dict[str, Any] = {"id": "call_1", "type": "function"}
     call["function"] = {"name": "send", "arguments": json.dumps({"to": MAIL, "card": 4111111111111111})}
     history = [user("Hi"), {"role": "assistant", "tool_calls": [call]}]
     history.append({"role": "tool", "tool_call_id": "call_1", "content": f"{MAIL}: sent"})

@@ -2,20 +2,26 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mnemoir.core.errors import NotFound
+from mnemoir.core.ids import PlanId
 from mnemoir.core.scope import Scope
 from mnemoir.memory.facts.write.plans import MOST_PLANS, Plans
 from mnemoir.ports.memory_store import Project
 from tests.contracts.words import ASKED, SetClock, fact
+from tests.narrowing import present
 from tests.server.conftest import OpenServer
 from tests.server.server_kit import Server, error_of, succeeded
 from tests.server.test_changes import log
 from tests.server.test_memory_curation import MEMORIES, edit, remember, told
 
-SAID = {"messages": [{"role": "user", "content": "I live in Graz. I row every morning."}], "user_id": "mira"}
+SAID: dict[str, Any] = {
+    "messages": [{"role": "user", "content": "I live in Graz. I row every morning."}],
+    "user_id": "mira",
+}
 
 
 @pytest.fixture(params=["sqlite", "file"])
@@ -137,12 +143,13 @@ async def test_a_dry_run_answers_at_once_or_not_at_all(server):
 
 
 async def test_plans_are_dropped_after_ten_minutes_and_beyond_their_bound(server):
-    clock, mira, kept = SetClock(), Scope(project="default", user="mira"), []
+    clock, mira = SetClock(), Scope(project="default", user="mira")
+    kept: list[PlanId] = []
     plans = Plans(server.parts.memory.store, clock)
     for number in range(MOST_PLANS + 1):
         rehearsal = plans.rehearsal()
         await rehearsal.commit(mira, [fact(f"Likes number {number}", scope=mira)], ASKED)
-        kept.append(plans.keep(rehearsal).plan_id)
+        kept.append(present(plans.keep(rehearsal).plan_id))
     here = Project(tenant="default", project="default")
     with pytest.raises(NotFound):
         await plans.apply(here, kept[0])

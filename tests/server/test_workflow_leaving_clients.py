@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import socket
+from typing import Any
 
 import orjson
 import psutil
@@ -215,7 +216,7 @@ async def test_a_quick_question_is_answered_beside_slow_streams(listen, llm, htt
 
 
 async def test_readers_that_stand_still_hold_back_the_model_and_nobody_else(listen, llm, http, tmp_path):
-    thinking = {"removeThinking": True, "startThinkTag": "<think>", "endThinkTag": "</think>"}
+    thinking: dict[str, Any] = {"removeThinking": True, "startThinkTag": "<think>", "endThinkTag": "</think>"}
     server = await listen(served(tmp_path, llm.url, answering(), behind(), **thinking))
     llm.queue(*[Answer(pieces=["word " * 10_000], endless=True)] * 64)
     host, port = server.url.removeprefix("http://").split(":")
@@ -256,7 +257,8 @@ async def test_a_stream_is_ended_by_another_request_and_its_nodes_with_it(listen
 async def test_ending_what_is_not_under_way_is_told(open_server, llm, tmp_path, path):
     server = await open_server(served(tmp_path, llm.url))
     assert error_of(await server.ask("DELETE", path, {"request_id": "nobody"})) == (404, "not_found")
-    for body in ({}, {"request_id": 7}, [], {"request_id": ""}):
+    bodies: tuple[object, ...] = ({}, {"request_id": 7}, [], {"request_id": ""})
+    for body in bodies:
         assert error_of(await server.ask("DELETE", path, body)) == (400, "invalid_request")
 
 

@@ -1,5 +1,6 @@
 """Passkeys over real HTTP, by a software authenticator: joining, signing in, and what no passkey may do."""
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -35,7 +36,7 @@ class Served(Server):
 
 
 @pytest.fixture
-async def served(listen) -> Served:
+async def served(listen) -> AsyncIterator[Served]:
     server = await listen()
     async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as http:
         yield Served(app=server.app, parts=server.parts, url=server.url, http=http)
