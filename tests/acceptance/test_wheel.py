@@ -7,6 +7,7 @@ import sys
 import tarfile
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -129,7 +130,7 @@ def test_the_documentation_and_the_api_are_served_from_the_wheel(served):
 
 
 def test_what_is_shipped_chats_and_remembers_at_once(served):
-    said = {
+    said: dict[str, Any] = {
         "model": "mnemoir",
         "memoryEnabled": True,
         "messages": [{"role": "user", "content": "I row every morning."}],
