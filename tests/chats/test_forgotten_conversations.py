@@ -3,6 +3,7 @@
 import asyncio
 from base64 import b64encode
 from functools import partial
+from typing import Any
 
 import apsw
 import orjson
@@ -120,7 +121,7 @@ async def everything(chats: Chats, words: str, *, id: str = "tea", user: str = "
     """A conversation of every kind of thing that is kept of one."""
     picture = f"data:image/png;base64,{b64encode(png(filler=words.encode())).decode()}"
     content = [{"type": "text", "text": f"See {words}"}, {"type": "image_url", "image_url": {"url": picture}}]
-    body = {"id": id, "user": user, "memoryEnabled": True}
+    body: dict[str, Any] = {"id": id, "user": user, "memoryEnabled": True}
     before = await facts(chats, user)
     await chats.chat(said("system", f"You are {words}."), said("user", content), **body)
     await chats.chat(f"I own a {words}", **body)

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from hashed_words import HashedWords
-
 from mnemoir.ports.embedding import Embedding, Passage
 from mnemoir.search import Indexing
+from tests.search.hashed_words import HashedWords
 
 
 class CountedWords(HashedWords):
@@ -17,8 +16,7 @@ class CountedWords(HashedWords):
 
     async def embed(self, passages: Sequence[Passage]) -> list[Embedding]:
         self.given.append(len(passages))
-        found: list[Embedding] = await super().embed(passages)
-        return found
+        return await super().embed(passages)
 
 
 async def test_many_texts_are_embedded_in_parts_and_keep_their_order() -> None:

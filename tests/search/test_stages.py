@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from hashed_words import HashedWords
 
 from mnemoir.ports.embedding import Embedding, Passage, pack_vector, unpack_vector
 from mnemoir.search.indexing import Indexing, pack_codes, pack_ids, sentence_vector, unpack_bits, unpack_ids
 from mnemoir.search.scores import above_rest, fuse, late_scores
+from tests.search.hashed_words import HashedWords
 
 
 def test_vectors_and_token_ids_come_back_from_bytes() -> None:
