@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast
 
 import pytest
 import structlog
@@ -30,6 +30,7 @@ from mnemoir.core.errors import Conflict, InvalidRequest, StorageUnavailable
 from mnemoir.ports.turns import Turn
 from mnemoir.storage.objects.opening import open_objects
 from tests.conversations.node_kit import KEY, PlainStore, WordsModel, memory, say, texts
+from tests.narrowing import present
 
 AT = datetime(2026, 1, 7, 10, tzinfo=UTC)
 IMAGE = FileRef(type="image", transfer_method="local_file", upload_file_id="up-1")
@@ -163,7 +164,7 @@ def test_without_the_turns_of_the_conversation_a_new_turn_follows_the_last_or_th
     say(own, "2", "second", "two", parent="1")
     assert history(own, "new") == ["first", "one", "second", "two"]
     assert history(own, "new", parent_message_id="1") == ["first", "one"]
-    assert own._extract_thread(own._document().messages, "new") == []  # type: ignore[union-attr]
+    assert own._extract_thread(present(own._document()).messages, "new") == []
 
 
 def test_a_turn_that_neither_conversation_nor_node_knows_has_no_history() -> None:
@@ -322,8 +323,8 @@ def with_files(shelf: Shelf, model: Any = None) -> NodeTokenBufferMemory:
     return own
 
 
-def image(detail: str = "high") -> MediaPart:
-    return MediaPart(type="image", mime_type="image/png", base64_data="AAAA", format="png", detail=detail)  # type: ignore[arg-type]
+def image(detail: Literal["low", "high"] = "high") -> MediaPart:
+    return MediaPart(type="image", mime_type="image/png", base64_data="AAAA", format="png", detail=detail)
 
 
 def test_files_come_back_in_front_of_the_text_with_high_detail() -> None:
@@ -494,7 +495,7 @@ def test_a_memory_with_a_lone_surrogate_can_be_extended() -> None:
 def test_arguments_that_are_no_json_are_refused_and_leave_the_memory_as_it_was() -> None:
     store = PlainStore()
     own = memory(store)
-    call = ToolCall("c", "look", {("a", "pair"): 1})  # type: ignore[dict-item]
+    call = ToolCall("c", "look", cast(Any, {("a", "pair"): 1}))
     with pytest.raises(InvalidRequest, match="must be JSON"):
         own.add_messages("turn", None, "q", [], "a", [], steps=[Message("assistant", None, tool_calls=[call])])
     own.flush()

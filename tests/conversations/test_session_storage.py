@@ -2,6 +2,7 @@
 
 import sqlite3
 from datetime import datetime, timedelta
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -115,7 +116,7 @@ def test_half_of_a_surrogate_pair_costs_one_character_and_not_the_message(storag
 @pytest.mark.parametrize(
     ("message", "cause"),
     [
-        (Message("narrator", "x"), "one of the roles"),  # type: ignore[arg-type]
+        (Message(cast(Any, "narrator"), "x"), "one of the roles"),
         (Message("assistant", None, tool_calls=[ToolCall("c", "n", {"at": NOON})]), "must be JSON"),
     ],
 )

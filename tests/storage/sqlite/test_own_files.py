@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import apsw
 import numpy as np
@@ -73,9 +73,9 @@ def everything(path: Path, cells: OwnCells | None) -> list[object]:
         ]
 
 
-def without_names(found: list[object]) -> object:
+def without_names(found: list[Any]) -> object:
     """The same without what differs in any two files: uids, turns and times."""
-    messages = [(one.session_id, one.message, one.parent_id, one.is_on_thread) for one in found[0]]  # type: ignore[attr-defined]
+    messages = [(one.session_id, one.message, one.parent_id, one.is_on_thread) for one in found[0]]
     return [messages, *found[1:3], found[4:8]]
 
 
