@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -176,7 +176,7 @@ def _summed_up(stage: str, runs: Sequence[Run], took_s: float) -> int:
     return status
 
 
-def _in_words(counts: dict[str, float]) -> str:
+def _in_words(counts: Mapping[str, float]) -> str:
     return ", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.items()))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from mnemoir.chats.pruning import STAMP_FILE
 from mnemoir.core.scope import Act, Principal, Scope, acting
-from mnemoir.ports.memory_kinds import MemoryKind
+from mnemoir.ports.memory_kinds import MemoryKind, Rehearsed
 from mnemoir.ports.memory_store import Project
 from mnemoir.storage.sql.engine import Engine
 from tests.acceptance.conversation_kit import holds
@@ -30,7 +30,7 @@ class Notes:
     db: Engine
 
     async def write(self, owner: Scope, text: str, *, conversation: str = "tea", days: int = 0) -> int:
-        values = {"conversation": conversation, "text": text, "days": days}
+        values: dict[str, Any] = {"conversation": conversation, "text": text, "days": days}
         query = "INSERT OR IGNORE INTO notes VALUES (:project, :user, :conversation, :text, :days)"
         return await self._changed(query, project=owner.project, user=owner.user, **values)
 
@@ -67,6 +67,9 @@ class Notes:
                 for one in records
             ]
         )
+
+    async def rehearse(self, owner: Scope, records: Sequence[Mapping[str, Any]]) -> Rehearsed:
+        return Rehearsed(plan_id=None, applied=(), others=len(records))
 
     async def _changed(self, query: str, **values: str | int | None) -> int:
         return await self.db.write(None, lambda sql: sql.run(query, **values))

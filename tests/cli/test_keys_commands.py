@@ -26,7 +26,8 @@ def mnemoir(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
 
 def made(done: Done) -> dict:
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    read: dict = json.loads(done.stdout)
+    return read
 
 
 def test_the_first_key_is_shown_once_and_says_what_it_changes(mnemoir) -> None:

@@ -26,7 +26,8 @@ def mnemoir(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
 
 def made(done: Done) -> dict:
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    read: dict = json.loads(done.stdout)
+    return read
 
 
 def join(url: str, link: str, name: str) -> requests.Response:

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from hashed_words import HashedWords
 
 from mnemoir.ports.embedding import Embedding, Passage
 from mnemoir.search.indexing import (
@@ -16,6 +15,7 @@ from mnemoir.search.indexing import (
     unpack_vector,
 )
 from mnemoir.search.scores import above_rest, fuse, late_scores
+from tests.search.hashed_words import HashedWords
 
 
 def test_vectors_and_token_ids_come_back_from_bytes() -> None:
