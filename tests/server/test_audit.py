@@ -71,6 +71,17 @@ async def test_acts_on_all_of_somebody_s_data_and_on_settings_are_written_down(k
     assert results == [str(answer.status), "begun"]
 
 
+async def test_an_act_about_a_user_in_its_path_names_that_user_whatever_the_name_holds(keyed):
+    server, headers, _ = keyed
+    for method, target, user in (
+        ("PUT", "/api/holds/a%2Fexport", "a/export"),
+        ("DELETE", "/api/holds/a%2Ferase", "a/erase"),
+        ("POST", "/api/subjects/a%2Fexport/export?user_id=mira", "a/export"),
+    ):
+        await server.ask(method, target, {}, **headers["admin"])
+        assert ({entry["user"] for entry in await entries(server, headers, limit=2)}, target) == ({user}, target)
+
+
 async def test_the_making_and_ending_of_keys_is_written_down_with_the_change(keyed):
     server, headers, ids = keyed
     answer = await server.ask("POST", "/api/keys", {"role": "read"}, **headers["admin"])
