@@ -27,7 +27,8 @@ from mnemoir.core.errors import ProviderUnavailable
 from mnemoir.core.ids import MemoryId
 from mnemoir.core.memories import Add, Memory, Provenance
 from mnemoir.core.scope import Scope
-from mnemoir.ports.embedding import CONTEXT_MESSAGES, Embedding, EmbeddingModel, Passage
+from mnemoir.core.text import CONTEXT_MESSAGES
+from mnemoir.ports.embedding import Embedding, EmbeddingModel, Passage
 from mnemoir.ports.memory_store import Visible
 from mnemoir.providers.embedding.minilm_model import MiniLM
 from mnemoir.search import Indexing, Question, Recall

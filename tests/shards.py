@@ -28,7 +28,8 @@ from tests.shares import CHECKOUT, STAGES, TIMES, files_of_tests, record_times, 
 
 _SHARDS = 1 + (os.cpu_count() or 1)  # one more than processors: now and then a test waits
 _MARKERS = {"quick": "not slow", "slow": "slow"}
-_UI = (sys.executable, "hatch_build.py", "run", "--silent", "test")
+# one worker: beside the shards more of them would load everything once more each, and only take turns
+_UI = (sys.executable, "hatch_build.py", "run", "--silent", "test", "--", "--maxWorkers=1")
 _PYTEST = (sys.executable, "-m", "pytest")
 _PROGRESS = re.compile(rb"[.FEsxXT]+( +\[ *\d+%\])?")
 _PAGES = "tests/browser/"

@@ -35,6 +35,7 @@ from tests.serving import ServerProcess
 from tests.tree_kit import eventually, settle
 from tests.workflows.nodes.pictures import png
 
+pytestmark = pytest.mark.costly("each byte on the disk is searched")
 ANN, BEN = "ann", "ben"
 
 

@@ -137,6 +137,7 @@ def serving(tmp_path: Path, public: Path, **environment: str) -> ServerProcess:
     return ServerProcess(tmp_path / "data", arguments=arguments, environment={**quick, **environment})
 
 
+@pytest.mark.costly("it asks for each key in each way")
 @pytest.mark.parametrize("level", staged(["debug", "info"], quick=1))
 def test_no_key_of_an_endpoint_comes_out_and_no_word_gets_into_the_log(tmp_path, capsys, level):
     with ScriptedLLM.in_thread() as llm:

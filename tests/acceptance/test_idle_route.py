@@ -7,6 +7,7 @@ held the event loop would let none through.
 import threading
 from typing import Any
 
+import pytest
 import requests
 
 from tests.scripted_llm import Answer, ScriptedLLM
@@ -16,6 +17,7 @@ STREAMS = 8
 TURNS = [{"role": "user", "content": f"On day {n} I painted train {n % 7} in Oslo and ate soup."} for n in range(40)]
 
 
+@pytest.mark.costly("it is about a load")
 def test_no_work_holds_up_a_route_that_does_nothing(tmp_path):
     answered: list[int] = []
     during_adds: list[int] = []

@@ -110,6 +110,7 @@ def saved_key_work(server: ServerProcess, url: str, key: str) -> Iterator[reques
     yield requests.put(f"{server.url}/api/model", json=wanted, timeout=60)
 
 
+@pytest.mark.costly("it runs programs")
 def test_a_key_saved_on_the_page_stands_in_its_own_file_alone_and_goes_with_its_address(tmp_path):
     key = "sk-canary-of-the-page-0123456789"
     answers: list[requests.Response] = []

@@ -146,6 +146,7 @@ def test_a_damaged_database_ends_the_backup_by_name_and_leaves_none(mnemoir, dat
     assert [path.name for path in tmp_path.iterdir() if "backup" in path.name] == []
 
 
+@pytest.mark.costly("each byte is flipped")
 def test_every_flipped_byte_missing_file_and_further_file_is_found(mnemoir, data, tmp_path):
     create(mnemoir, "backup", "--keys")
     backup = tmp_path / "backup"

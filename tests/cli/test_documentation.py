@@ -119,6 +119,7 @@ def run_example(example, url, folder):
     return subprocess.run(line, capture_output=True, text=True, timeout=300, cwd=folder, env=environment)
 
 
+@pytest.mark.costly("it runs programs")
 @pytest.mark.parametrize("example", staged(EXAMPLES, quick=1), ids=lambda example: example.name)
 def test_every_example_runs(example, server, tmp_path):
     done = run_example(example, server.url, tmp_path)
@@ -126,6 +127,7 @@ def test_every_example_runs(example, server, tmp_path):
     assert done.stdout.strip()
 
 
+@pytest.mark.costly("it runs programs")
 @pytest.mark.parametrize("example", staged(CLIENTS, quick=1), ids=lambda example: example.name)
 def test_an_example_that_finds_no_server_says_so_in_a_sentence(example, tmp_path):
     done = run_example(example, "http://127.0.0.1:1", tmp_path)

@@ -47,6 +47,7 @@ def until_open(url: str) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.costly("it runs programs")
 def test_people_are_invited_and_managed_beside_a_running_server(mnemoir, tmp_path) -> None:
     with ServerProcess(tmp_path / "data") as server:
         assert "There are no users" in mnemoir("users", "list").stderr

@@ -139,6 +139,7 @@ class Endless(io.RawIOBase):
         return len(piece)
 
 
+@pytest.mark.costly("it is about large texts")
 @pytest.mark.parametrize("beginning", staged([b'[{"a":"', b'{"a":"', lines()], quick=1))
 def test_a_file_without_end_is_refused(store, beginning):
     with pytest.raises(ImportTooLarge):
@@ -229,6 +230,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.costly("each place to cut is tried")
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.dictionaries(st.text(), JSON, max_size=4), max_size=4), st.integers(1, 40), st.booleans())
 def test_a_list_is_taken_apart_as_a_reader_of_it_all_would(items, most, plain):

@@ -73,6 +73,7 @@ async def refusal(client: Client, tool: str, **arguments: Any) -> str:
     return str(answer.content)
 
 
+@pytest.mark.costly("it runs programs")
 async def test_what_an_agent_adds_it_finds_lists_and_deletes(server):
     async with agent(server, "--user", "mira") as client:
         assert sorted(tool.name for tool in (await client.list_tools()).tools) == TOOLS
@@ -289,6 +290,7 @@ async def test_a_wrong_key_is_reported_to_the_agent(server):
         assert "valid API key" in await refusal(client, "list_memories")
 
 
+@pytest.mark.costly("it runs programs")
 def test_the_tools_are_printed_as_json(server, tmp_path):
     done = run("mcp", "--json", "--url", server.url, cwd=tmp_path)
     assert sorted(tool["name"] for tool in json.loads(done.stdout)["tools"]) == TOOLS

@@ -402,6 +402,7 @@ async def test_a_line_feed_in_or_behind_a_path_opens_no_route_that_takes_more(se
             assert end or answer.status == (404 if is_nowhere else 403), (method, sent)
 
 
+@pytest.mark.costly("it asks all routes")
 @pytest.mark.parametrize("kind", ["user", "project", "tenant", "person", "token"])
 async def test_elsewhere_looks_like_nowhere_on_every_route_and_nothing_there_changes(served, kind, store_calls):
     server, keys, hers, none = served

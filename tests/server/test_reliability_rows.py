@@ -125,6 +125,7 @@ async def test_p8_no_order_brings_anything_of_another_user_into_a_prompt(open_se
     assert [word for word in ("blue", "stone", "otto") if word in prompts.replace(order, "")] == []
 
 
+@pytest.mark.costly("it is about a load")
 async def test_d14_an_export_under_load_holds_all_that_was_acknowledged_before_it_and_comes_back_whole(
     open_server, tmp_path
 ):

@@ -215,6 +215,7 @@ async def test_a_quick_question_is_answered_beside_slow_streams(listen, llm, htt
         await slow.read()
 
 
+@pytest.mark.costly("it is about large texts")
 async def test_readers_that_stand_still_hold_back_the_model_and_nobody_else(listen, llm, http, tmp_path):
     thinking: dict[str, Any] = {"removeThinking": True, "startThinkTag": "<think>", "endThinkTag": "</think>"}
     server = await listen(served(tmp_path, llm.url, answering(), behind(), **thinking))
