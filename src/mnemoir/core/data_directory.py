@@ -8,6 +8,7 @@ LIST_FILE = "backups.jsonl"  # of the backups that were made
 OWN_DISCUSSIONS = "discussions"  # without a config tree
 PEPPER_FILE = "secrets/pepper"
 RUNS_FILE = "runs.db"
+SAVED_MODELS = "settings"  # the models that were chosen at the running server, and their keys
 SESSIONS_FILE = "conversations.db"  # in the folder of a user
 STORE_FILE = "secrets/data-keys.db"
 TOMBSTONES_FILE = "erased.jsonl"
