@@ -9,7 +9,7 @@ import pytest
 
 from mnemoir.chats.pruning import STAMP_FILE
 from mnemoir.core.scope import Act, Principal, Scope, acting
-from mnemoir.ports.memory_kinds import MemoryKind
+from mnemoir.ports.holdings import OpenHolding
 from mnemoir.ports.memory_store import Project
 from mnemoir.storage.sql.engine import Engine
 from tests.acceptance.conversation_kit import holds
@@ -77,10 +77,9 @@ async def with_notes(folder) -> AsyncIterator[tuple[Chats, Notes]]:
     async with ScriptedLLM() as llm, opened_chats(folder, llm, **{"memory.auto_prune_days": 30}) as chats:
         notes = Notes(db=chats.parts.database)
         await notes.db.write(None, lambda sql: sql.run(TABLE))
-        chats.parts.kinds.append(
-            MemoryKind(
+        chats.parts.holdings.append(
+            OpenHolding(
                 name="note",
-                tables={"notes": ("text",)},
                 forget=notes.forget,
                 counts=notes.counts,
                 prune=notes.prune,
@@ -163,7 +162,7 @@ async def test_its_store_knows_in_each_transaction_who_asked_and_in_which_reques
         await notes.db.write(scope, lambda sql: acts.append(acting.get()))
         return {}
 
-    chats.parts.kinds.append(MemoryKind(name="witness", forget=forget))
+    chats.parts.holdings.append(OpenHolding(name="witness", forget=forget))
     answer = await chats.ask("DELETE", "/api/memories?user_id=mira")
     assert acts == [Act(principal=Principal(), request_id=answer.headers["x-request-id"])]
 

@@ -10,7 +10,7 @@ from time import monotonic
 
 from mnemoir.access.opening import Access, open_access
 from mnemoir.access.spent import Metered, Spent
-from mnemoir.app.user_data import make_user_data
+from mnemoir.app.user_data import Stores, make_user_data
 from mnemoir.app.workflows import (
     forwarding_of,
     make_workflows,
@@ -23,7 +23,7 @@ from mnemoir.chats.chat_memory import chat_memory, open_memory_service, points_h
 from mnemoir.chats.conversation_parts import open_conversations, recording_options
 from mnemoir.chats.conversations import Conversations
 from mnemoir.chats.discussions import Discussions
-from mnemoir.chats.kinds import Forgetting
+from mnemoir.chats.forgetting import Forgetting
 from mnemoir.chats.memory_parts import eraser, multilingual_of, open_fact_memory, project_files_of
 from mnemoir.chats.message_vectors import MessageVectors, WaitingFolders
 from mnemoir.chats.pruning import Pruning
@@ -49,9 +49,9 @@ from mnemoir.models.latencies import MemoryTimes, TimedMemory
 from mnemoir.models.model_in_use import ModelInUse
 from mnemoir.models.model_parts import open_models
 from mnemoir.ports.embedding import EmbeddingModel
+from mnemoir.ports.holdings import OpenHolding
 from mnemoir.ports.jobs import JobQueue
 from mnemoir.ports.llm import ChatModel
-from mnemoir.ports.memory_kinds import MemoryKind
 from mnemoir.ports.memory_store import MemoryStore
 from mnemoir.ports.project_settings import ProjectFiles, ProjectSettingsStore
 from mnemoir.ports.proposals import ProposalStore
@@ -112,7 +112,7 @@ class Parts:
     conversations: Conversations
     recorder: Recorder
     titles: Titles
-    kinds: list[MemoryKind]
+    holdings: list[OpenHolding]
     forgetting: Forgetting
     holds: Holds
     subjects: Subjects
@@ -138,6 +138,7 @@ class Parts:
     async def start(self) -> None:
         """Start the background work, over folders that are closed to others."""
         await asyncio.to_thread(close_folders, _own_folders(self.settings))
+        await self.adoption.resume()
         await self.background.start()
         self.message_vectors.start()
         for filling in (self.reembedding, self.second_vectors, self.terms):
@@ -234,16 +235,20 @@ async def open_parts(settings: Settings) -> Parts:
             own,
         )
         user_data = make_user_data(
-            settings,
-            database=database,
-            encryption=encryption,
-            access=access,
-            spent=spent,
-            memory=memory,
-            conversations=conversations,
-            discussions=discussions,
-            runs=runs,
-            background=background,
+            Stores(
+                settings=settings,
+                database=database,
+                encryption=encryption,
+                access=access,
+                spent=spent,
+                memory=memory,
+                conversations=conversations,
+                discussions=discussions,
+                runs=runs,
+                background=background,
+                holds=Holds(database),
+                retention=RetentionOf(settings, access.tenants, memory.project_settings),
+            )
         )
         beside = outside(settings, served.tree if served else None)
         workflow_files = WorkflowFiles(served, beside)
@@ -291,13 +296,13 @@ async def open_parts(settings: Settings) -> Parts:
             conversations=conversations,
             recorder=recorder,
             titles=titles,
-            kinds=user_data.kinds,
+            holdings=user_data.holdings,
             forgetting=user_data.forgetting,
             holds=user_data.holds,
             subjects=user_data.subjects,
             retention=user_data.retention,
             adoption=user_data.adoption,
-            pruning=own(Pruning(user_data.kinds, conversations.root, settings.memory.auto_prune_days)),
+            pruning=own(Pruning(user_data.holdings, conversations.root, settings.memory.auto_prune_days)),
             discussions=discussions,
             checkup=own(
                 Checkup(
@@ -309,7 +314,7 @@ async def open_parts(settings: Settings) -> Parts:
                 )
             ),
             inquiry=own(ModelInquiry(models.in_use)),
-            stock=own(Stock(settings, user_data.kinds, conversations.damaged)),
+            stock=own(Stock(settings, user_data.holdings, conversations.damaged)),
             times=times,
             _open=opened.pop_all(),
         )

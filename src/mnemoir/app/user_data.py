@@ -1,26 +1,43 @@
-"""What is done with all that is stored of a user, of every kind: counted, kept for a time, given away, erased."""
+"""Opens every holding, and what goes through all of them: counting, keeping for a time, adoption, export, erasure."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 
+from mnemoir.access.holdings import access_holding, usage_holding
 from mnemoir.access.opening import Access
 from mnemoir.access.spent import Spent
 from mnemoir.app.workflows import open_kept_runs
 from mnemoir.chats.conversations import Conversations
 from mnemoir.chats.discussions import Discussions
-from mnemoir.chats.kinds import Forgetting, conversation_kind, discussion_kind, job_kind, run_kind
+from mnemoir.chats.forgetting import Forgetting
+from mnemoir.chats.holdings import conversation_holding, discussion_holding, job_holding, run_holding
 from mnemoir.chats.memory_parts import FactMemory
 from mnemoir.chats.people import Everybody
+from mnemoir.core.errors import SettingsError
 from mnemoir.memory.background import Background
-from mnemoir.memory.facts.kind import fact_kind
-from mnemoir.memory.facts.review.proposal_kind import proposal_kind
+from mnemoir.memory.facts.holding import fact_holding
+from mnemoir.memory.facts.review.proposal_holding import proposal_holding
 from mnemoir.memory.facts.write.retention import FactRetention
-from mnemoir.ports.memory_kinds import MemoryKind
+from mnemoir.ports.holdings import OpenHolding
 from mnemoir.ports.run_store import RunStore
 from mnemoir.settings import Settings
+from mnemoir.storage.holdings import (
+    ACCESS,
+    CONVERSATIONS_OF_USERS,
+    DISCUSSIONS,
+    FACTS,
+    JOBS,
+    PERSONAL_DATA,
+    PROPOSALS,
+    RUNS,
+    USAGE,
+    Holding,
+    holdings,
+)
+from mnemoir.storage.sql.adoptions import Adoptions
 from mnemoir.storage.sql.holds import Holds
 from mnemoir.storage.sql.people import People
-from mnemoir.storage.sql.tables import CONVERSATION_TABLES, FACT_TABLES, JOB_TABLES, PROPOSAL_TABLES
 from mnemoir.storage.sqlite import SqliteEngine
 from mnemoir.upkeep.adopting import Adoption
 from mnemoir.upkeep.encryption import Encryption
@@ -29,10 +46,39 @@ from mnemoir.upkeep.subjects import Subjects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UserData:
-    """Goes through the list of memory kinds."""
+class Stores:
+    """What holdings are opened over. `holdings` are those that were opened before, and in the end all."""
 
-    kinds: list[MemoryKind]
+    settings: Settings
+    database: SqliteEngine
+    encryption: Encryption
+    access: Access
+    spent: Spent
+    memory: FactMemory
+    conversations: Conversations
+    discussions: Discussions
+    runs: RunStore
+    background: Background
+    holds: Holds
+    retention: RetentionOf
+    holdings: list[OpenHolding] = field(default_factory=list)
+
+    @property
+    def everybody(self) -> Everybody:
+        """Who has anything in the holdings."""
+        return Everybody(People(self.database), self.holdings, self.holds)
+
+    @property
+    def forgetting(self) -> Forgetting:
+        """Forgetting in all holdings."""
+        return Forgetting(conversations=self.conversations, holdings=self.holdings, holds=self.holds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserData:
+    """The open holdings, in the order in which a person is erased, and what goes through them."""
+
+    holdings: list[OpenHolding]
     forgetting: Forgetting
     holds: Holds
     retention: RetentionOf
@@ -40,71 +86,105 @@ class UserData:
     adoption: Adoption
 
 
-def make_user_data(
-    settings: Settings,
-    *,
-    database: SqliteEngine,
-    encryption: Encryption,
-    access: Access,
-    spent: Spent,
-    memory: FactMemory,
-    conversations: Conversations,
-    discussions: Discussions,
-    runs: RunStore,
-    background: Background,
-) -> UserData:
-    """Build it over all that keeps anything of a user."""
-    holds = Holds(database)
-    everybody = Everybody(People(database), memory.store, conversations, runs, holds)
-    retention = RetentionOf(settings, access.tenants, memory.project_settings)
-    kinds = [
-        job_kind(background, JOB_TABLES),
-        run_kind(runs),
-        _facts(memory, everybody, retention),
-        proposal_kind(memory.facts.review, memory.store, memory.proposals, PROPOSAL_TABLES),
-        discussion_kind(discussions, conversations),
-        memory.personal_kind,
-        conversation_kind(conversations, CONVERSATION_TABLES, embeds=settings.memory.vector_store.enabled),
-    ]
-    forgetting = Forgetting(conversations=conversations, kinds=kinds, holds=holds)
-    subjects = Subjects(
-        data_dir=settings.storage.data_dir,
-        everybody=everybody,
-        forgetting=forgetting,
-        conversations=conversations,
-        discussions=discussions,
-        runs=runs,
-        open_kept_runs=partial(open_kept_runs, settings),
-        access=access,
-        spent=spent,
-        background=background,
-        recall=memory.recall,
-        kinds=kinds,
-        encryption=encryption,
-        backups_days=settings.retention.backups_days,
-    )
-    adoption = Adoption(
-        everybody=everybody,
-        conversations=conversations,
-        background=background,
-        recall=memory.recall,
-        packs=memory.packs,
-        holds=holds,
-        why_not=_why_nothing_is_given(settings, encryption),
-    )
+Opens = Callable[[Stores], OpenHolding]
+_OPENING: dict[str, Opens] = {}
+
+
+def opens(holding: Holding) -> Callable[[Opens], Opens]:
+    """Mark the function that opens a holding. Raises SettingsError for a second one."""
+
+    def mark(function: Opens) -> Opens:
+        if holding.name in _OPENING:
+            raise SettingsError(f"The holding {holding.name!r} is opened in two places. Leave one of them out.")
+        _OPENING[holding.name] = function
+        return function
+
+    return mark
+
+
+def make_user_data(stores: Stores) -> UserData:
+    """Open all holdings. Raises SettingsError for one that is opened under another name, or is not declared."""
+    declared = [holding.name for holding in holdings()]
+    for name in _OPENING.keys() - {*declared}:
+        raise SettingsError(f"The holding {name!r} is opened and not registered. Register it.")
+    for name in declared:
+        if name in _OPENING:
+            opened = _OPENING[name](stores)
+            if opened.name != name:
+                raise SettingsError(f"The holding {name!r} is opened as {opened.name!r}. Give both the same name.")
+            stores.holdings.append(opened)
+    settings = stores.settings
     return UserData(
-        kinds=kinds,
-        forgetting=forgetting,
-        holds=holds,
-        retention=retention,
-        subjects=subjects,
-        adoption=adoption,
+        holdings=stores.holdings,
+        forgetting=stores.forgetting,
+        holds=stores.holds,
+        retention=stores.retention,
+        subjects=Subjects(
+            data_dir=settings.storage.data_dir,
+            everybody=stores.everybody,
+            holdings=stores.holdings,
+            holds=stores.holds,
+            encryption=stores.encryption,
+            backups_days=settings.retention.backups_days,
+        ),
+        adoption=Adoption(
+            everybody=stores.everybody,
+            holdings=stores.holdings,
+            begun=Adoptions(stores.database),
+            background=stores.background,
+            holds=stores.holds,
+            why_not=_why_nothing_is_given(settings, stores.encryption),
+        ),
     )
 
 
-def _facts(memory: FactMemory, everybody: Everybody, retention: RetentionOf) -> MemoryKind:
-    expire = FactRetention(memory.store, everybody.owners, retention.of).expire
-    return fact_kind(memory.facts, memory.store, memory.indexing, FACT_TABLES, expire)
+@opens(JOBS)
+def _jobs(stores: Stores) -> OpenHolding:
+    return job_holding(stores.background)
+
+
+@opens(RUNS)
+def _runs(stores: Stores) -> OpenHolding:
+    return run_holding(stores.runs, partial(open_kept_runs, stores.settings))
+
+
+@opens(FACTS)
+def _facts(stores: Stores) -> OpenHolding:
+    memory = stores.memory
+    expire = FactRetention(memory.store, stores.everybody.owners, stores.retention.of).expire
+    return fact_holding(memory.facts, memory.store, memory.indexing, memory.recall, memory.packs, expire)
+
+
+@opens(PROPOSALS)
+def _proposals(stores: Stores) -> OpenHolding:
+    return proposal_holding(stores.memory.facts.review, stores.memory.store, stores.memory.proposals)
+
+
+@opens(DISCUSSIONS)
+def _discussions(stores: Stores) -> OpenHolding:
+    return discussion_holding(stores.discussions, stores.conversations)
+
+
+@opens(PERSONAL_DATA)
+def _personal_data(stores: Stores) -> OpenHolding:
+    return stores.memory.personal_holding
+
+
+@opens(CONVERSATIONS_OF_USERS)
+def _conversations(stores: Stores) -> OpenHolding:
+    embeds = stores.settings.memory.vector_store.enabled
+    is_unreadable = stores.encryption.is_unreadable
+    return conversation_holding(stores.conversations, stores.forgetting, is_unreadable, embeds=embeds)
+
+
+@opens(ACCESS)
+def _access(stores: Stores) -> OpenHolding:
+    return access_holding(stores.access)
+
+
+@opens(USAGE)
+def _usage(stores: Stores) -> OpenHolding:
+    return usage_holding(stores.spent)
 
 
 def _why_nothing_is_given(settings: Settings, encryption: Encryption) -> str | None:

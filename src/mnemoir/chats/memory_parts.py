@@ -17,8 +17,8 @@ from mnemoir.memory.reembedding import Reembedding, second_vectors, terms_renewa
 from mnemoir.models.choice import choose_multilingual
 from mnemoir.models.model_parts import Models
 from mnemoir.ports.embedding import EmbeddingModel
+from mnemoir.ports.holdings import OpenHolding
 from mnemoir.ports.jobs import Job
-from mnemoir.ports.memory_kinds import MemoryKind
 from mnemoir.ports.memory_store import Room
 from mnemoir.ports.project_settings import ProjectFiles, ProjectSettingsStore
 from mnemoir.ports.proposals import ProposalStore
@@ -41,7 +41,7 @@ class FactMemory:
     packs: PackFiles
     project_settings: ProjectSettingsStore
     personal_data: PersonalData
-    personal_kind: MemoryKind
+    personal_holding: OpenHolding
     proposals: ProposalStore
     recall: Recall
     indexing: Indexing
@@ -84,7 +84,7 @@ def open_fact_memory(
     """
     pending, second_pending = asyncio.Event(), asyncio.Event()
     store, project_settings = _storage(settings, database, packs, pending.set, second_pending.set, room)
-    personal_data, personal_kind = make_personal_data(settings, models.rules, project_settings, database, file)
+    personal_data, personal_holding = make_personal_data(settings, models.rules, project_settings, database, file)
     second_model = choose_multilingual(settings)
     multilingual = multilingual_of(settings, second_model, store.second.want, second_pending.set)
     if multilingual is not None:
@@ -120,7 +120,7 @@ def open_fact_memory(
         packs=packs,
         project_settings=project_settings,
         personal_data=personal_data,
-        personal_kind=personal_kind,
+        personal_holding=personal_holding,
         proposals=proposals,
         recall=recall,
         indexing=indexing,

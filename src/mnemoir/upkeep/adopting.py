@@ -1,27 +1,40 @@
-"""Giving what is kept under one memory user to a person: what was gathered before anybody signed in."""
+"""Giving what is kept under one memory user to a person: what was gathered before anybody signed in.
 
-import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+A project is given as a whole or not at all. It lies in several stores, so a note in the database tells that it is
+being given. The last step gives the rows and removes the note, in one transaction; files that were moved before it
+are hidden from both users while it is outstanding. What was cut is continued at the next start, and by the next
+adoption.
+"""
 
-from mnemoir.chats.conversations import Conversations
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+
+import structlog
+
 from mnemoir.chats.people import Everybody
 from mnemoir.chats.remembering import queue_of
-from mnemoir.core.errors import Conflict, InvalidRequest, NotSupported
+from mnemoir.core.errors import Conflict, InvalidRequest, MnemoirError, NotSupported
 from mnemoir.core.scope import Scope
 from mnemoir.core.users import User
 from mnemoir.memory.background import Background
-from mnemoir.ports.index_packs import IndexPacks
-from mnemoir.search.recall import Recall
+from mnemoir.ports.holdings import OpenHolding
+from mnemoir.storage.sql.adoptions import Adoptions, BegunAdoption
 from mnemoir.storage.sql.holds import Holds
+
+ROWS = "rows"  # of all tables; no holding has the name
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adopted:
-    """The projects in which memories were given to a person, and those in which conversations were."""
+    """The projects in which something was given to a person, by the name of the holding, and by `ROWS`."""
 
-    memories: Sequence[str]
-    conversations: Sequence[str]
+    projects: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def of(self, name: str) -> Sequence[str]:
+        """The projects in which something of one holding was given."""
+        return self.projects.get(name, ())
 
 
 class Adoption:
@@ -31,20 +44,28 @@ class Adoption:
         self,
         *,
         everybody: Everybody,
-        conversations: Conversations,
+        holdings: Sequence[OpenHolding],
+        begun: Adoptions,
         background: Background,
-        recall: Recall,
-        packs: IndexPacks | None,
         holds: Holds,
         why_not: str | None,
     ) -> None:
         self._everybody = everybody
-        self._conversations = conversations
+        self._holdings = holdings
+        self._begun = begun
         self._background = background
-        self._recall = recall
-        self._packs = packs
         self._holds = holds
         self._why_not = why_not
+        self._hidden: frozenset[BegunAdoption] = frozenset()
+
+    async def resume(self) -> None:
+        """Continue what was cut. What fails again stays hidden. Raises StorageUnavailable if nothing can be read."""
+        self._hide(self._hidden | {*await self._begun.all()})
+        for adoption in self._hidden:
+            try:
+                await self._continue(adoption)
+            except MnemoirError as exc:
+                _log.warning("an adoption was not continued", project=adoption.given.project, cause=exc.message)
 
     async def adopt(self, user: User, given: str) -> Adopted:
         """Give everything that is kept under the memory user `given` to a person, in each of their projects.
@@ -61,8 +82,11 @@ class Adoption:
             )
         for name in (own, given):
             await self._holds.refuse(Scope(tenant=tenant, project="", user=name))
-        projects = await self._everybody.projects_of(tenant, given)
+        done: dict[str, list[str]] = {}
+        for adoption in await self._outstanding(tenant, own, given):
+            _note(done, adoption, await self._continue(adoption))
         mine = user.grant.projects
+        projects = await self._everybody.projects_of(tenant, given)
         scopes = [Scope(tenant=tenant, project=name, user=given) for name in projects if mine is None or name in mine]
         for scope in scopes:
             if await self._background.waiting(queue_of(scope), limit=1):
@@ -70,20 +94,88 @@ class Adoption:
                     f"Memories are still being made of what {given[:80]!r} said. Try again in a moment.",
                     code="memories_in_making",
                 )
-        return await self._given(scopes, own)
-
-    async def _given(self, scopes: Sequence[Scope], user: str) -> Adopted:
-        memories, conversations = [], []
         for scope in scopes:
-            async with self._conversations.giving(scope, user) as has_conversations:
-                has_memories = await self._everybody.rows.give(scope, user)
-            await self._forget_indexes(scope, Scope(tenant=scope.tenant, project=scope.project, user=user))
-            memories += [scope.project] if has_memories else []
-            conversations += [scope.project] if has_conversations else []
-        return Adopted(memories=memories, conversations=conversations)
+            adoption = BegunAdoption(given=scope, taken=Scope(tenant=tenant, project=scope.project, user=own))
+            _note(done, adoption, await self._begin(adoption))
+        return Adopted(projects=done)
 
-    async def _forget_indexes(self, *scopes: Scope) -> None:
-        for scope in scopes:
-            self._recall.forget(scope)
-            if self._packs is not None:
-                await asyncio.to_thread(self._packs.drop, scope)
+    async def _outstanding(self, tenant: str, own: str, given: str) -> Sequence[BegunAdoption]:
+        """The adoptions that were cut and are repeated now. Raises Conflict for one between others of the two."""
+        found = [one for one in await self._begun.all() if one.given.tenant == tenant]
+        for one in found:
+            if len({one.given.user, one.taken.user} & {own, given}) == 1:
+                raise Conflict(
+                    f"What {one.given.user[:80]!r} has in the project {one.given.project!r} is being given to "
+                    f"{one.taken.user[:80]!r}, and that was cut. Repeat it first.",
+                    code="memories_in_making",
+                )
+        return [one for one in found if (one.given.user, one.taken.user) == (given, own)]
+
+    async def _begin(self, adoption: BegunAdoption) -> Sequence[str]:
+        """Give a project; the names of what there was. What fails is taken back, or hidden where that fails, too."""
+        await self._begun.begin(adoption)
+        cause: BaseException | None = None
+        try:
+            async with AsyncExitStack() as entered:
+                try:
+                    await self._refuse_who_has_any(adoption.taken)
+                    return await self._give(adoption, entered)
+                except BaseException as exc:
+                    cause = exc
+                    raise
+        except BaseException as exc:
+            if exc is cause:  # all that had been entered took back what it gave
+                await self._begun.withdraw(adoption)
+            else:
+                self._hide({*await self._begun.all()})
+            raise
+
+    async def _continue(self, adoption: BegunAdoption) -> Sequence[str]:
+        """The same for one that was cut. It is taken back where the other user has got memories since."""
+        try:
+            async with AsyncExitStack() as entered:
+                found = await self._give(adoption, entered)
+        except Conflict:
+            async with AsyncExitStack() as entered:
+                await self._enter(BegunAdoption(given=adoption.taken, taken=adoption.given), entered)
+            await self._begun.withdraw(adoption)
+            self._hide(self._hidden - {adoption})
+            raise
+        self._hide(self._hidden - {adoption})
+        return found
+
+    async def _give(self, adoption: BegunAdoption, entered: AsyncExitStack) -> Sequence[str]:
+        found = await self._enter(adoption, entered)
+        return [*found, ROWS] if await self._begun.finish(adoption) else found
+
+    async def _enter(self, adoption: BegunAdoption, entered: AsyncExitStack) -> list[str]:
+        """Let each holding give what it has, until `entered` is left; the names of those that had any."""
+        return [
+            holding.name
+            for holding in self._holdings
+            if holding.giving is not None
+            and await entered.enter_async_context(holding.giving(adoption.given, adoption.taken.user))
+        ]
+
+    async def _refuse_who_has_any(self, taken: Scope) -> None:
+        for holding in self._holdings:
+            if holding.giving is None or holding.count is None:
+                continue
+            for name, number in (await holding.count(taken)).items():
+                if number:
+                    raise Conflict(
+                        f"There are {name} of {taken.user[:80]!r} already, so nothing was moved.",
+                        code="memories_exist",
+                    )
+
+    def _hide(self, adoptions: Collection[BegunAdoption]) -> None:
+        self._hidden = frozenset(adoptions)
+        owners = [scope for one in adoptions for scope in (one.given, one.taken)]
+        for holding in self._holdings:
+            if holding.hide is not None:
+                holding.hide(owners)
+
+
+def _note(done: dict[str, list[str]], adoption: BegunAdoption, found: Sequence[str]) -> None:
+    for name in found:
+        done.setdefault(name, []).append(adoption.given.project)
