@@ -5,6 +5,7 @@ the directory, environment, umask, limits, arguments and log it is given and the
 `python -m mnemoir` does. That the real command starts is shown by tests/cli/test_serve_command.py and test_wheel.py.
 """
 
+import atexit
 import contextlib
 import gc
 import importlib
@@ -18,10 +19,17 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from typing import NoReturn
+
+import typer.main
 
 CHECKOUT = Path(__file__).parents[1]
-_IMPORTED = ("mnemoir.cli.serve", "mnemoir.server", "mnemoir.app.logs", "mnemoir.trees.served", "typer._adapters")
+_IMPORTED = (
+    *("mnemoir.cli.serve", "mnemoir.server", "mnemoir.app.logs", "mnemoir.trees.served", "typer._adapters"),
+    *("mnemoir.providers.embedding.minilm_encoder", "onnxruntime", "tokenizers", "uvloop", "uvicorn.lifespan.off"),
+)
 _PASSED_LIMITS = (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE)
 _BEFORE_IMPORT = ("PYTHON", "LD_")  # what is read when a process starts cannot be given to a fork
 
@@ -131,6 +139,20 @@ def _become(wanted: dict) -> None:
     sys.argv = [importlib.import_module("mnemoir").__path__[0] + "/__main__.py", *wanted["arguments"]]
 
 
+def _run() -> NoReturn:
+    """The command to its end, but for taking all modules apart, which copies the memory shared with this process."""
+    status: object = 0
+    try:
+        importlib.import_module("mnemoir.cli").main()
+    except SystemExit as ended:
+        status = ended.code
+    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads, as the end of any process does
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status if isinstance(status, int) else status is not None)
+
+
 def _reap(*_: object) -> None:
     """Take note of every child that ended: so its processor time counts as that of this process."""
     with contextlib.suppress(ChildProcessError):
@@ -143,6 +165,10 @@ def main() -> None:
     gc.disable()
     for name in _IMPORTED:
         importlib.import_module(name)
+    importlib.import_module("mnemoir.workflows.node").loaded()
+    importlib.import_module("mnemoir.providers.embedding.minilm_model").MiniLM()._load()  # it runs without threads
+    typer.main.get_command = cache(typer.main.get_command)  # which otherwise builds all commands, for one of them
+    typer.main.get_command(importlib.import_module("mnemoir.cli.commands").app)
     gc.freeze()  # what children share with this process is not looked through, which would copy it
     gc.enable()
     signal.signal(signal.SIGCHLD, _reap)
@@ -150,8 +176,7 @@ def main() -> None:
         pid = os.fork()
         if pid == 0:
             _become(json.loads(line))
-            importlib.import_module("mnemoir.cli").main()
-            return
+            _run()
         print(pid, flush=True)
 
 

@@ -23,6 +23,7 @@ LARGEST_WHEEL_MB = 60
 IS_PUBLISHED = False  # once a registry has the package, README may name it
 STATIC = "mnemoir/server/static/"
 LICENSES = ("LICENSE", "src/mnemoir/providers/embedding/minilm/NOTICE")
+_CHANGES = re.compile(r"^### (Added|Changed|Fixed|Removed)\b", re.MULTILINE)
 _FOREIGN = re.compile(r"(^|/)(node_modules|\.venv|__pycache__|build|\.clients)/|\.(map|pyc)$|/\.static-")
 _REGISTRY = re.compile(r"(?:pipx?|uv tool|uv pip) install (?:-\S+ )*['\"]?mnemoir\b|uvx (?:--from )?['\"]?mnemoir\b")
 
@@ -60,9 +61,12 @@ def faults(release: Release) -> list[str]:
 
 
 def _of_the_notes(release: Release) -> Iterator[str]:
-    first = re.search(r"^## (\S+)", (release.root / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
-    if first is None or first[1] != release.version:
-        yield f"CHANGELOG.md begins with {first[1] if first else 'no version'}, the package is {release.version}"
+    versions = re.findall(r"^## (\S+)", (release.root / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    if versions[:1] != [release.version]:
+        yield f"CHANGELOG.md begins with {(*versions, 'no version')[0]}, the package is {release.version}"
+    changes = _CHANGES.findall(release.notes or "") if len(versions) == 1 else ()
+    for heading in changes:
+        yield f"CHANGELOG.md has {heading!r} in its first version: tell what it offers, nobody had another one"
 
 
 def _of_the_wheel(release: Release) -> Iterator[str]:

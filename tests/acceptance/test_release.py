@@ -110,6 +110,30 @@ def test_a_readme_that_takes_an_unpublished_package_from_a_registry_is_refused(l
     assert bool(found) is is_refused
 
 
+@pytest.mark.parametrize(
+    ("changelog", "told"),
+    [
+        ("## 9.9 (unreleased)\n\n### Memory\n\n- Facts.\n", []),
+        ("## 9.8\n\n- Facts.\n", ["CHANGELOG.md begins with 9.8, the package is 9.9"]),
+        ("# Changelog\n", ["CHANGELOG.md begins with no version, the package is 9.9"]),
+        (
+            "## 9.9\n\n### Fixed\n\n- Facts.\n",
+            ["CHANGELOG.md has 'Fixed' in its first version: tell what it offers, nobody had another one"],
+        ),
+        ("## 9.9\n\n### Fixed\n\n- Facts.\n\n## 9.8\n", []),
+    ],
+)
+def test_a_first_version_tells_what_it_offers_and_later_ones_what_changed(changelog, told, tmp_path):
+    (tmp_path / "CHANGELOG.md").write_text(changelog)
+    assert list(release_check._of_the_notes(release_check.Release(tmp_path, tmp_path, "9.9"))) == told
+
+
+def test_the_changelog_of_this_checkout_is_one_for_a_release():
+    here = release_check.Release(CHECKOUT, CHECKOUT / "dist", __version__)
+    assert list(release_check._of_the_notes(here)) == []
+    assert len((CHECKOUT / "CHANGELOG.md").read_text("utf-8").splitlines()) <= 150
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory) -> release_check.Release:
     dist = tmp_path_factory.mktemp("dist")

@@ -116,6 +116,7 @@ async def test_a_reload_shows_the_same_conversation_and_it_goes_on(site: Site, o
     assert shown == ["Hello", "Understood.", "And again"]
 
 
+@pytest.mark.slow
 async def test_an_answer_under_way_is_taken_up_after_a_reload(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/")
     site.llm.reply("First words, then the rest.", stall_after=1)
@@ -130,6 +131,7 @@ async def test_an_answer_under_way_is_taken_up_after_a_reload(site: Site, open_w
     assert shown == [("Hello", None), ("First words, then the rest.", "stop")]
 
 
+@pytest.mark.slow
 async def test_a_second_tab_follows_an_answer_and_stops_it(site: Site, open_window: OpenWindow) -> None:
     address = f"/?conversation={await a_conversation(site, 'one', 'A')}"
     window = await open_window(site)
@@ -170,6 +172,7 @@ async def test_the_foot_line_leads_to_the_run(site: Site, open_window: OpenWindo
     await expect(page).to_have_url(re.compile(r"/runs\?id=run_"))
 
 
+@pytest.mark.slow
 async def test_the_memories_of_an_answer_are_listed(site: Site, open_window: OpenWindow) -> None:
     user = f"user-{uuid.uuid4().hex}"
     async with httpx.AsyncClient(base_url=site.url) as client:
@@ -307,6 +310,7 @@ async def test_a_model_that_is_not_there_is_named(start_site: StartSite, open_wi
 # --- branches
 
 
+@pytest.mark.slow
 async def test_answers_are_regenerated_and_chosen_between(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/")
     for text in ("first", "second"):
@@ -400,6 +404,7 @@ async def test_a_tab_goes_on_from_what_was_said_in_another_one(site: Site, open_
 # --- pictures
 
 
+@pytest.mark.slow
 async def test_a_picture_goes_along_and_is_shown_again(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     page = await window.go("/")
@@ -562,6 +567,7 @@ async def test_a_growing_answer_is_followed(site: Site, open_window: OpenWindow)
     await expect(page.get_by_text("paragraph 79")).to_be_in_viewport()
 
 
+@pytest.mark.slow
 async def test_all_of_it_works_without_a_mouse(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/")
     await expect(message_box(page)).to_be_focused()

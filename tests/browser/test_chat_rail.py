@@ -50,6 +50,7 @@ async def send_picture(window: Window, project: str, id: str, content: bytes) ->
     await ask(window, "POST", f"/api/conversations/{id}/messages", project, {"messages": [message]})
 
 
+@pytest.mark.slow
 async def test_conversations_stand_below_their_day_and_open_with_a_click(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     for id, title in (("cake", "Birthday cake"), ("a/b?c", "Tea")):
@@ -71,6 +72,7 @@ async def test_conversations_stand_below_their_day_and_open_with_a_click(site: S
     await expect(rail(page).locator("[aria-current]")).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_chats_of_another_program_are_imported_from_the_menu_of_the_rail(
     site: Site, open_window: OpenWindow
 ) -> None:
@@ -101,6 +103,7 @@ async def test_a_new_chat_is_there_as_soon_as_it_is_answered(site: Site, open_wi
     await expect(first).to_have_attribute("aria-current", "page")
 
 
+@pytest.mark.slow
 async def test_keys_alone_move_rename_and_delete(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     for name in ("One", "Two", "Three"):

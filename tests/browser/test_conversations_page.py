@@ -57,7 +57,7 @@ async def choose_file(page: Page, name: str, content: bytes) -> None:
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("conversations.json", foreign_chats.CHATGPT), ("chat-export.json", foreign_chats.OPEN_WEBUI)],
+    staged([("conversations.json", foreign_chats.CHATGPT), ("chat-export.json", foreign_chats.OPEN_WEBUI)], quick=1),
     ids=["ChatGPT", "Open WebUI"],
 )
 async def test_chats_of_another_program_are_imported_and_read(
@@ -112,6 +112,7 @@ async def test_filters_narrow_what_is_found(site: Site, open_window: OpenWindow)
     await expect(page.get_by_role("heading", name="Nothing found")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_branches_are_switched_and_taken(site: Site, open_window: OpenWindow) -> None:
     await talks.begin_branched(site, "branched")
     page = await (await open_window(site)).go("/conversations?id=branched")
@@ -239,6 +240,7 @@ async def test_who_signed_in_by_password_is_told_that_the_clients_key_opens_a_di
     await expect(page.get_by_role("article")).to_contain_text("She likes tea.")
 
 
+@pytest.mark.slow
 async def test_a_rebuild_without_a_config_tree_says_why_not(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/conversations?id=tea-time&tab=discussion")
     await page.get_by_role("button", name="Rebuild…").click()

@@ -1,5 +1,6 @@
 """Keys: made, used, revoked in the page; and what a key for one user sees of it."""
 
+import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.conftest import OpenWindow, StartSite
@@ -57,6 +58,7 @@ async def test_a_key_is_made_used_and_revoked(start_site: StartSite, open_window
     assert await status_of(window, admin) == 200
 
 
+@pytest.mark.slow
 async def test_the_state_of_a_key_is_not_cut_off(start_site: StartSite, open_window: OpenWindow) -> None:
     site = await start_site()
     admin = made(site, role="admin")
@@ -110,6 +112,7 @@ async def test_a_key_for_one_user_shows_what_is_theirs_alone(start_site: StartSi
     await window.has_no_barrier(("light", PHONE), ("dark", WIDE))
 
 
+@pytest.mark.slow
 async def test_who_may_only_see_the_server_begins_there(start_site: StartSite, open_window: OpenWindow) -> None:
     site = await start_site()
     window = await open_window(site, alone=True)

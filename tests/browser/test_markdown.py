@@ -1,6 +1,7 @@
 """Answers as Markdown, where only a browser shows whether they can be read."""
 
 import aiohttp
+import pytest
 from playwright.async_api import Locator, expect
 
 from tests.browser.conftest import OpenWindow
@@ -24,6 +25,7 @@ async def lines(cell: Locator) -> int:
     return int(await cell.evaluate(_LINES))
 
 
+@pytest.mark.slow
 async def test_a_wide_table_scrolls_and_a_formula_is_set(site: Site, open_window: OpenWindow) -> None:
     said = [{"role": "user", "content": "Which trains?"}, {"role": "assistant", "content": ANSWER}]
     async with aiohttp.ClientSession(site.url) as http:

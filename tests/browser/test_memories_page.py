@@ -106,6 +106,7 @@ async def test_the_list_is_narrowed_by_the_filters_and_the_address_tells_which(
     await expect(page).to_have_url(re.compile(f"id={said}"))
 
 
+@pytest.mark.slow
 async def test_one_row_of_controls_leaves_the_search_two_fifths_of_it(site: Site, open_window: OpenWindow) -> None:
     await remember(site, "calm", *FACTS)
     window = await open_window(site)
@@ -179,6 +180,7 @@ async def test_a_search_says_why_each_memory_was_found(site: Site, open_window: 
     await expect(page.get_by_role("status")).to_have_text("6 memories")
 
 
+@pytest.mark.slow
 async def test_an_edit_is_kept_and_its_history_shows_word_by_word_what_changed(
     site: Site, open_window: OpenWindow
 ) -> None:

@@ -10,7 +10,9 @@ from tests.browser.test_memories_page import ask, opened, remember, told
 from tests.browser_kit import PHONE, WIDE, Site
 
 
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize(
+    "size", [pytest.param(WIDE, id="desk"), pytest.param(PHONE, id="phone", marks=pytest.mark.slow)]
+)
 async def test_a_change_is_undone_and_made_again_from_the_log(
     site: Site, open_window: OpenWindow, size: tuple[int, int]
 ) -> None:
@@ -64,6 +66,7 @@ async def test_what_was_learned_is_reviewed_approved_and_then_undone(site: Site,
     assert [one["memory"] for one in listed] == ["Likes tea"]
 
 
+@pytest.mark.slow
 async def test_a_project_has_a_retention_of_its_own_until_the_field_is_emptied(
     start_site: StartSite, open_window: OpenWindow
 ) -> None:

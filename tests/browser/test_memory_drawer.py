@@ -203,6 +203,7 @@ async def test_a_fact_learned_in_one_chat_is_shown_and_used_in_the_next(
     await expect(page.get_by_role("region", name="Chat")).to_contain_text("Allergic to nuts")
 
 
+@pytest.mark.slow
 async def test_a_memory_is_deleted_and_taken_back(site: Site, open_window: OpenWindow) -> None:
     window = await open_window(site)
     ids = await learn(window, "undo", "Drinks tea", "Lives in Graz")

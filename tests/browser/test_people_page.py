@@ -69,6 +69,7 @@ async def test_an_admin_invites_changes_resets_and_disables_people(
     await expect(page.get_by_role("tab", name="Tenants")).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_the_state_of_a_person_is_not_cut_off(start_site: StartSite, open_window: OpenWindow) -> None:
     site = await start_site()
     window = await open_window(site, alone=True, size=PHONE)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.conftest import OpenWindow, StartSite
@@ -37,6 +38,7 @@ async def test_a_person_who_is_invited_joins_with_the_provider(
         window.wrongs[:] = [wrong for wrong in window.wrongs if issuer.url not in wrong]
 
 
+@pytest.mark.slow
 async def test_below_a_path_whoever_joins_with_the_provider_comes_to_a_page_there(
     start_site: StartSite, open_window: OpenWindow
 ) -> None:

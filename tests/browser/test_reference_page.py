@@ -30,6 +30,7 @@ async def test_an_operation_is_tried_with_the_key_that_the_server_asks_for(
     await window.is_within()
 
 
+@pytest.mark.slow
 async def test_a_streamed_answer_and_a_path_are_shown(start_site: StartSite, open_window: OpenWindow) -> None:
     site = await start_site()
     window = await open_window(site)

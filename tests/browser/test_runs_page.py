@@ -163,6 +163,7 @@ async def test_variables_of_a_prompt_stand_out_and_tell_their_names(tree: Site, 
     await expect(page.get_by_role("tooltip")).to_have_text("{agent2Output}")
 
 
+@pytest.mark.slow
 async def test_a_node_that_failed_tells_why(tree: Site, far_llm: ScriptedLLM, open_window: OpenWindow) -> None:
     far_llm.queue(failure(400, "no such soup"))
     status, run_id = await chat(tree)

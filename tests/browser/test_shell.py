@@ -7,7 +7,6 @@ from playwright.async_api import Route, expect
 
 from tests.browser.conftest import OpenWindow, StartSite
 from tests.browser_kit import PHONE, Scheme, Site
-from tests.stages import staged
 
 KEY = "a-key-of-sixteen-characters"
 
@@ -30,6 +29,7 @@ async def test_narrow_windows_have_a_menu(site: Site, open_window: OpenWindow) -
     await expect(page).to_have_title("Runs · Mnemoir")
 
 
+@pytest.mark.slow
 async def test_the_keyboard_reaches_the_page_at_once(site: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(site)).go("/status")
     await expect(page.get_by_role("heading", name="Status")).to_be_visible()
@@ -39,7 +39,8 @@ async def test_the_keyboard_reaches_the_page_at_once(site: Site, open_window: Op
     await expect(page.locator("main")).to_be_focused()
 
 
-@pytest.mark.parametrize("scheme", staged(["light", "dark"], quick=1))
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_an_unknown_address_says_so(site: Site, open_window: OpenWindow, scheme: Scheme) -> None:
     window = await open_window(site, scheme=scheme)
     page = await window.go("/")

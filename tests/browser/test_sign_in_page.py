@@ -3,6 +3,7 @@
 import re
 from datetime import timedelta
 
+import pytest
 from playwright.async_api import expect
 
 from mnemoir.core.clock import utc_now
@@ -88,6 +89,7 @@ async def test_a_passkey_is_all_that_somebody_needs(start_site: StartSite, open_
     await is_in(page, "Ben")
 
 
+@pytest.mark.slow
 async def test_a_session_that_ends_asks_again_where_one_was(start_site: StartSite, open_window: OpenWindow) -> None:
     site = await start_site()
     window = await open_window(site, alone=True)
@@ -102,6 +104,7 @@ async def test_a_session_that_ends_asks_again_where_one_was(start_site: StartSit
     await expect(page.get_by_role("alert")).to_have_count(0)
 
 
+@pytest.mark.slow
 async def test_what_was_typed_outlasts_the_session_and_is_for_nobody_else(
     start_site: StartSite, open_window: OpenWindow
 ) -> None:
@@ -123,6 +126,7 @@ async def test_what_was_typed_outlasts_the_session_and_is_for_nobody_else(
             await expect(box).to_have_value("Mira plays the cello")
 
 
+@pytest.mark.slow
 async def test_a_page_that_is_still_open_goes_on_as_whoever_signed_in_beside_it(
     start_site: StartSite, open_window: OpenWindow
 ) -> None:
@@ -141,6 +145,7 @@ async def test_a_page_that_is_still_open_goes_on_as_whoever_signed_in_beside_it(
     await is_in(page, "Noa")
 
 
+@pytest.mark.slow
 async def test_a_new_password_is_taken_once_the_old_one_was_shown_again(
     start_site: StartSite, open_window: OpenWindow
 ) -> None:
@@ -188,6 +193,7 @@ async def test_a_person_sees_only_their_own(start_site: StartSite, open_window: 
     assert refused == []
 
 
+@pytest.mark.slow
 async def test_who_may_only_read_is_offered_nothing_that_changes(
     start_site: StartSite, open_window: OpenWindow
 ) -> None:

@@ -38,6 +38,7 @@ async def check(page: Page) -> None:
     await page.get_by_role("button", name="Check models now").click()
 
 
+@pytest.mark.slow
 async def test_the_counts_fill_their_rows_in_any_width(start_site: StartSite, open_window: OpenWindow) -> None:
     window = await open_window(await start_site())
     counts = (await window.go("/status")).get_by_label("Counts", exact=True)
@@ -137,6 +138,7 @@ async def test_calls_show_as_times_and_counts_while_the_page_is_open(
     await expect(page.get_by_label("Counts").locator("div", has_text="Memories")).to_contain_text("1", timeout=20_000)
 
 
+@pytest.mark.slow
 async def test_what_was_added_today_is_a_bar_and_a_row(start_site: StartSite, open_window: OpenWindow) -> None:
     site = await start_site()
     await remember(site, "Rows daily")

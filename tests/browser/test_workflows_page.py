@@ -230,6 +230,7 @@ async def answer_of(page: Page, model: str) -> str:
     return str(answer["choices"][0]["message"]["content"])
 
 
+@pytest.mark.slow
 async def test_problems_are_counted_in_the_tree_and_lead_to_their_place(tree: Site, open_window: OpenWindow) -> None:
     page = await (await open_window(tree)).go("/workflows")
     await expect(page.get_by_role("button", name=re.compile("^single-model"))).to_contain_text("2")
@@ -278,6 +279,7 @@ async def test_names_of_any_letters_harm_nothing(tree: Site, open_window: OpenWi
     await expect(page.get_by_text("No such file")).to_be_visible()
 
 
+@pytest.mark.slow
 async def test_a_workflow_is_tried_on_a_message(tree: Site, far_llm: ScriptedLLM, open_window: OpenWindow) -> None:
     page = await (await open_window(tree)).go(at("Workflows/single-model/Chat.json", view="try"))
     far_llm.reply("Boil *two* litres.", stall_after=1)

@@ -4,7 +4,7 @@ import asyncio
 import signal
 import sys
 from contextlib import asynccontextmanager
-from datetime import date, timedelta
+from datetime import timedelta
 
 import apsw
 import pytest
@@ -87,19 +87,6 @@ async def test_messages_are_counted_by_their_day_while_these_are_recent(conversa
     async with conversations.of(MIRA) as own:
         own.manager.delete_session("tea")
     assert await conversations.messages_by_day(today - timedelta(days=9)) == {days[0]: 1}
-
-
-async def test_a_catalogue_without_days_is_made_anew(tmp_path):
-    """As its migration leaves it: no day is known, and each file differs from its stamp."""
-    day = (utc_now().date() - timedelta(days=2)).isoformat()
-    async with opened(tmp_path) as before:
-        await said_on(before, MIRA, f"{day}T10:00:00")
-        await before.counts()
-    connection = apsw.Connection(str(tmp_path / "data" / "mnemoir.db"))
-    connection.execute("DELETE FROM catalogued_days; UPDATE catalogue SET stamp = ''")
-    connection.close()
-    async with opened(tmp_path) as after:
-        assert await after.messages_by_day(date.fromisoformat(day)) == {day: 1}
 
 
 async def test_a_file_that_has_not_changed_is_not_opened_again(tmp_path, monkeypatch):

@@ -5,12 +5,16 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.main
 
 from mnemoir.cli import main
 from tests.serving import clean_environment
+
+_built = cache(typer.main.get_command)  # all commands, which are otherwise built for each of them anew
 
 
 def run(
@@ -45,6 +49,7 @@ def run_here(
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(cwd)
         patch.setattr(os, "environ", clean_environment(**{"HOME": str(cwd), **environment}))
+        patch.setattr(typer.main, "get_command", _built)
         patch.setattr(sys, "argv", ["mnemoir", *arguments])
         patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO((stdin or "").encode())))
         capsys.readouterr()

@@ -166,9 +166,24 @@ def test_every_flipped_byte_missing_file_and_further_file_is_found(mnemoir, data
     assert mnemoir("backup", "verify", "backup").returncode == 0
 
 
+def run_on(path, statement):
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute(statement)
+
+
+def test_a_backup_of_another_schema_is_refused(mnemoir, data, tmp_path):
+    (conversations,) = data.glob("conversations/*/*/conversations.db")
+    run_on(data / "mnemoir.db", "UPDATE migrations SET name = 'of another text'")
+    run_on(conversations, "PRAGMA user_version = 6")
+    create(mnemoir, "backup")
+    found = mnemoir("backup", "verify", "backup")
+    assert (found.returncode, found.stdout.count("was made by an unreleased Mnemoir")) == (1, 2)
+    refused = mnemoir("backup", "restore", "backup", "--data-dir", "new")
+    assert (refused.returncode, (tmp_path / "new").exists()) == (1, False)
+
+
 def test_a_backup_of_a_newer_program_is_refused(mnemoir, data, tmp_path):
-    with closing(apsw.Connection(str(data / "mnemoir.db"))) as connection:
-        connection.execute("INSERT INTO migrations (number, name, at) VALUES (9999, 'later', '')")
+    run_on(data / "mnemoir.db", "INSERT INTO migrations (number, name, at) VALUES (9999, 'later', '')")
     create(mnemoir, "backup")
     found = mnemoir("backup", "verify", "backup")
     assert (found.returncode, "was written by a newer Mnemoir" in found.stdout) == (1, True)

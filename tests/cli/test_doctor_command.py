@@ -2,10 +2,12 @@
 
 import json
 
+import apsw
 import pytest
 
 from mnemoir.cli.diagnosis import checks
 from mnemoir.settings import load_settings
+from mnemoir.storage.sqlite import open_database
 from tests.cli.command_process import run_here
 from tests.scripted_llm import ScriptedLLM
 from tests.serving import ServerProcess, free_port
@@ -107,6 +109,17 @@ async def test_a_running_server_and_its_database_pass_and_a_damaged_one_is_named
     database.write_bytes(whole[:4096] + b"\xff" * 4096 + whole[8192:])
     finding = await checks.check_database(here)
     assert (finding.state, str(database) in finding.found) == ("fail", True)
+
+
+async def test_a_database_of_another_schema_fails_with_the_way_out(settings, tmp_path):
+    path = tmp_path / "data" / "mnemoir.db"
+    await open_database(path).aclose()
+    connection = apsw.Connection(str(path))
+    connection.execute("UPDATE migrations SET name = 'of another text'")
+    connection.close()
+    finding = await checks.check_database(settings())
+    assert (finding.state, "made by an unreleased Mnemoir" in finding.found) == ("fail", True)
+    assert finding.to_do.startswith("Export with the program that made it")
 
 
 async def test_a_port_that_another_program_has_fails(settings):

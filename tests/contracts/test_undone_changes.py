@@ -5,7 +5,6 @@ import json
 from dataclasses import replace
 from datetime import timedelta
 
-import apsw
 import pytest
 
 from mnemoir.core.clock import to_text
@@ -104,24 +103,6 @@ async def test_metadata_that_named_a_forgotten_session_are_not_given_back(store,
     assert files_with(tmp_path, SECRET) == []
     assert await texts(store) == ["Likes tea"]
     assert [event.reason for event in await store.history(MIRA, tea.id)] == ["extracted"] * 3
-
-
-async def test_an_event_of_an_older_program_is_a_change_of_its_own(store, tmp_path):
-    (tea,) = await keep(store, fact("Likes tea"))
-    await store.commit(MIRA, [rewrite(tea, "Likes rum")], said_in(None))
-    make_old(tmp_path)
-    assert [len((await change(store, number)).rows) for number in (0, 1)] == [1, 1]
-    await undo(store)
-    assert await texts(store) == ["Likes tea"]
-    await undo(store, 2)
-    assert await texts(store) == []
-
-
-def make_old(folder):
-    """Takes from the events what older programs do not write."""
-    connection = apsw.Connection(str(folder / "mnemoir.db"))
-    connection.execute("UPDATE history SET change_id = NULL, left_hash = NULL, state = NULL")
-    connection.close()
 
 
 @pytest.mark.parametrize("change_of_it", [{"memory": "Likes gin"}, {"metadata": {"mine": True}}])

@@ -50,7 +50,7 @@ def test_the_way_to_a_message_is_read_whatever_the_thread_is(storage, tree):
     assert storage.way_to("another session", tree["other"], 10) == []
 
 
-def test_a_file_of_before_has_its_branch_points_too(storage):
+def test_messages_without_a_parent_have_their_branch_points_too(storage):
     ids = storage.save_messages([said("one"), said("two")])
     assert storage.children("s", [ROOT, *ids]) == {ROOT: [ids[0]], ids[0]: [ids[1]], ids[1]: []}
     assert storage.newest_end("s", ids[0]) == ids[1]

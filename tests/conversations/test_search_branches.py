@@ -87,7 +87,7 @@ async def test_a_vector_of_others_is_on_no_thread(memory: MemoryManager) -> None
     assert {hit.session_id for hit in hits} == {"s"}
 
 
-def test_rows_of_before_branches_are_on_the_thread(tmp_path: Path) -> None:
+def test_rows_of_other_programs_are_on_the_thread(tmp_path: Path) -> None:
     with MemoryManager(tmp_path / "memory.db") as memory:
         memory.storage.save_messages([said("an old cat")])
         with behind_the_back(tmp_path / "memory.db") as connection:

@@ -1,6 +1,5 @@
 """Second vectors in a file of vectors: which texts a second model has looked at, and what goes with a text."""
 
-import apsw
 import numpy as np
 import pytest
 
@@ -88,18 +87,3 @@ def test_another_model_looks_at_all_texts_and_replaces_the_vectors(store):
     look(store, {"b": OTHER}, "newer")
     assert second(store, "a", "b") == {"b": OTHER.tolist()}
     assert unseen(store, "newer") == []
-
-
-def test_a_file_of_an_earlier_program_gets_second_vectors_too(store, tmp_path):
-    add(store, "a")
-    store.close()
-    connection = apsw.Connection(str(tmp_path / "messages.vectors.db"))
-    for trigger in ("second_of_deleted", "second_of_changed"):
-        connection.execute(f"DROP TRIGGER {trigger}")
-    for table in ("second_vectors", "second_state"):
-        connection.execute(f"DROP TABLE {table}")
-    connection.close()
-    reopened = VectorFileStore("messages", tmp_path)
-    look(reopened, {"a": ONE})
-    assert second(reopened, "a") == {"a": ONE.tolist()}
-    reopened.close()

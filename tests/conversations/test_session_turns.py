@@ -1,4 +1,4 @@
-"""Sessions read as turns: over a real file, with branches, tools, files, and rows of older programs."""
+"""Sessions read as turns: over a real file, with branches, tools, files, and rows of other programs."""
 
 import random
 from collections.abc import Iterator
@@ -115,7 +115,7 @@ def test_a_cleared_context_ends_the_thread(manager):
     assert [message.id for message in thread_back(manager.storage, "s", side[0])] == [side[0], ids[0]]
 
 
-def test_rows_of_older_programs_follow_one_another(manager):
+def test_rows_of_other_programs_follow_one_another(manager):
     talk(manager, "q1", "a1", "q2", "a2")
     with behind_the_back(manager.storage.db_path) as connection:
         connection.execute("UPDATE messages SET parent_id = NULL")

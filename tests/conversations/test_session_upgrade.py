@@ -1,16 +1,14 @@
-"""Files of before are continued where they are: those of harombe and of the first schema, whatever cuts in."""
+"""Files of harombe are continued where they are, whatever cuts in."""
 
 import os
 import shutil
 import signal
-from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
 
 import apsw
 import pytest
 
-from mnemoir.core.conversations import ROOT, Summary
+from mnemoir.core.conversations import ROOT
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.conversations.sqlite_sessions import MemoryStorage
 from mnemoir.storage.sqlite.conversation_file import upgrade
@@ -24,26 +22,8 @@ def of_harombe(path: Path) -> None:
         file.execute(HAROMBE)
 
 
-def of_the_first_schema(path: Path) -> None:
-    with behind_the_back(path) as file:
-        file.pragma("journal_mode", "wal")
-        file.execute(HAROMBE)
-        first = files("mnemoir.storage.sqlite") / "migrations" / "sessions" / "0001_sessions.sql"
-        file.execute(first.read_text("utf-8"))
-        file.execute("UPDATE messages SET importance = 0.9, pinned = 1, turn_id = 't' WHERE id = 2")
-        file.execute("UPDATE sessions SET context_after = 1")
-        file.execute("INSERT INTO summaries VALUES ('s', 1, 'short', 1, 'm', '2025-01-02T03:04:05')")
-        file.pragma("user_version", 1)
-
-
-FROM = pytest.mark.parametrize("made", [of_harombe, of_the_first_schema])
-Made = Callable[[Path], None]
-
-
 def test_a_file_of_harombe_is_continued_where_it_is(tmp_path):
-    path = tmp_path / "memory.db"
-    with behind_the_back(path) as file:
-        file.execute(HAROMBE)
+    of_harombe(path := tmp_path / "memory.db")
     with MemoryStorage(path) as storage:
         session = storage.get_session("s")
         assert (session.system_prompt, session.metadata.tags, session.created_at.second) == ("be kind", ["x"], 5)
@@ -79,9 +59,8 @@ def test_an_upgrade_that_was_cut_short_is_done_by_the_next_start(tmp_path):
         assert texts(storage) == ["hi", ""]
 
 
-@FROM
-def test_branches_begin_in_a_file_of_before(tmp_path, made):
-    made(tmp_path / "m.db")
+def test_branches_begin_in_a_file_of_harombe(tmp_path):
+    of_harombe(tmp_path / "m.db")
     with MemoryStorage(tmp_path / "m.db") as storage:
         assert (storage.get_session("s").head, storage.get_message_count("s"), texts(storage)) == (2, 2, ["hi", ""])
         storage.save_message(said("more"))
@@ -93,18 +72,6 @@ def test_branches_begin_in_a_file_of_before(tmp_path, made):
         history = [said("hi"), said("", role="assistant", tool_calls=call)]
         assert storage.append("s", history).ids == [1, 2]
         assert texts(storage, "gone") == ["orphan"]
-
-
-def test_what_the_first_schema_noted_is_kept(tmp_path):
-    of_the_first_schema(tmp_path / "m.db")
-    with MemoryStorage(tmp_path / "m.db") as storage:
-        [marked] = storage.newest_messages("s", 9)
-        assert (marked.id, marked.importance, marked.pinned, marked.turn_id) == (2, 0.9, True, "t")
-        assert storage.get_session("s").context_after == 1
-        assert storage.get_summary("s").text == "short"
-        assert [one.id for one in storage.important_messages("s", 0.5)] == [2]
-        claim = storage.claim_summary("s", 60)
-        assert storage.put_summary("s", claim, Summary(upto_message_id=2, text="x", token_count=1, model="m"))
 
 
 def opened_until(path: Path, statements: int) -> bool:
@@ -128,9 +95,8 @@ def opened_until(path: Path, statements: int) -> bool:
 
 
 @pytest.mark.slow
-@FROM
-def test_an_upgrade_that_is_killed_at_any_statement_is_done_by_the_next_start(tmp_path, made):
-    made(tmp_path / "old.db")
+def test_an_upgrade_that_is_killed_at_any_statement_is_done_by_the_next_start(tmp_path):
+    of_harombe(tmp_path / "old.db")
     shutil.copy(tmp_path / "old.db", tmp_path / "new.db")
     assert not opened_until(tmp_path / "new.db", MOST_STATEMENTS)
     old, new = (schema(tmp_path / name) for name in ("old.db", "new.db"))

@@ -71,7 +71,7 @@ def test_damaged_messages_end_no_way(storage, tmp_path, forked):
     assert words(storage.way_behind("s", forked["b"], 1)) == ["d"]
 
 
-def test_a_file_of_before_has_its_ways_too(storage):
+def test_messages_without_a_parent_have_their_ways_too(storage):
     first, second = storage.save_messages([said("one"), said("two")])
     assert words(storage.way_behind("s", ROOT, 5)) == ["one", "two"]
     assert words(storage.way_before("s", second, 5)) == ["one"]

@@ -3,15 +3,12 @@
 import sys
 from pathlib import Path
 
-import apsw
 import pytest
 
 from mnemoir.core.errors import KeyUnavailable
 from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sealing.key_ring import KeyRing
 from mnemoir.storage.sealing.providers import ListedKeys, command_keys, file_keys, variable_keys
-from mnemoir.storage.sql.data_keys import SqlDataKeys
-from mnemoir.storage.sqlite.data_file import create, known_steps
 from mnemoir.storage.sqlite.opening import open_key_store
 from tests.storage.sealing_kit import a_key, ring_in
 
@@ -60,19 +57,6 @@ def test_keys_are_held_for_ten_minutes_without_their_provider(tmp_path) -> None:
     with pytest.raises(KeyUnavailable, match="cannot be read"):
         cells.open(PLACE, stored)
     ring.close()
-
-
-def test_a_store_of_before_no_longer_names_whose_keys_were_destroyed(tmp_path) -> None:
-    path = tmp_path / "data-keys.db"
-    create(path, known_steps("keys")[:1])
-    connection = apsw.Connection(str(path))
-    put = "INSERT INTO data_keys VALUES (?, 'default', 'demo', ?, ?, 'kek', ?, '2026-01-01', NULL)"
-    connection.executemany(put, [(1, "mira", 1, None), (2, "mira", 2, None), (3, "omar", 1, b"wrapped")])
-    connection.close()
-    store = open_key_store(path)
-    assert SqlDataKeys(store).owners() == [OMAR]
-    store.close()
-    assert not any(b"mira" in file.read_bytes() for file in tmp_path.iterdir())
 
 
 def test_a_key_that_another_process_destroys_is_out_of_use_within_a_second(tmp_path) -> None:

@@ -127,7 +127,7 @@ def _opened(path: Path, kind: SealedFile, own: OwnCells) -> FileEngine:
 
 
 def _state_of(path: Path) -> SealState:
-    """The state of a file that need not be open; one of an earlier release is plain. Raises StorageUnavailable."""
+    """The state of a file that need not be open; one of another program is plain. Raises StorageUnavailable."""
     # a writable connection: a single read-only one would leave a log and its index behind
     flags = apsw.SQLITE_OPEN_READWRITE
     with storage_errors(path), closing(apsw.Connection(str(path), flags=flags)) as connection:

@@ -95,7 +95,6 @@ def open_fact_memory(
         Recall(
             store,
             embedding,
-            former=embedding.former,
             packs=packs if in_database else None,  # files are read anew by each process
             note_pending=pending.set,
             multilingual=multilingual,

@@ -24,7 +24,7 @@ class AuditEntry:
 
     The chain is over `names`, a keyed digest of `target`, `user` and `address`, which therefore can be erased. They
     are checked against it until then. `subject` is a keyed digest of tenant and user, by which an erasure finds its
-    entries. Entries of earlier programs have neither.
+    entries; None for an entry about nobody's data.
     """
 
     number: int = 0
@@ -39,7 +39,7 @@ class AuditEntry:
     address: str = ""
     of: int | None = None
     count: int = 1
-    names: bytes | None = None
+    names: bytes = b""
     subject: bytes | None = None
     chain: bytes = b""
 
@@ -91,7 +91,7 @@ def first_break(
             return f"entries {number + 1} to {entry.number - 1} are missing"
         if not hmac.compare_digest(entry.chain, _chain(replace(entry, chain=b""), before, key)):
             return f"entry {entry.number} was changed, or the one before it"
-        if entry.names is not None and not hmac.compare_digest(entry.names, _names_of(entry, key)):
+        if not hmac.compare_digest(entry.names, _names_of(entry, key)):
             if entry != entry.erased():
                 return f"the names in entry {entry.number} were changed"
             if entry.subject not in erased:
@@ -105,20 +105,16 @@ def _names_of(entry: AuditEntry, key: bytes) -> bytes:
 
 
 def _chain(entry: AuditEntry, before: bytes, key: bytes) -> bytes:
-    if entry.names is None:
-        names: list[str | None] = [entry.target, entry.address]
-    else:
-        names = [entry.names.hex(), None if entry.subject is None else entry.subject.hex()]
     said = [
         entry.number,
         entry.at,
         entry.tenant,
         entry.actor,
         entry.action,
-        names[0],
+        entry.names.hex(),
         entry.result,
         entry.request_id,
-        names[1],
+        None if entry.subject is None else entry.subject.hex(),
         entry.of,
         entry.count,
     ]

@@ -213,7 +213,7 @@ class StoredMessage:
     session_id: str
     message: Message
     created_at: datetime | None  # None when the stored time cannot be read
-    parent_id: int | None = None  # ROOT at the beginning; None before a branch mattered in an older file
+    parent_id: int | None = None  # ROOT at the beginning; None before a branch mattered in a file of another program
     turn_id: str | None = None
     token_count: int | None = None
     importance: float | None = None

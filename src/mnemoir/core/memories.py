@@ -280,7 +280,7 @@ class Hit:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedMemory:
     """One event of a change. `before` is the memory before it, where that is kept; `left` is the stored hash of what
-    it left (`state_hash`), None for a deleted memory and for events of older programs. `place` is its agent, app and
+    it left (`state_hash`), None for a deleted memory and where words were erased. `place` is its agent, app and
     conversation."""
 
     event: ChangeEvent

@@ -66,6 +66,7 @@ class Background:
         self._clock = clock
         self._worker = uuid.uuid4().hex
         self._woken = asyncio.Event()
+        self._looking = asyncio.Lock()  # one task looks for the next job; the others need not ask the disk, too
         self._tasks: list[asyncio.Task[None]] = []
         self._running: dict[JobId, asyncio.Event] = {}
         self._unwritten: dict[JobId, Job] = {}  # leased to this worker and ended, but the end is not stored
@@ -136,8 +137,10 @@ class Background:
     async def _work(self) -> None:
         while True:
             try:
-                job = await self._jobs.claim(self._worker, self._lease_s)
-                await (self._run(job) if job else self._sleep())
+                async with self._looking:
+                    while (job := await self._jobs.claim(self._worker, self._lease_s)) is None:
+                        await self._sleep()
+                await self._run(job)
             except StorageUnavailable as exc:
                 _log.error("job queue unavailable", error=exc.message)
                 await asyncio.sleep(_STORAGE_WAIT_S)

@@ -50,15 +50,10 @@ class ScopeIndex:
         dimension: int | None,
         frozen: Frozen | None = None,
         *,
-        former: Sequence[str] = (),
         second_model: str = "",
     ) -> None:
-        """Create an empty index, or one with the contents of `frozen`. Without a `second_model`, one space.
-
-        Vectors of `former` models count as those of the main one.
-        """
+        """Create an empty index, or one with the contents of `frozen`. Without a `second_model`, one space."""
         arrays = frozen.arrays if frozen else {}
-        self.former = former
         self.main = VectorRows(model, dimension, arrays.get("has_vector"), arrays.get("vectors"))
         self.second = VectorRows(second_model, None, arrays.get("has_second"), arrays.get("second_vectors"))
         self.revision = frozen.revision if frozen else Revision(changes=-1, removals=-1)
@@ -281,7 +276,7 @@ class ScopeIndex:
         """The row's vectors of the two models of this index."""
         entry = row.entry
         return (
-            entry.vector if entry.model == self.main.model or entry.model in self.former else None,
+            entry.vector if entry.model == self.main.model else None,
             entry.second_vector if entry.second_model == self.second.model else None,
         )
 

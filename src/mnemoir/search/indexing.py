@@ -124,14 +124,10 @@ def fact_passage(text: str) -> Passage:
 
 
 class FactEmbedding:
-    """An embedding model, under the name of the space that it makes of facts and of messages with their context.
-
-    `former` names spaces whose vectors still answer until the rows are embedded anew.
-    """
+    """An embedding model, under the name of the space that it makes of facts and of messages with their context."""
 
     def __init__(self, model: EmbeddingModel) -> None:
         self._model = model
-        self.former = (model.name,) if model.reads_context else ()
 
     @property
     def name(self) -> str:

@@ -83,15 +83,13 @@ class Recall:
         *,
         weights: Weights | None = None,
         most_bytes: int = MOST_BYTES,
-        former: Sequence[str] = (),
         packs: IndexPacks | None = None,
         patience_s: float = _PATIENCE_S,
         note_pending: Callable[[], None] = lambda: None,
         multilingual: Multilingual | None = None,
         of_all_times: SearchRows | None = None,
     ) -> None:
-        """Vectors of a `former` space answer until they are made anew. `packs` keep large indexes between two runs; a
-        search waits `patience_s` for one that is not there.
+        """`packs` keep large indexes between two runs; a search waits `patience_s` for one that is not there.
 
         `note_pending` is called when a search finds memories without a vector. Without `multilingual`, questions and
         memories are treated as English. Searches of the past read the rows `of_all_times` and have indexes of their
@@ -110,7 +108,6 @@ class Recall:
             return Residents(
                 embedding.name,
                 embedding.dimension,
-                former=former,
                 second_model=second_model,
                 packs=packs,
                 budget=budget,

@@ -92,7 +92,7 @@ class Resident:
         if frozen is None:
             return None
         main, second = self._index.main.model, self._index.second.model
-        return ScopeIndex(main, None, frozen, former=self._index.former, second_model=second)
+        return ScopeIndex(main, None, frozen, second_model=second)
 
     def begin_with(self, kept: ScopeIndex, view: IndexRows) -> None:
         """Adopt a stored index, if it is an earlier state of these rows.

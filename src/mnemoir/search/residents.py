@@ -5,7 +5,7 @@ Of all indexes that share a budget the least recently used one is dropped first.
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Protocol, TypeVar
@@ -66,7 +66,6 @@ class Residents:
         model: str,
         dimension: int | None,
         *,
-        former: Sequence[str] = (),
         second_model: str = "",
         packs: IndexPacks | None = None,
         budget: Budget | None = None,
@@ -74,7 +73,6 @@ class Residents:
         """Without a `budget`, one of its own."""
         self._model = model
         self._dimension = dimension
-        self._former = former
         self._second_model = second_model
         self._packs = packs
         self._budget = budget or Budget()
@@ -195,7 +193,7 @@ class Residents:
                     del self._residents[owner]
 
         def make() -> ScopeIndex:
-            return ScopeIndex(self._model, self._dimension, former=self._former, second_model=self._second_model)
+            return ScopeIndex(self._model, self._dimension, second_model=self._second_model)
 
         with self._lock:
             if owner not in self._residents:

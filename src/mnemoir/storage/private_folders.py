@@ -1,4 +1,4 @@
-"""Folders of the data directory are their owner's alone, also those that an earlier version or another program made.
+"""Folders of the data directory are their owner's alone, also those that another program made.
 
 Only folders that Mnemoir itself fills are looked at: a workspace or a config tree may lie in the data directory, too.
 """

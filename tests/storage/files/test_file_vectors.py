@@ -51,22 +51,13 @@ async def test_filled_vectors_come_to_search_as_rewritten_rows(store, workspace)
     assert await store.backlog("m1") == (0, 2)
 
 
-async def test_times_follow_edits_by_others_and_are_found_anew_after_a_migration(store, workspace, database):
+async def test_times_follow_edits_by_others(store, workspace):
     await store.commit(MIRA, [fact("one"), fact("two")], ASKED)
-    await store.aclose()
-
-    def as_migrated(sql):
-        sql.run("UPDATE file_index SET said_at = NULL")
-        sql.run("UPDATE file_projects SET stamp = ''")
-
-    await database.write(None, as_migrated)
-    again = FileMemoryStore(workspace.root, database)
-    assert await again.added(date(2026, 1, 1)) == {"2026-03-04": 2}
+    assert await store.added(date(2026, 1, 1)) == {"2026-03-04": 2}
     one, two = workspace.records()
     workspace.put(one | {"created_at": "2026-03-07T12:00:00Z"}, two)
-    assert await again.added(date(2026, 1, 1)) == {"2026-03-04": 1, "2026-03-07": 1}
-    assert (await again.backlog("m1"), len(await codes(again))) == ((0, 2), 2)
-    await again.aclose()
+    assert await store.added(date(2026, 1, 1)) == {"2026-03-04": 1, "2026-03-07": 1}
+    assert (await store.backlog("m1"), len(await codes(store))) == ((0, 2), 2)
 
 
 async def test_a_text_changed_by_hand_loses_its_vector_and_gets_a_new_one(store, workspace):

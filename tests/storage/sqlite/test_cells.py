@@ -200,39 +200,6 @@ async def test_words_and_vector_of_a_memory_are_one_cell_that_stands_for_them_al
     await database.aclose()
 
 
-async def test_words_and_vector_that_were_encrypted_each_alone_are_read(paths, cells):
-    database = opened(paths[1], cells)
-    store = SqlMemoryStore(database)
-    (stored,) = await store.commit(MIRA, [fact("Likes tea")], ASKED)
-    (before,) = await rows_of(store)
-    scope_id, seq = await database.read(None, lambda sql: sql.row("SELECT scope_id, seq FROM entries"))
-    owner = (MIRA.tenant, MIRA.project, MIRA.user)
-    alone = {
-        column: cells.seal(cells.keys.current(owner), f"entries\0{column}\0{scope_id}\0{seq}".encode(), cell)
-        for column in ("terms", "vector", "token_ids")
-        if (cell := getattr(before.entry, column))
-    }
-    await changed(paths[1], "UPDATE entries SET terms = ?, vector = ?, token_ids = ?", *alone.values())
-    assert await rows_of(store) == [before]
-    await store.commit(MIRA, [rewrite(stored.memory, "Likes gin")], ASKED)
-    assert [row.entry.terms for row in await rows_of(store)] == [b"Likes gi"]
-    await database.aclose()
-
-
-async def test_second_vectors_that_no_key_opens_are_made_anew_once(paths, cells):
-    path = paths[1]
-    database = opened(path, cells)
-    await SqlMemoryStore(database).commit(MIRA, [fact("Likes tea")], ASKED)
-    await SqlMemoryStore(database).second.want(MIRA)
-    await changed(paths[1], "UPDATE entries SET second_model = 'm', second_vector = CAST(char(1) || 'E1:' AS BLOB)")
-    await changed(paths[1], "DELETE FROM migrations WHERE number >= 21")
-    await changed(paths[1], "DROP TABLE adoptions")
-    await database.aclose()
-    database = opened(path, cells)
-    assert await SqlMemoryStore(database).second.backlog("m") == (1, 1)
-    await database.aclose()
-
-
 async def rows_of(store: SqlMemoryStore) -> list[SearchRow]:
     return await store.reading(lambda view: view.rows_since(MIRA, -1))
 

@@ -92,13 +92,17 @@ async def check_workspace(settings: Settings) -> Finding:
 
 
 async def check_database(settings: Settings) -> Finding:
-    """Check the integrity of the database."""
+    """Check the schema and the integrity of the database."""
     from mnemoir.core.data_directory import DATABASE_FILE
 
     path = settings.storage.data_dir / DATABASE_FILE
     if not path.exists():
         return Finding(check="database", state="ok", found="none yet; the first start makes it")
-    problems = _integrity_problems(path)
+    try:
+        problems = _integrity_problems(path)
+    except StorageUnavailable as exc:
+        to_do = "Export with the program that made it, or choose another directory with --data-dir."
+        return Finding(check="database", state="fail", found=exc.message, to_do=to_do)
     if problems:
         to_do = "Stop the server, keep a copy of the file, and restore a backup; see docs/storage.md."
         return Finding(check="database", state="fail", found=f"{path}: {problems}", to_do=to_do)
@@ -207,14 +211,18 @@ def _damaged_projects(root: Path) -> str:
 
 
 def _integrity_problems(path: Path) -> str:
-    """The integrity problems of the file; "" for none. Safe while a server writes to it."""
+    """The integrity problems of the file; "" for none. Safe while a server writes to it.
+
+    Raises StorageUnavailable for a file of another schema.
+    """
     import apsw
 
-    from mnemoir.storage.sqlite.data_file import problems
+    from mnemoir.storage.sqlite.data_file import known_steps, problems, refuse_other_schemas
     from mnemoir.storage.sqlite.transactions import SqliteSql
 
     try:
         with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+            refuse_other_schemas(path, connection, known_steps())
             return "; ".join(problems(SqliteSql(connection)))
     except apsw.Error as exc:
         return str(exc)

@@ -53,9 +53,9 @@ def add_later(facts: Facts, write: Latencies, quotas: Quotas) -> Handler:
 
 @contextmanager
 def _limited_as(job: Job, scope: Scope) -> Iterator[None]:
-    """Let the quotas of the key that stored the job count while it runs; those of earlier versions name none."""
+    """Let the quotas of the key that stored the job count while it runs."""
     act = acting.get()
-    caller = replace(act.principal, tenant=scope.tenant, limits=job.payload.get("limits", {}))
+    caller = replace(act.principal, tenant=scope.tenant, limits=job.payload["limits"])
     before = acting.set(replace(act, principal=caller))
     try:
         yield

@@ -235,7 +235,7 @@ def _time(seconds: float | None) -> str | None:
 
 
 def _belongs(job: Job, project: Project) -> bool:
-    """True for a job of this project. A finished job keeps only its result with the scope, older ones the project."""
-    known = job.payload.get("scope") or (job.result or {}).get("scope") or job.result or {}
+    """True for a job of this project. A finished job keeps only its result, with the scope."""
+    known = (job.payload or job.result or {}).get("scope", {})
     is_here = (known.get("tenant"), known.get("project")) == (project.tenant, project.project)
     return is_here and bound_user() in (None, known.get("user"))

@@ -222,8 +222,7 @@ def _receipt(key: str | None, body: AddBody, scope: Owner) -> Receipt | None:
     if (named := idempotency_key(key)) is None:
         return None
     narrowing = [scope.agent, scope.app, scope.conversation]
-    # without `origin`, which requests of earlier versions, whose keys still count, did not have
-    asked = orjson.dumps([narrowing, body.model_dump(mode="json", exclude={"origin"})], option=orjson.OPT_SORT_KEYS)
+    asked = orjson.dumps([narrowing, body.model_dump(mode="json")], option=orjson.OPT_SORT_KEYS)
     return Receipt(key=named, request_hash=hashlib.blake2b(asked, digest_size=16).hexdigest())
 
 

@@ -1,4 +1,4 @@
-"""The check of a backup: exactly the files of its list, and every database sound and not of a newer program."""
+"""The check of a backup: exactly the files of its list, and every database sound and of this program's schema."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.backups.copies import digest_of
 from mnemoir.storage.backups.manifest import DATA_FOLDER, MANIFEST_FILE, FileEntry, Manifest, read_manifest
 from mnemoir.storage.discussions.record_schema import refuse_other_files
-from mnemoir.storage.sqlite.data_file import APPLICATION_ID, known_steps, reached, refuse_newer
+from mnemoir.storage.sqlite.data_file import APPLICATION_ID, known_steps, reached_by_version, refuse_other_schemas
 from mnemoir.storage.sqlite.transactions import FOREIGN, SqliteSql, storage_errors
 
 _KINDS = {"mnemoir.db": "", "access.db": "access", "runs.db": "runs"}
@@ -89,9 +89,11 @@ def _in_database(path: Path) -> Iterator[str]:
         lines = [str(line) for (line,) in connection.execute("PRAGMA integrity_check(5)")]
         yield from (f"{path}: {line}" for line in lines if line != "ok")
         if path.name == _SESSIONS:
-            refuse_newer(path, int(connection.pragma("user_version")), known_steps("sessions"))
+            reached_by_version(path, connection, known_steps("sessions"))
+        elif path.name.endswith(".vectors.db"):
+            reached_by_version(path, connection, known_steps("vectors"))
         elif path.name in _KINDS and connection.pragma("application_id") == APPLICATION_ID:
-            refuse_newer(path, reached(connection), known_steps(_KINDS[path.name]))
+            refuse_other_schemas(path, connection, known_steps(_KINDS[path.name]))
         elif path.name.endswith("vector_memory.db"):
             refuse_other_files(path, SqliteSql(connection))
 
@@ -106,5 +108,7 @@ def _opened(path: Path) -> apsw.Connection:
 def restorable(backup: Path) -> Manifest:
     """The list of a backup without problems. Raises StorageUnavailable with the first problem of others."""
     for problem in problems_of(backup):
-        raise StorageUnavailable(f"{backup} was not restored. {problem}. See `mnemoir backup verify`.")
+        raise StorageUnavailable(
+            f"{backup} was not restored. {problem.removesuffix('.')}. See `mnemoir backup verify`."
+        )
     return read_manifest(backup)

@@ -18,7 +18,7 @@ from mnemoir.search.terms import TERMS_VERSION, terms_and_forms_of
 from mnemoir.storage.files.contents import Contents, EntryOf
 from mnemoir.storage.files.rows import Key, Row, key_of, text_hash
 from mnemoir.storage.planning import seconds_of
-from mnemoir.storage.sql.engine import Sql, queries
+from mnemoir.storage.sql.engine import Sql, Value, queries
 
 _QUERIES = queries("project_files")
 
@@ -87,13 +87,16 @@ def token_codes(sql: Sql, project: Project, rows: Iterable[Row]) -> dict[int, by
 
 def put(sql: Sql, number: int, entries: Iterable[tuple[Memory, IndexEntry]]) -> None:
     """Write the entries of memories."""
+    named: list[tuple[dict[str, Value], Memory, IndexEntry]] = [
+        ({"project": number, **_names(key_of(memory)), "text_hash": text_hash(memory.text)}, memory, entry)
+        for memory, entry in entries
+    ]
+    sql.many(_QUERIES["empty_second_vector"], [names for names, _, _ in named])
     sql.many(
         _QUERIES["put_entry"],
         [
             {
-                "project": number,
-                **_names(key_of(memory)),
-                "text_hash": text_hash(memory.text),
+                **names,
                 "said_at": seconds_of(memory.created_at),
                 "terms": entry.terms,
                 "terms_by": TERMS_VERSION,
@@ -103,7 +106,7 @@ def put(sql: Sql, number: int, entries: Iterable[tuple[Memory, IndexEntry]]) -> 
                 "token_codes": entry.token_codes,
                 "second_model": entry.second_model,
             }
-            for memory, entry in entries
+            for names, memory, entry in named
         ],
     )
 

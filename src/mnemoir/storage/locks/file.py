@@ -56,7 +56,7 @@ def _write(folder: int, name: str, key: str, stored: StoredLease) -> None:
 
 
 def _read(folder: int, name: str) -> StoredLease | None:
-    """The stored lease; None when it is missing or unreadable. A lease without a fence is from an earlier release."""
+    """The stored lease; None when it is missing or unreadable."""
     found = read_file(folder, name)
     if found is None:
         return None
@@ -64,7 +64,7 @@ def _read(folder: int, name: str) -> StoredLease | None:
         written = orjson.loads(found[0])
         return StoredLease(
             secret=str(written["secret"]),
-            fence=int(written.get("fence", 0)),
+            fence=int(written["fence"]),
             until=float(written["until"]),
             ttl=float(written["ttl"]),
         )

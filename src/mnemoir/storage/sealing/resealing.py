@@ -5,7 +5,6 @@ may be killed anywhere and goes on at the next start, while others read and writ
 are made anew, in one transaction, and the scope notes its key.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,8 +16,6 @@ from mnemoir.storage.sql.tables import Owner, SealedFile, main_file
 ROWS_AT_ONCE = 500
 _TRACES_AT_ONCE = 8  # a trace may have some megabytes
 _QUERIES = queries("sealing")
-# A trigger empties the second vector of an entry whose terms are written, so that it is written after them.
-_IN_TWO = {"entries": (("terms", "vector", "token_ids"), ("second_model", "second_vector"))}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,16 +54,14 @@ def reseal_rows(
     `key` is the one that cells of a scope should have. Rows of unscoped tables are only checked for whether they are
     encrypted at all: they are kept for days.
     """
-    select, updates = _statements(file, table, cells.seals, is_scoped=sql.scope_id is not None)
-    names = ("page", file.row_keys[table], *_columns(file, table))
+    select, update = _statements(file, table, cells.seals, is_scoped=sql.scope_id is not None)
+    names = ("page", file.row_keys[table], *file.tables[table])
     marks: dict[str, Value] = {"mark": MARK, "mark_bytes": MARK.encode(), "mark_joined": JOINED_MARK}
     if key is not None:
         marks = {"mark": prefix_of(key), "mark_bytes": prefix_bytes_of(key), "mark_joined": joined_prefix_of(key)}
     rows = sql.rows(select, after=after, limit=_TRACES_AT_ONCE if table == "runs" else ROWS_AT_ONCE, **marks)
     for row in rows:
-        values = dict(zip(names, row, strict=True))
-        for update in updates:
-            sql.run(update, **values, **marks)
+        sql.run(update, **dict(zip(names, row, strict=True)), **marks)
     return rows[-1][0] if rows else None
 
 
@@ -99,32 +94,25 @@ def share_of(sql: Sql) -> tuple[int, int, int]:
     return users, encrypted, plain
 
 
-def _columns(file: SealedFile, table: str) -> Sequence[str]:
-    extra = ("second_model",) if table == "entries" else ()
-    return (*extra, *file.tables[table])
-
-
 @cache
-def _statements(file: SealedFile, table: str, seals: bool, *, is_scoped: bool) -> tuple[str, Sequence[str]]:
-    """The query of rows that are not as they should be, and those that write one."""
+def _statements(file: SealedFile, table: str, seals: bool, *, is_scoped: bool) -> tuple[str, str]:
+    """The query of rows that are not as they should be, and the one that writes one."""
     key = file.key_columns.get(table, file.row_keys[table])
     page = file.paged_by.get(table, key)
     within = "scope_id = :scope_id AND " if is_scoped else ""
-    differs = " OR ".join(_differs(file, table, column, seals) for column in file.tables[table])
-    read = [f"CAST({column} AS BLOB) AS {column}" if file.are_bytes else column for column in _columns(file, table)]
+    columns = file.tables[table]
+    differs = " OR ".join(_differs(file, table, column, seals) for column in columns)
+    read = [f"CAST({column} AS BLOB) AS {column}" if file.are_bytes else column for column in columns]
     select = (
         f"SELECT {page} AS page, {key} AS {file.row_keys[table]}, {', '.join(read)} FROM {table} "  # noqa: S608  # names of ours
         f"WHERE {within}{page} > :after AND ({differs}) ORDER BY {page} LIMIT :limit"
     )
     put = "CAST(:{} AS TEXT)" if file.are_bytes and not seals else ":{}"
-    groups = _IN_TWO.get(table, (file.tables[table],))
-    still = f" AND ({differs})" if len(groups) == 1 else ""
-    updates = [
-        f"UPDATE {table} SET {', '.join(f'{column} = {put.format(column)}' for column in group)} "  # noqa: S608  # the same
-        f"WHERE {within}{page} = :page{still}"
-        for group in groups
-    ]
-    return select, updates
+    update = (
+        f"UPDATE {table} SET {', '.join(f'{column} = {put.format(column)}' for column in columns)} "  # noqa: S608  # the same
+        f"WHERE {within}{page} = :page AND ({differs})"
+    )
+    return select, update
 
 
 def _differs(file: SealedFile, table: str, column: str, seals: bool) -> str:
@@ -138,4 +126,4 @@ def _differs(file: SealedFile, table: str, column: str, seals: bool) -> str:
         return alone
     if column != joined[0]:
         return f"({column} <> x'' AND {alone})"
-    return as_one if seals else f"({as_one} OR {alone})"
+    return as_one

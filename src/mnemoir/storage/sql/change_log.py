@@ -6,7 +6,6 @@ with erased words is taken out of the log as a whole.
 Blocking functions within the scope of the caller's transaction.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
@@ -16,12 +15,11 @@ from mnemoir.core.ids import ChangeId, MemoryId
 from mnemoir.core.memories import ChangedMemory, LoggedChange
 from mnemoir.core.scope import Scope
 from mnemoir.ports.memory_store import ChangePage, Project
-from mnemoir.storage.sql.engine import Sql, Value, of_scope, queries
+from mnemoir.storage.sql.engine import Sql, of_scope, queries
 from mnemoir.storage.sql.rows import before_of
 
 _QUERIES = queries("change_log")
 _MOST_ROWS = 1000  # after so many events a page ends
-_OWN_COMMIT = re.compile(r"chg_0{17}([0-9a-f]{15})", re.ASCII)  # the id of an event of an older program
 _NEWEST = 2**62
 
 
@@ -43,15 +41,14 @@ def change_of(sql: Sql, project: Project, change_id: ChangeId, only: str | None)
 
     What another user did is not read, so it takes no longer than what nobody did.
     """
-    number = _number_of(change_id)
-    owner, events = ("owner_of_change", "events_of_change") if number is None else ("owner_of_event", "one_event")
-    which: dict[str, Value] = {"id": change_id} if number is None else {"number": number}
-    user = sql.value(_QUERIES[owner], tenant=project.tenant, project=project.project, **which) if change_id else None
+    if not change_id:
+        return None
+    user = sql.value(_QUERIES["owner_of_change"], tenant=project.tenant, project=project.project, id=change_id)
     if user is None or only not in (None, user):
         return None
     scope = Scope(tenant=project.tenant, project=project.project, user=user)
     within = of_scope(sql, scope)
-    (change,) = _grouped(within.rows(_QUERIES[events], **which), scope, _undone(within))
+    (change,) = _grouped(within.rows(_QUERIES["events_of_change"], id=change_id), scope, _undone(within))
     return scope, change
 
 
@@ -118,9 +115,3 @@ def _undone(sql: Sql) -> dict[str, ChangeId]:
         if change_id not in undone:
             undone.setdefault(undo_of, ChangeId(change_id))
     return undone
-
-
-def _number_of(change_id: str) -> int | None:
-    """The number of the event that is a commit of its own; None for another id."""
-    found = _OWN_COMMIT.fullmatch(change_id)
-    return None if found is None else int(found[1], 16)

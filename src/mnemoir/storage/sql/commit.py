@@ -263,6 +263,7 @@ class Commit:
             text: dict[str, Value] = {"text": memory.text, "content_hash": hashed, "since": since}
             origin = memory.given_origin
             self._run("rewrite_memory", seq=seq, **text, origin=origin, change=self._next_change(), **renewed)
+            self._run("empty_second_vector", seq=seq)
         if memory.metadata is not before.metadata:
             metadata = None if memory.metadata is None else as_json(memory.metadata)
             self._run("set_metadata", seq=seq, metadata=metadata)

@@ -166,9 +166,8 @@ def from_json(text: str) -> Any:
 
 
 def _members(value: Memory | Proposal) -> dict[str, Any]:
-    """The members; an origin that is not given is left out, since older programs do not know it."""
-    members = {member.name: getattr(value, member.name) for member in fields(value)}
-    return {name: member for name, member in members.items() if name != "given_origin" or member is not None}
+    """The members by name, without copies of what they hold."""
+    return {member.name: getattr(value, member.name) for member in fields(value)}
 
 
 def put_entry(sql: Sql, seq: int, entry: IndexEntry) -> None:

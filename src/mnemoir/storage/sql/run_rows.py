@@ -149,10 +149,10 @@ def _workflow(raw: Mapping[str, Any]) -> WorkflowTrace:
 def _node(raw: Mapping[str, Any]) -> NodeTrace:
     members = {
         **raw,
-        "call": _call(raw.get("call")),
-        "variables": [FilledVariable(**variable) for variable in raw.get("variables", ())],
-        "memories": [_memory(memory) for memory in raw["memories"]],
-        "written": [WrittenMemory(**written) for written in raw.get("written", ())],
+        "call": _call(raw["call"]),
+        "variables": [FilledVariable(**variable) for variable in raw["variables"]],
+        "memories": [RecalledMemory(**memory) for memory in raw["memories"]],
+        "written": [WrittenMemory(**written) for written in raw["written"]],
         "children": [_workflow(child) for child in raw["children"]],
     }
     return NodeTrace(**members)
@@ -160,11 +160,6 @@ def _node(raw: Mapping[str, Any]) -> NodeTrace:
 
 def _call(raw: Mapping[str, Any] | None) -> ModelCall | None:
     return None if raw is None else ModelCall(**{**raw, "sampling": Sampling(**raw["sampling"])})
-
-
-def _memory(raw: str | Mapping[str, Any]) -> RecalledMemory:
-    """The recalled memory; older traces contain only its text."""
-    return RecalledMemory(text=raw) if isinstance(raw, str) else RecalledMemory(**raw)
 
 
 def _json(run: RunTrace | Mapping[str, Any]) -> str:

@@ -1,9 +1,9 @@
 """A file of conversations: shared with other threads and processes, and set aside when it is damaged.
 
-`PRAGMA user_version` holds the number of its last migration, instead of a table as in `data_file.py`: the releases of
-Mnemoir that share the file check it, and a number that they do not know keeps them from writing. A file of harombe
-has the number 0 and the first two tables; the first migration adds the rest. All migrations run in one transaction,
-as another process may be about to run them.
+`PRAGMA user_version` holds a digest of its schema, instead of a table as in `data_file.py`: the programs that share
+the file check it, and one that they do not know keeps them from writing. A file of harombe has 0 there and the first
+two tables; the first migration adds the rest. All migrations run in one transaction, as another process may be about
+to run them.
 """
 
 import os
@@ -17,7 +17,7 @@ from mnemoir.core.errors import StorageUnavailable
 from mnemoir.storage.sealing.cells import OwnCells
 from mnemoir.storage.sql.engine import Damaged, queries
 from mnemoir.storage.sql.tables import SESSION_FILE
-from mnemoir.storage.sqlite.data_file import beside, known_steps, refuse_newer
+from mnemoir.storage.sqlite.data_file import beside, known_steps, reached_by_version, take_missing
 from mnemoir.storage.sqlite.own_sealing import begin_sealing
 from mnemoir.storage.sqlite.sealed_sql import sealing_own
 from mnemoir.storage.sqlite.shared_file import Identity, SharedFile, identity_of, last_taken_id, set_aside
@@ -45,7 +45,7 @@ def open_conversation_file(
     """Open the file, created if missing, and migrate it to this program's schema. `cells` may encrypt it.
 
     `synced`: a commit also survives a loss of power. Raises StorageUnavailable, also for the database of another
-    program and of a newer Mnemoir, StorageBusyError, and KeyUnavailable, with no file created.
+    program and of another schema, StorageBusyError, and KeyUnavailable, with no file created.
     """
     file = _ConversationFile(
         path,
@@ -121,16 +121,14 @@ def upgrade(path: Path, connection: apsw.Connection) -> bool:
 
     True for a new file.
 
-    Raises StorageUnavailable for the database of another program, and of a newer Mnemoir.
+    Raises StorageUnavailable for the database of another program, and for one with another schema of Mnemoir.
     """
     steps, is_new = known_steps("sessions"), False
     if _reached(path, connection) < len(steps):
         with transaction(connection):
             reached = _reached(path, connection)  # another process may have run them meanwhile
             is_new = not _tables(connection)
-            for step in steps[reached:]:
-                connection.execute(step.sql)
-            connection.pragma("user_version", len(steps))
+            take_missing(connection, steps, reached)
             if is_new:
                 connection.execute(_QUERIES["start_ids"], {"last": last_taken_id(path)})
     connection.execute(_QUERIES["views"])
@@ -138,7 +136,6 @@ def upgrade(path: Path, connection: apsw.Connection) -> bool:
 
 
 def _reached(path: Path, connection: apsw.Connection) -> int:
-    reached = int(connection.pragma("user_version"))
     tables = _tables(connection)
     lacking = [table for table in _THEIRS if tables and not _THEIRS[table] <= _columns(connection, table)]
     if lacking:
@@ -146,8 +143,7 @@ def _reached(path: Path, connection: apsw.Connection) -> int:
             f"{path} is a database without sessions (its table {lacking[0]} is missing or a different one) and was "
             "left as it is. Choose another path."
         )
-    refuse_newer(path, reached, known_steps("sessions"))
-    return reached
+    return reached_by_version(path, connection, known_steps("sessions"))
 
 
 def _tables(connection: apsw.Connection) -> set[str]:

@@ -1,5 +1,8 @@
 """The database file: its schema in numbered migrations, and checks that it is private, complete, and Mnemoir's.
 
+Before 0.1.0 is released, each kind of file has one migration, whose text is edited. A file carries a digest of the
+text that it was made by, and one with another digest is refused.
+
 A released migration is never edited; each runs in a transaction with its own record. So an interrupted start leaves
 complete migrations behind, and the next start continues after the last of them. The first line of a migration states
 its effect on a program of the previous release: `-- expand` only adds, `-- contract` removes or rebuilds tables and
@@ -13,6 +16,7 @@ torn last transaction looks like that. But the shared index beside it records ho
 is shorter than that has lost acknowledged transactions.
 """
 
+import hashlib
 import os
 import re
 import struct
@@ -35,7 +39,7 @@ from mnemoir.storage.sqlite.transactions import damaged, transaction
 
 StepKind = Literal["expand", "contract"]
 APPLICATION_ID = 0x4D6E656D  # "Mnem" in the file's header marks a file of ours
-_STEP_FILE = re.compile(r"(\d{4})_(\w+)\.sql")
+_STEP_FILE = re.compile(r"(\d{4})_\w+\.sql")
 _MARK = re.compile(r"-- (expand|contract)\n")
 _RECORD = """
 CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, at TEXT NOT NULL) STRICT
@@ -54,7 +58,7 @@ _SIDE_FILES = ("-wal", "-shm")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One migration; `sql` is a whole file of statements."""
+    """One migration; `sql` is a whole file of statements, `name` a digest of it, by which its record is compared."""
 
     number: int
     name: str
@@ -67,7 +71,7 @@ def known_steps(file: str = "") -> Sequence[Step]:
     """Every migration of this program for a kind of file ("" for `mnemoir.db`), in order."""
     return sorted(
         (
-            _step(int(match[1]), match[2], entry.read_text("utf-8"))
+            _step(int(match[1]), entry.read_text("utf-8"))
             for entry in (files("mnemoir.storage.sqlite") / "migrations" / file).iterdir()
             if (match := _STEP_FILE.fullmatch(entry.name))
         ),
@@ -91,10 +95,37 @@ def migrate(connection: apsw.Connection, steps: Sequence[Step]) -> None:
                 _take(connection, step)
 
 
-def _step(number: int, name: str, sql: str) -> Step:
+def version_of(steps: Sequence[Step]) -> int:
+    """31 bits of the digest of the steps, for the `user_version` of a file without a table of migrations; never 0."""
+    digest = hashlib.sha256("".join(step.name for step in steps).encode()).digest()
+    return int.from_bytes(digest[:4]) >> 1 or 1
+
+
+def reached_by_version(path: Path, connection: apsw.Connection, steps: Sequence[Step]) -> int:
+    """The number of these steps that a file without a table of migrations has, by its `user_version`; 0 for none.
+
+    Raises StorageUnavailable for a version that is none of theirs.
+    """
+    version = int(connection.pragma("user_version"))
+    for number in range(len(steps) + 1):
+        if version == (version_of(steps[:number]) if number else 0):
+            return number
+    raise unreleased(path, ", or by a newer one")
+
+
+def take_missing(connection: apsw.Connection, steps: Sequence[Step], reached: int) -> None:
+    """Run the steps after the first `reached` ones, and note them in `user_version`, in the caller's transaction."""
+    for step in steps[reached:]:
+        connection.execute(step.sql)
+    if reached < len(steps):
+        connection.pragma("user_version", version_of(steps))
+
+
+def _step(number: int, sql: str) -> Step:
     mark = _MARK.match(sql)
     if mark is None:
-        raise ValueError(f"Migration {number:04}_{name}.sql does not say whether it expands or contracts.")
+        raise ValueError(f"Migration {number:04} does not say whether it expands or contracts.")
+    name = hashlib.sha256(sql.encode()).hexdigest()[:32]
     return Step(number=number, name=name, kind="expand" if mark[1] == "expand" else "contract", sql=sql)
 
 
@@ -192,20 +223,26 @@ def refuse_other_files(path: Path) -> None:
 
 
 def refuse_other_schemas(path: Path, connection: apsw.Connection, steps: Sequence[Step]) -> None:
-    """Raise StorageUnavailable for the database of another program, or of a newer Mnemoir."""
+    """Raise StorageUnavailable for the database of another program, of an unreleased Mnemoir, or of a newer one."""
     if connection.pragma("application_id") != APPLICATION_ID:
         raise StorageUnavailable(f"{path} is not a database of Mnemoir. Choose another directory with --data-dir.")
-    refuse_newer(path, reached(connection), steps)
-
-
-def refuse_newer(path: Path, at: int, steps: Sequence[Step]) -> None:
-    """Raise StorageUnavailable for a file with later migrations than these."""
-    newest = steps[-1].number
+    at, newest, names = reached(connection), steps[-1].number, {step.number: step.name for step in steps}
+    recorded = connection.execute("SELECT number, name FROM migrations") if at else ()
+    if any(names.get(number, name) != name for number, name in recorded):
+        raise unreleased(path)
     if at > newest:
         raise StorageUnavailable(
             f"{path} was written by a newer Mnemoir (its schema is {at}, this program knows up to {newest}). "
             "Start the newer program, or restore a backup from before the upgrade."
         )
+
+
+def unreleased(path: Path, more: str = "") -> StorageUnavailable:
+    """The error for a file with another schema of Mnemoir; `more` names who else may have made it."""
+    return StorageUnavailable(
+        f"{path} was made by an unreleased Mnemoir{more}; take its memories along with `export` of the program that "
+        "made it, and start with an empty directory."
+    )
 
 
 class SyncedLog:

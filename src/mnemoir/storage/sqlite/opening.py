@@ -17,11 +17,20 @@ import apsw
 import structlog
 
 from mnemoir.core.errors import StorageUnavailable
-from mnemoir.core.ids import new_request_id
 from mnemoir.storage.sealing.cells import OwnCells
 from mnemoir.storage.sql.engine import queries
 from mnemoir.storage.sql.tables import VECTOR_FILE
-from mnemoir.storage.sqlite.data_file import beside, create, known_steps, make_private, migrate, refuse_other_schemas
+from mnemoir.storage.sqlite.data_file import (
+    beside,
+    create,
+    known_steps,
+    make_private,
+    migrate,
+    reached_by_version,
+    refuse_other_schemas,
+    take_missing,
+    unreleased,
+)
 from mnemoir.storage.sqlite.database import BUSY_MS
 from mnemoir.storage.sqlite.own_sealing import begin_sealing
 from mnemoir.storage.sqlite.sealed_sql import sealing_own
@@ -44,7 +53,7 @@ _QUERIES = queries("vectors/vectors")
 def open_run_file(path: Path, open_sql: OpenSql = SqliteSql) -> SharedFile:
     """Open the file and migrate it to this program's schema. `open_sql` may encrypt its cells.
 
-    Raises StorageUnavailable when the disk fails, and for the database of another program or of a newer Mnemoir.
+    Raises StorageUnavailable when the disk fails, and for the database of another program or with another schema.
     """
     return SharedFile(path, partial(_connection, "runs", _PRAGMAS), mend=_begin_runs_anew, open_sql=open_sql)
 
@@ -155,15 +164,13 @@ def _vector_connection(cells: OwnCells | None, path: Path) -> apsw.Connection:
 
 
 def _make_tables(path: Path, connection: apsw.Connection) -> bool:
-    """Make what is missing; True for a new file."""
+    """Make the tables of a new file; False for one that has them."""
+    steps = known_steps("vectors")
     tables = {name for (name,) in connection.execute(_QUERIES["tables"])}
-    if not tables:
-        connection.execute(_QUERIES["schema"])
-        connection.execute(_QUERIES["first_state"], {"epoch": new_request_id()})
-    elif not {"vectors", "state"} <= tables:
+    if tables and not {"vectors", "state"} <= tables:
         raise StorageUnavailable(f"{path} is another program's file. Choose another directory or collection.")
-    if "second_vectors" not in tables:
-        connection.execute(_QUERIES["second_schema"])
-    if "sealing" not in tables:
-        connection.execute(_QUERIES["sealing_schema"])
-    return not tables
+    reached = reached_by_version(path, connection, steps)
+    if tables and not reached:
+        raise unreleased(path)
+    take_missing(connection, steps, reached)
+    return not reached

@@ -67,8 +67,8 @@ class Curation:
     ) -> Memory:
         """Restore a removed memory, or give any memory the text it had after the event `to` of its history.
 
-        `user` is required for a deleted one. A memory that was forgotten, or deleted by an older version of the
-        program, cannot be restored: Conflict (`memory_not_restorable`).
+        `user` is required for a deleted one. A memory that was forgotten cannot be restored: Conflict
+        (`memory_not_restorable`).
         """
         scope = await self._owner(project, memory_id, user)
         history = await self._store.history(scope, memory_id)

@@ -76,7 +76,7 @@ def move_head(sql: Sql, session_id: str, message_id: int) -> None:
 
 
 def link(sql: Sql, session_id: str) -> None:
-    """Set parents and digests of rows by earlier releases and other programs. Costs next to nothing without any."""
+    """Set parents and digests of rows of other programs. Costs next to nothing without any."""
     rows = sql.rows(_TREE["unlinked"], session=session_id)
     if rows:
         digests = [{"id": row[0], "digest": sql.keyed(message_digest(_record(row)))} for row in rows]

@@ -1,5 +1,5 @@
 -- part: event
-SELECT h.number, coalesce(h.change_id, printf('chg_%032x', h.number)), h.undo_of, h.at, h.model, s.session, h.event,
+SELECT h.number, h.change_id, h.undo_of, h.at, h.model, s.session, h.event,
        h.memory_id, h.old_text, h.new_text, h.reason, h.state, h.left_hash, h.agent, h.app, h.conversation
   FROM history AS h LEFT JOIN sources AS s ON s.scope_id = h.scope_id AND s.id = h.source_id
 
@@ -7,7 +7,7 @@ SELECT h.number, coalesce(h.change_id, printf('chg_%032x', h.number)), h.undo_of
 -- The events of a scope before one, newest first, without those of commits with erased words; by index
 -- history_of_scope.
 {event}
- WHERE h.scope_id = :scope_id AND h.number < :before AND h.change_id IS NOT ''
+ WHERE h.scope_id = :scope_id AND h.number < :before AND h.change_id <> ''
  ORDER BY h.number DESC;
 
 -- name: events_of_change
@@ -15,11 +15,6 @@ SELECT h.number, coalesce(h.change_id, printf('chg_%032x', h.number)), h.undo_of
 {event}
  WHERE h.scope_id = :scope_id AND h.change_id = :id
  ORDER BY h.number DESC;
-
--- name: one_event
--- The event that is a commit of its own; at most one row, by its number.
-{event}
- WHERE h.scope_id = :scope_id AND h.number = :number AND h.change_id IS NULL;
 
 -- name: events_from_message
 -- The events of commits whose turns end with a message, newest first; by indexes sources_by_last_message and
@@ -40,20 +35,15 @@ SELECT change_id, undo_of FROM history
 SELECT s.user FROM history AS h JOIN scopes AS s ON s.id = h.scope_id
  WHERE h.change_id = :id AND s.tenant = :tenant AND s.project = :project LIMIT 1;
 
--- name: owner_of_event
--- The user of a project with an event that is a commit of its own; by its number.
-SELECT s.user FROM history AS h JOIN scopes AS s ON s.id = h.scope_id
- WHERE h.number = :number AND h.change_id IS NULL AND s.tenant = :tenant AND s.project = :project LIMIT 1;
-
 -- name: last_change_of
 -- The commit of the last event of a memory; at most one row, by index history_of_memory.
-SELECT coalesce(change_id, printf('chg_%032x', number)) FROM history
+SELECT change_id FROM history
  WHERE scope_id = :scope_id AND memory_id = :id ORDER BY number DESC LIMIT 1;
 
 -- name: ends
 -- What ended and began a memory, oldest first: event, time, commit, and which commit that undid; by index
 -- history_of_memory.
-SELECT event, at, coalesce(change_id, printf('chg_%032x', number)), undo_of FROM history
+SELECT event, at, change_id, undo_of FROM history
  WHERE scope_id = :scope_id AND memory_id = :id AND event <> 'UPDATE' ORDER BY number;
 
 -- name: unlist

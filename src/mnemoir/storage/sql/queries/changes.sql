@@ -18,13 +18,17 @@ VALUES
      :replaced_by, :text, :metadata, :extra, :origin);
 
 -- name: put_entry
--- Write or replace the words and the vector of a memory, or that it has none yet. For another text of a memory a
--- trigger empties its second vector.
+-- Write or replace the words and the vector of a memory, or that it has none yet. Its second vector stays.
 INSERT INTO entries (scope_id, seq, terms, terms_by, model, vector, token_ids, second_model)
 VALUES (:scope_id, :seq, :terms, :terms_by, :model, :vector, :token_ids, :second_model)
 ON CONFLICT (scope_id, seq) DO UPDATE
     SET terms = excluded.terms, terms_by = excluded.terms_by, model = excluded.model, vector = excluded.vector,
         token_ids = excluded.token_ids, second_model = coalesce(second_model, excluded.second_model);
+
+-- name: empty_second_vector
+-- Have the second vector of a memory made anew, if it has one.
+UPDATE entries SET second_model = '', second_vector = NULL
+ WHERE scope_id = :scope_id AND seq = :seq AND second_vector IS NOT NULL;
 
 -- name: want_second_vectors
 -- Give every fact of a scope, closed ones too, an empty second vector; by the primary key.
@@ -64,7 +68,7 @@ SELECT terms, terms_by, model, vector, token_ids, second_model, second_vector
   FROM entries WHERE scope_id = :scope_id AND seq = :seq;
 
 -- name: replace_entry
--- Write all words and vectors of a memory. No trigger empties its second vector.
+-- Write all words and vectors of a memory.
 INSERT OR REPLACE INTO entries
     (scope_id, seq, terms, terms_by, model, vector, token_ids, second_model, second_vector)
 VALUES (:scope_id, :seq, :terms, :terms_by, :model, :vector, :token_ids, :second_model, :second_vector);

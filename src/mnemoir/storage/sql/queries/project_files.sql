@@ -34,7 +34,7 @@ SELECT token_codes FROM file_index
    AND token_codes IS NOT NULL;
 
 -- name: put_entry
--- Write or replace the entry of a memory. For another text a trigger empties its second vector.
+-- Write or replace the entry of a memory. Its second vector stays.
 INSERT INTO file_index
     (project_number, user, memory_id, text_hash, terms, terms_by, model, vector, token_ids, token_codes, second_model,
      said_at)
@@ -45,6 +45,12 @@ ON CONFLICT (project_number, user, memory_id) DO UPDATE SET said_at = excluded.s
     text_hash = excluded.text_hash, terms = excluded.terms, terms_by = excluded.terms_by, model = excluded.model,
     vector = excluded.vector, token_ids = excluded.token_ids, token_codes = excluded.token_codes,
     second_model = coalesce(second_model, excluded.second_model);
+
+-- name: empty_second_vector
+-- Have the second vector of a memory made anew, if it is of another text; by the unique key.
+UPDATE file_index SET second_model = '', second_vector = NULL
+ WHERE project_number = :project AND user = :user AND memory_id = :memory_id AND text_hash <> :text_hash
+   AND second_vector IS NOT NULL;
 
 -- name: set_time
 -- Write the time of a memory; by the unique key.

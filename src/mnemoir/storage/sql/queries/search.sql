@@ -94,8 +94,7 @@ SELECT scope_id, seq FROM entries WHERE second_model = :model ORDER BY scope_id,
 SELECT terms_by FROM entries WHERE terms_by > :after ORDER BY terms_by LIMIT 1;
 
 -- name: with_terms_by
--- Rows whose terms were made by some rules (NULL: before rules had names), by scope, the oldest first; by index
--- entries_by_terms.
+-- Rows whose terms were made by some rules (NULL: by none), by scope, the oldest first; by index entries_by_terms.
 SELECT scope_id, seq FROM entries WHERE terms_by IS :model ORDER BY scope_id, seq LIMIT :limit;
 
 -- name: terms_backlog

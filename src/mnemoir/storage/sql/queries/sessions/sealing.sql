@@ -12,7 +12,7 @@ UPDATE sealing SET hashed_by = :hashed_by, sealed_by = :sealed_by;
 UPDATE messages SET digest = NULL WHERE digest <> x'';
 
 -- name: estimate_all
--- Note what messages of before and of other programs cost, while that can be told from their rows.
+-- Note what messages of other programs cost, while that can be told from their rows.
 UPDATE messages SET estimate = {cost} WHERE estimate IS NULL;
 
 -- part: cost

@@ -1,7 +1,7 @@
 -- expand
 -- The keys that cells are encrypted with: for each user of a project one after the other, and for the server itself.
--- `wrapped` is the key encrypted by the key of the provider that `kek` names; NULL for a key that was destroyed. Ids are
--- random, so that those of a store that was lost are not given again.
+-- `wrapped` is the key encrypted by the key of the provider that `kek` names; NULL for a key that was destroyed, which
+-- has a name in place of its user's. Ids are random, so that those of a store that was lost are not given again.
 
 CREATE TABLE data_keys (
     id INTEGER PRIMARY KEY,
