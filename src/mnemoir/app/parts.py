@@ -250,6 +250,7 @@ async def open_parts(settings: Settings) -> Parts:
                 retention=RetentionOf(settings, access.tenants, memory.project_settings),
             )
         )
+        await user_data.adoption.hide_outstanding()
         beside = outside(settings, served.tree if served else None)
         workflow_files = WorkflowFiles(served, beside)
         titles = own(Titles(conversations, choose_namer(settings, models.in_use, served, trials, quotas), quotas))

@@ -7,7 +7,7 @@ adoption.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
 import structlog
@@ -22,6 +22,7 @@ from mnemoir.ports.holdings import OpenHolding
 from mnemoir.storage.sql.adoptions import Adoptions, BegunAdoption
 from mnemoir.storage.sql.holds import Holds
 
+Context = AbstractAsyncContextManager[bool]
 ROWS = "rows"  # of all tables; no holding has the name
 _log = structlog.get_logger(__name__)
 
@@ -58,9 +59,13 @@ class Adoption:
         self._why_not = why_not
         self._hidden: frozenset[BegunAdoption] = frozenset()
 
+    async def hide_outstanding(self) -> None:
+        """Hide what adoptions that were cut may have moved. Raises StorageUnavailable."""
+        self._hide(await self._begun.all())
+
     async def resume(self) -> None:
         """Continue what was cut. What fails again stays hidden. Raises StorageUnavailable if nothing can be read."""
-        self._hide(self._hidden | {*await self._begun.all()})
+        await self.hide_outstanding()
         for adoption in self._hidden:
             try:
                 await self._continue(adoption)
@@ -114,48 +119,62 @@ class Adoption:
     async def _begin(self, adoption: BegunAdoption) -> Sequence[str]:
         """Give a project; the names of what there was. What fails is taken back, or hidden where that fails, too."""
         await self._begun.begin(adoption)
-        cause: BaseException | None = None
+        entered: list[Context] = []
         try:
-            async with AsyncExitStack() as entered:
-                try:
-                    await self._refuse_who_has_any(adoption.taken)
-                    return await self._give(adoption, entered)
-                except BaseException as exc:
-                    cause = exc
-                    raise
+            await self._refuse_who_has_any(adoption.taken)
+            found = await self._give(adoption, entered)
         except BaseException as exc:
-            if exc is cause:  # all that had been entered took back what it gave
-                await self._begun.withdraw(adoption)
-            else:
-                self._hide({*await self._begun.all()})
+            try:
+                await _leave(entered, exc)
+                if isinstance(exc, Conflict | NotSupported):  # which nothing was moved for
+                    await self._begun.withdraw(adoption)
+                else:
+                    await self._take_back(adoption)
+            except BaseException:
+                await self.hide_outstanding()
+                raise
             raise
+        await _leave(entered)
+        return found
 
     async def _continue(self, adoption: BegunAdoption) -> Sequence[str]:
         """The same for one that was cut. It is taken back where the other user has got memories since."""
+        entered: list[Context] = []
         try:
-            async with AsyncExitStack() as entered:
-                found = await self._give(adoption, entered)
-        except Conflict:
-            async with AsyncExitStack() as entered:
-                await self._enter(BegunAdoption(given=adoption.taken, taken=adoption.given), entered)
-            await self._begun.withdraw(adoption)
-            self._hide(self._hidden - {adoption})
+            found = await self._give(adoption, entered)
+        except BaseException as exc:
+            await _leave(entered, exc)
+            if isinstance(exc, Conflict):
+                await self._take_back(adoption)
             raise
         self._hide(self._hidden - {adoption})
+        await _leave(entered)
         return found
 
-    async def _give(self, adoption: BegunAdoption, entered: AsyncExitStack) -> Sequence[str]:
+    async def _give(self, adoption: BegunAdoption, entered: list[Context]) -> Sequence[str]:
         found = await self._enter(adoption, entered)
         return [*found, ROWS] if await self._begun.finish(adoption) else found
 
-    async def _enter(self, adoption: BegunAdoption, entered: AsyncExitStack) -> list[str]:
-        """Let each holding give what it has, until `entered` is left; the names of those that had any."""
-        return [
-            holding.name
-            for holding in self._holdings
-            if holding.giving is not None
-            and await entered.enter_async_context(holding.giving(adoption.given, adoption.taken.user))
-        ]
+    async def _take_back(self, adoption: BegunAdoption) -> None:
+        """Give all besides rows the other way. It is for a user who had nothing before."""
+        entered: list[Context] = []
+        try:
+            await self._enter(BegunAdoption(given=adoption.taken, taken=adoption.given), entered)
+        finally:
+            await _leave(entered)
+        await self._begun.withdraw(adoption)
+        self._hide(self._hidden - {adoption})
+
+    async def _enter(self, adoption: BegunAdoption, entered: list[Context]) -> list[str]:
+        """Let each holding give what it has, until it is left; the names of those that had any."""
+        found = []
+        for holding in self._holdings:
+            if holding.giving is not None:
+                context = holding.giving(adoption.given, adoption.taken.user)
+                has_any = await context.__aenter__()
+                entered.append(context)
+                found += [holding.name] if has_any else []
+        return found
 
     async def _refuse_who_has_any(self, taken: Scope) -> None:
         for holding in self._holdings:
@@ -174,6 +193,18 @@ class Adoption:
         for holding in self._holdings:
             if holding.hide is not None:
                 holding.hide(owners)
+
+
+async def _leave(entered: Sequence[Context], cause: BaseException | None = None) -> None:
+    """Leave all contexts, each as if no other had failed; then raise what one of them raised beside the cause."""
+    failed: list[BaseException] = []
+    for context in reversed(entered):
+        try:
+            await context.__aexit__(None if cause is None else type(cause), cause, None)
+        except BaseException as exc:  # noqa: BLE001  # raised below
+            failed += [exc] if exc is not cause else []
+    for exc in failed:
+        raise exc
 
 
 def _note(done: dict[str, list[str]], adoption: BegunAdoption, found: Sequence[str]) -> None:
