@@ -57,9 +57,7 @@ SELECT number, conversation, text, days, file FROM notes
 _DROP = "DELETE FROM notes WHERE scope_id = :scope_id AND conversation = coalesce(:conversation, conversation)"
 
 _DROP_ONE = "DELETE FROM notes WHERE scope_id = :scope_id AND number = :number"
-_USERS = """
-SELECT user FROM scopes WHERE project = :project AND id IN (SELECT scope_id FROM notes) ORDER BY user
-"""
+_OWNERS = "SELECT project, user FROM scopes WHERE id IN (SELECT scope_id FROM notes) ORDER BY user"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,12 +132,12 @@ class Notes:
     async def expire(self, dry_run: bool) -> Amounts:
         return {"notes": await self._drop_older(90, dry_run=dry_run)}
 
+    async def owners(self) -> Sequence[Scope]:
+        rows = await self.db.read(None, lambda sql: sql.rows(_OWNERS))
+        return [Scope(project=project, user=user) for project, user in rows]
+
     async def users(self, project: Project) -> Sequence[Scope]:
-        query = (
-            "SELECT user FROM scopes WHERE project = :project AND id IN (SELECT scope_id FROM notes) ORDER BY user"
-        )
-        rows = await self.db.read(None, lambda sql: sql.rows(query, project=project.project))
-        return [Scope(project=project.project, user=user) for (user,) in rows]
+        return [owner for owner in await self.owners() if owner.project == project.project]
 
     async def pages(self, owner: Scope) -> AsyncIterator[Sequence[Mapping[str, Any]]]:
         for _, conversation, text, days, _ in await self.rows(owner):
@@ -155,7 +153,7 @@ class Notes:
 
     async def _drop_older(self, days: int, *, dry_run: bool) -> int:
         dropped = 0
-        for owner in await self.users(Project(project="default")):
+        for owner in await self.owners():
             for number, _, _, age, file in await self.rows(owner):
                 if age > days:
                     dropped += 1
