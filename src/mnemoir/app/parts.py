@@ -215,7 +215,6 @@ async def open_parts(settings: Settings) -> Parts:
                 encryption.cells,
             )
         )
-        quotas.count_in(own(StoredAmounts(memory.store, conversations)))
         handlers = {remembering.KIND: remembering.rememberer(timed), ERASE: eraser(database)}
         background = own(Background(jobs, handlers))
         runs = own(open_runs(settings, encryption.open_sql))
@@ -250,6 +249,7 @@ async def open_parts(settings: Settings) -> Parts:
                 retention=RetentionOf(settings, access.tenants, memory.project_settings),
             )
         )
+        quotas.count_in(own(StoredAmounts(user_data.holdings)))
         await user_data.adoption.hide_outstanding()
         beside = outside(settings, served.tree if served else None)
         workflow_files = WorkflowFiles(served, beside)

@@ -172,9 +172,13 @@ def _personal_data(stores: Stores) -> OpenHolding:
 
 @opens(CONVERSATIONS_OF_USERS)
 def _conversations(stores: Stores) -> OpenHolding:
-    embeds = stores.settings.memory.vector_store.enabled
-    is_unreadable = stores.encryption.is_unreadable
-    return conversation_holding(stores.conversations, stores.forgetting, is_unreadable, embeds=embeds)
+    return conversation_holding(
+        stores.conversations,
+        stores.forgetting,
+        stores.memory.store.owners,
+        stores.encryption.is_unreadable,
+        embeds=stores.settings.memory.vector_store.enabled,
+    )
 
 
 @opens(ACCESS)

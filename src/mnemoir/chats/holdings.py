@@ -1,18 +1,23 @@
 """The holdings of what is said: jobs that learn of it, traces of runs, discussions, and conversations."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mnemoir.chats.conversations import Conversations
+from mnemoir.chats.catalogue import place_of
+from mnemoir.chats.conversations import OBJECTS, Conversations
 from mnemoir.chats.discussions import Discussions
 from mnemoir.chats.forgetting import Forgetting
 from mnemoir.chats.remembering import queue_of
+from mnemoir.chats.stock import size_of
 from mnemoir.conversations.attachments.attachments import Attachments
+from mnemoir.conversations.attachments.links import ATTACHMENTS
 from mnemoir.conversations.transfer import export_all
 from mnemoir.conversations.users import OwnConversations, Removed, remove_conversation
 from mnemoir.core.discussions import Discussion
@@ -23,6 +28,7 @@ from mnemoir.memory.background import Background
 from mnemoir.memory.discussions.transfer import copy_of
 from mnemoir.ports.holdings import Amounts, Archive, ByDay, OpenHolding
 from mnemoir.ports.jobs import Job
+from mnemoir.ports.memory_store import OwnerSummary
 from mnemoir.ports.objects import ObjectNotFound
 from mnemoir.ports.run_store import RunFilter, RunStore
 from mnemoir.storage.user_pool import in_thread
@@ -140,12 +146,18 @@ def discussion_holding(discussions: Discussions, conversations: Conversations) -
 
 
 def conversation_holding(
-    conversations: Conversations, forgetting: Forgetting, is_unreadable: Callable[[Path], bool], *, embeds: bool
+    conversations: Conversations,
+    forgetting: Forgetting,
+    owners_of: Callable[[str], Awaitable[Iterable[OwnerSummary]]],
+    is_unreadable: Callable[[Path], bool],
+    *,
+    embeds: bool,
 ) -> OpenHolding:
     """Conversations with their messages, vectors, attachments and node memories. `embeds`: messages get vectors.
 
-    `is_unreadable` is true for a folder whose keys were destroyed. Pruning deletes no memories that were learned from
-    a conversation; erasing forgets each conversation, with all that was made of it since.
+    `owners_of` gives who has memories in a tenant: folders of users and projects with encoded names are found only if
+    these are known. `is_unreadable` is true for a folder whose keys were destroyed. Pruning deletes no memories that
+    were learned from a conversation; erasing forgets each conversation, with all that was made of it since.
     """
 
     async def forget(scope: Scope) -> Amounts:
@@ -184,6 +196,25 @@ def conversation_holding(
         found = await conversations.counts()
         return found if embeds else {name: found[name] for name in ("conversations", "messages")}
 
+    async def folders(tenant: str, user: str | None) -> Iterable[tuple[Path, str]]:
+        known = [*await owners_of(tenant)]
+        projects, users = {owner.project for owner in known}, {owner.user for owner in known}
+        named = users if user is None else {user}
+        found = await asyncio.to_thread(conversations.folders_of, tenant, projects, named)
+        return [(folder, name) for folder, name in found.items() if user in (None, name)]
+
+    async def messages(tenant: str, user: str | None) -> Amounts:
+        places, counted = await conversations.messages_by_place(), Counter[str]()
+        for folder, name in await folders(tenant, user):
+            counted[name] += places.get(place_of(folder), 0)
+        return counted
+
+    async def sizes(tenant: str, user: str | None, below: str = "") -> Amounts:
+        counted = Counter[str]()
+        for folder, name in await folders(tenant, user):
+            counted[name] += await asyncio.to_thread(size_of, folder / below)
+        return counted
+
     async def daily(since: date) -> Mapping[str, ByDay]:
         return {"messages": await conversations.messages_by_day(since)}
 
@@ -200,6 +231,11 @@ def conversation_holding(
         count=count,
         counts=counts,
         counts_last_s=_COUNT_TALK_AGAIN_S,
+        stored={
+            "messages": messages,
+            "attachment_bytes": partial(sizes, below=f"{OBJECTS}/{ATTACHMENTS}"),
+            "disk_bytes": sizes,
+        },
         daily=daily,
         prune=conversations.prune,
         ageing=conversations.ageing,

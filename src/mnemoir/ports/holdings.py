@@ -9,13 +9,14 @@ Nothing is atomic over several holdings. So each operation may be called again a
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Protocol
 
 from mnemoir.core.ids import PlanId
 from mnemoir.core.memories import Applied
 from mnemoir.core.scope import Scope
+from mnemoir.core.usage import Stored
 from mnemoir.ports.memory_store import Project
 
 Amounts = Mapping[str, int]  # numbers of objects by name
@@ -116,6 +117,8 @@ class OpenHolding:
     count: Callable[[Scope], Awaitable[Amounts]] | None = None  # of an owner in a project
     counts: Callable[[], Awaitable[Amounts]] | None = None  # totals over all users
     counts_last_s: float = 5.0
+    # what counts for a quota: how much each user of a tenant has, or the one that is named
+    stored: Mapping[Stored, Callable[[str, str | None], Awaitable[Amounts]]] = field(default_factory=dict)
     daily: Callable[[date], Awaitable[Mapping[str, ByDay]]] | None = None  # what was added since a day, by name
     # deletes objects not used for so many days, or with True only counts them; their number
     prune: Callable[[int, bool], Awaitable[int]] | None = None

@@ -203,8 +203,8 @@ async def _leave(entered: Sequence[Context], cause: BaseException | None = None)
             await context.__aexit__(None if cause is None else type(cause), cause, None)
         except BaseException as exc:  # noqa: BLE001  # raised below
             failed += [exc] if exc is not cause else []
-    for exc in failed:
-        raise exc
+    if failed:
+        raise failed[0]
 
 
 def _note(done: dict[str, list[str]], adoption: BegunAdoption, found: Sequence[str]) -> None:

@@ -1,6 +1,7 @@
 """The holding of facts: forgetting, erasing, counting, exporting, giving and importing them."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
@@ -77,6 +78,12 @@ def fact_holding(
     async def counts() -> Amounts:
         return asdict(await store.counts())
 
+    async def stored(tenant: str, user: str | None) -> Amounts:
+        counted = Counter[str]()
+        for owner in await store.owners(tenant):
+            counted[owner.user] += owner.memories if user in (None, owner.user) else 0
+        return counted
+
     async def daily(since: date) -> Mapping[str, ByDay]:
         return {"memories": await store.added(since)}
 
@@ -88,6 +95,7 @@ def fact_holding(
         giving=giving,
         owners=owners,
         counts=counts,
+        stored={"memories": stored},
         daily=daily,
         exchange=exchange,
         expire=expire,
