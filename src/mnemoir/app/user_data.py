@@ -138,14 +138,12 @@ def make_user_data(stores: Stores) -> UserData:
     )
 
 
-@opens(JOBS)
-def _jobs(stores: Stores) -> OpenHolding:
-    return job_holding(stores.background)
-
-
-@opens(RUNS)
-def _runs(stores: Stores) -> OpenHolding:
-    return run_holding(stores.runs, partial(open_kept_runs, stores.settings))
+opens(JOBS)(lambda stores: job_holding(stores.background))
+opens(RUNS)(lambda stores: run_holding(stores.runs, partial(open_kept_runs, stores.settings)))
+opens(DISCUSSIONS)(lambda stores: discussion_holding(stores.discussions, stores.conversations))
+opens(PERSONAL_DATA)(lambda stores: stores.memory.personal_holding)
+opens(ACCESS)(lambda stores: access_holding(stores.access))
+opens(USAGE)(lambda stores: usage_holding(stores.spent))
 
 
 @opens(FACTS)
@@ -160,16 +158,6 @@ def _proposals(stores: Stores) -> OpenHolding:
     return proposal_holding(stores.memory.facts.review, stores.memory.store, stores.memory.proposals)
 
 
-@opens(DISCUSSIONS)
-def _discussions(stores: Stores) -> OpenHolding:
-    return discussion_holding(stores.discussions, stores.conversations)
-
-
-@opens(PERSONAL_DATA)
-def _personal_data(stores: Stores) -> OpenHolding:
-    return stores.memory.personal_holding
-
-
 @opens(CONVERSATIONS_OF_USERS)
 def _conversations(stores: Stores) -> OpenHolding:
     return conversation_holding(
@@ -179,16 +167,6 @@ def _conversations(stores: Stores) -> OpenHolding:
         stores.encryption.is_unreadable,
         embeds=stores.settings.memory.vector_store.enabled,
     )
-
-
-@opens(ACCESS)
-def _access(stores: Stores) -> OpenHolding:
-    return access_holding(stores.access)
-
-
-@opens(USAGE)
-def _usage(stores: Stores) -> OpenHolding:
-    return usage_holding(stores.spent)
 
 
 def _why_nothing_is_given(settings: Settings, encryption: Encryption) -> str | None:

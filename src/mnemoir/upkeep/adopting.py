@@ -6,6 +6,7 @@ are hidden from both users while it is outstanding. What was cut is continued at
 adoption.
 """
 
+import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -58,6 +59,7 @@ class Adoption:
         self._holds = holds
         self._why_not = why_not
         self._hidden: frozenset[BegunAdoption] = frozenset()
+        self._one_by_one = asyncio.Lock()
 
     async def hide_outstanding(self) -> None:
         """Hide what adoptions that were cut may have moved. Raises StorageUnavailable."""
@@ -65,12 +67,13 @@ class Adoption:
 
     async def resume(self) -> None:
         """Continue what was cut. What fails again stays hidden. Raises StorageUnavailable if nothing can be read."""
-        await self.hide_outstanding()
-        for adoption in self._hidden:
-            try:
-                await self._continue(adoption)
-            except MnemoirError as exc:
-                _log.warning("an adoption was not continued", project=adoption.given.project, cause=exc.message)
+        async with self._one_by_one:
+            await self.hide_outstanding()
+            for adoption in self._hidden:
+                try:
+                    await self._continue(adoption)
+                except MnemoirError as exc:
+                    _log.warning("an adoption was not continued", project=adoption.given.project, cause=exc.message)
 
     async def adopt(self, user: User, given: str) -> Adopted:
         """Give everything that is kept under the memory user `given` to a person, in each of their projects.
@@ -87,10 +90,13 @@ class Adoption:
             )
         for name in (own, given):
             await self._holds.refuse(Scope(tenant=tenant, project="", user=name))
+        async with self._one_by_one:
+            return await self._give_projects(tenant, own, given, user.grant.projects)
+
+    async def _give_projects(self, tenant: str, own: str, given: str, mine: Sequence[str] | None) -> Adopted:
         done: dict[str, list[str]] = {}
         for adoption in await self._outstanding(tenant, own, given):
             _note(done, adoption, await self._continue(adoption))
-        mine = user.grant.projects
         projects = await self._everybody.projects_of(tenant, given)
         scopes = [Scope(tenant=tenant, project=name, user=given) for name in projects if mine is None or name in mine]
         for scope in scopes:
