@@ -240,10 +240,10 @@ async def made_anew(home: Path, upstream: str, messages: Sequence[Message], *, e
         caller = Caller(scope=Scope(project="default", user="bench"), request_id="bench")
         chat = ChatRequest(request=ModelRequest(messages=tuple(messages), model=USER), stream=False)
         started = time.perf_counter()
-        await parts.workflows.answer(chat, caller, discard)
+        await parts.trees.workflows.answer(chat, caller, discard)
         took = time.perf_counter() - started
-        discussion = await parts.discussions.require(USER, "anew")
-        return took, len(await parts.discussions.memory.ledger.all(discussion))
+        discussion = await parts.chats.discussions.require(USER, "anew")
+        return took, len(await parts.chats.discussions.memory.ledger.all(discussion))
     finally:
         await parts.aclose()
 

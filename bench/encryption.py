@@ -99,13 +99,13 @@ async def _chat(server: Server, number: int) -> None:
 
 async def _fill(server: Server) -> None:
     texts = [f"Thing {number} stands in room {number % 7} beside the blue door" for number in range(EMBEDDED)]
-    entries = await server.parts.indexing.with_vectors([fact_passage(text) for text in texts])
+    entries = await server.parts.memory.indexing.with_vectors([fact_passage(text) for text in texts])
     added = [
         Add(memory=_memory(f"{texts[number % EMBEDDED]}, seen {number} times"), entry=entries[number % EMBEDDED])
         for number in range(ROWS)
     ]
     for start in range(0, ROWS, 500):
-        await server.parts.store.commit(SCOPE, added[start : start + 500], Provenance(reason="imported"))
+        await server.parts.memory.store.commit(SCOPE, added[start : start + 500], Provenance(reason="imported"))
 
 
 def _memory(text: str) -> Memory:

@@ -84,8 +84,8 @@ async def lookup_time(root: Path, data: Path) -> float:
         with stopwatch.on(ConfigTree, Glance):
             for _ in range(CHATS):
                 scope = Scope(project="default", user="bench")
-                caller = Caller(scope=scope, request_id="bench", answerer=parts.workflows.answerer(chat))
-                await parts.workflows.answer(chat, caller, discard)
+                caller = Caller(scope=scope, request_id="bench", answerer=parts.trees.workflows.answerer(chat))
+                await parts.trees.workflows.answer(chat, caller, discard)
                 taken.append(stopwatch.seconds)
                 stopwatch.seconds = 0.0
     finally:

@@ -70,12 +70,12 @@ class Acts:
             "delete": (12, partial(self.delete, scope, self._memory(scope))),
             "restore": (5, partial(self.restore, scope, self._memory(scope))),
             "undo": (5, partial(self.undo, scope)),
-            "delete all": (1, partial(self.parts.facts.delete_all, scope)),
+            "delete all": (1, partial(self.parts.memory.facts.delete_all, scope)),
             "talk": (15, partial(self.talk, scope, dice.randrange(1, 5), next(self.numbers))),
             "chat": (4, partial(self.chat, scope, next(self.numbers))),
             "clear": (3, partial(self.clear, scope, self._talk(scope))),
             "forget": (4, partial(self.forget, scope, self._talk(scope))),
-            "forget all": (0.2, partial(self.parts.forgetting.forget_all, scope)),
+            "forget all": (0.2, partial(self.parts.upkeep.forgetting.forget_all, scope)),
             "erase": (0.2, partial(self.erase, scope)),
             "use": (25, partial(self.use, scope, dice.randrange(1000), dice.randrange(100))),
         }
@@ -91,60 +91,62 @@ class Acts:
 
     async def add(self, scope: Scope, number: int, at: int) -> None:
         turns = [Turn(role="user", text=f"The box {at} holds the thing {one}.") for one in range(number)]
-        result = await self.parts.facts.add(scope, AddRequest(turns=turns, infer=False))
+        result = await self.parts.memory.facts.add(scope, AddRequest(turns=turns, infer=False))
         self.memories[scope] += [change.memory.id for change in result.applied]
 
     async def edit(self, scope: Scope, memory: MemoryId, at: int) -> None:
-        await self.parts.facts.curation.edit(project(scope), memory, Edit(text=f"Changed by {at}."), scope.user)
+        await self.parts.memory.facts.curation.edit(
+            project(scope), memory, Edit(text=f"Changed by {at}."), scope.user
+        )
 
     async def delete(self, scope: Scope, memory: MemoryId) -> None:
-        await self.parts.facts.delete(project(scope), memory, scope.user)
+        await self.parts.memory.facts.delete(project(scope), memory, scope.user)
 
     async def restore(self, scope: Scope, memory: MemoryId) -> None:
-        await self.parts.facts.curation.restore(project(scope), memory, scope.user)
+        await self.parts.memory.facts.curation.restore(project(scope), memory, scope.user)
 
     async def undo(self, scope: Scope) -> None:
-        page = await self.parts.facts.undoing.changes(scope, limit=5)
+        page = await self.parts.memory.facts.undoing.changes(scope, limit=5)
         if page.changes:
-            await self.parts.facts.undoing.undo(project(scope), page.changes[-1].id, scope.user)
+            await self.parts.memory.facts.undoing.undo(project(scope), page.changes[-1].id, scope.user)
 
     async def talk(self, scope: Scope, number: int, at: int) -> None:
-        async with self.parts.conversations.of(scope) as own:
+        async with self.parts.chats.conversations.of(scope) as own:
             messages = [
                 MessageRecord(session_id=f"c{at}", role="user", content=f"{at} {one}") for one in range(number)
             ]
             await asyncio.to_thread(own.log.append_messages, f"c{at}", messages)
-        self.parts.quotas.has_stored(scope, "messages", number)
+        self.parts.chats.quotas.has_stored(scope, "messages", number)
         self.talks[scope].append(f"c{at}")
 
     async def chat(self, scope: Scope, at: int) -> None:
         asked = replace(scope, conversation=f"c{at}")
         asking = ModelRequest(messages=[text_message("user", f"Hello {at}")], model="any")
         request = ChatRequest(request=asking, stream=True)
-        recorded = await self.parts.recorder.begin(request, Caller(scope=asked, request_id="r", memory=False))
-        self.parts.quotas.has_stored(scope, "messages", 2)
+        recorded = await self.parts.chats.recorder.begin(request, Caller(scope=asked, request_id="r", memory=False))
+        self.parts.chats.quotas.has_stored(scope, "messages", 2)
         gathering = Gathering()
 
         async def emit(batch: Sequence[Event]) -> None:
             gathering.take(batch)
 
-        await self.parts.recorder.answer(recorded, emit)
+        await self.parts.chats.recorder.answer(recorded, emit)
         usage = gathering.reply().usage
         self.tokens[scope.tenant] += usage.input_tokens + usage.output_tokens
         self.talks[scope].append(f"c{at}")
 
     async def clear(self, scope: Scope, talk: str) -> None:
-        async with self.parts.conversations.of(scope) as own:
+        async with self.parts.chats.conversations.of(scope) as own:
             await asyncio.to_thread(own.log.clear_messages, talk)
 
     async def forget(self, scope: Scope, talk: str) -> None:
-        await self.parts.forgetting.forget(scope, talk)
+        await self.parts.upkeep.forgetting.forget(scope, talk)
 
     async def erase(self, scope: Scope) -> None:
-        await self.parts.subjects.erase(Person(tenant=scope.tenant, user=scope.user))
+        await self.parts.upkeep.subjects.erase(Person(tenant=scope.tenant, user=scope.user))
 
     async def use(self, scope: Scope, read: int, written: int) -> None:
-        self.parts.quotas.spent.note(scope, Used(read, written))
+        self.parts.chats.quotas.spent.note(scope, Used(read, written))
         self.tokens[scope.tenant] += read + written
 
 
@@ -161,15 +163,15 @@ def messages_in(files: Sequence[Path]) -> int:
 async def stored(parts: Parts, tenant: str, user: str) -> dict[str, int]:
     """What there is of a user, counted row by row."""
     own = [scope for scope in SCOPES if (scope.tenant, scope.user) == (tenant, user)]
-    files = [parts.conversations.folder_of(scope) / SESSIONS_FILE for scope in own]
+    files = [parts.chats.conversations.folder_of(scope) / SESSIONS_FILE for scope in own]
     return {
-        "memories": sum([await parts.facts.count(scope) for scope in own]),
+        "memories": sum([await parts.memory.facts.count(scope) for scope in own]),
         "messages": await asyncio.to_thread(messages_in, [file for file in files if file.exists()]),
     }
 
 
 async def told(parts: Parts, tenant: str, user: str | None, *, fresh: bool) -> dict[str, int]:
-    amount = parts.quotas.stored.amount
+    amount = parts.chats.quotas.stored.amount
     return {what: await amount(what, tenant, user, fresh=fresh) for what in ("memories", "messages")}
 
 
@@ -191,11 +193,11 @@ def same_vectors(self: Encoder, batch: Sequence[Tokens]) -> tuple[np.ndarray, np
 
 
 async def compare_tokens(parts: Parts, tokens: Counter[str], seed: int) -> None:
-    await parts.quotas.spent.aclose()  # writes what is new
-    again = Spent(SqlUsage(parts.database))
+    await parts.chats.quotas.spent.aclose()  # writes what is new
+    again = Spent(SqlUsage(parts.memory.database))
     await again.load()
     for tenant in TENANTS:
-        for spent in (parts.quotas.spent, again):
+        for spent in (parts.chats.quotas.spent, again):
             of_users = [spent.now(tenant, user)[0].month.total for user in spent.users(tenant)]
             assert spent.now(tenant, None)[0].month.total == tokens[tenant] == sum(of_users), (seed, tenant)
 

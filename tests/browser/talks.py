@@ -61,7 +61,7 @@ async def begin_all(site: Site) -> None:
     await begin(site, "window", *words, title="About pots")
     await begin(site, "hostile", *HOSTILE, title="<b>bold</b> \u202eltr", tags=["<i>tag</i>"])
     await begin(site, "nodes", "Soup?", "Yes.", title="Dinner")
-    objects = LocalObjects(site.parts.conversations.folder_of(OWNER) / "objects")
+    objects = LocalObjects(site.parts.chats.conversations.folder_of(OWNER) / "objects")
     rounds = (("run_1", "Soup?", "Yes."), ("run_2", "Bread?", "No."), ("run_3", "<b>Salt</b>?", "A little."))
     objects.save(node_key("user", "nodes", "user/cooking/Answer"), document(*rounds))
     objects.save(node_key("user", "nodes", "user/cooking/Check"), document(("run_1", "Is that right?", "Yes.")))

@@ -36,7 +36,7 @@ async def titles(page: Page) -> list[str]:
 
 def file_of(site: Site, project: str) -> Path:
     """Where the default user's conversations are."""
-    return site.parts.conversations.folder_of(Scope(project=project, user="user")) / SESSIONS_FILE
+    return site.parts.chats.conversations.folder_of(Scope(project=project, user="user")) / SESSIONS_FILE
 
 
 async def content_of(download: Download) -> bytes:

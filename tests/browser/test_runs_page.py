@@ -48,10 +48,10 @@ def happen(site: Site, run_id: str, *nodes: NodeTrace, **members: object) -> Non
     """A run that begins and ends, without a model."""
     run = RunTrace(id=run_id, scope=SCOPE, **members)  # type: ignore[arg-type]
     run.workflows = [WorkflowTrace(name="Chat", nodes=list(nodes))]
-    site.parts.runs.begun(run)
+    site.parts.trees.runs.begun(run)
     run.status = "failed" if run.error else "finished"
     run.duration_ms = 100.0
-    site.parts.runs.ended(run)
+    site.parts.trees.runs.ended(run)
 
 
 def a_node(title: str, **members: object) -> NodeTrace:
@@ -80,7 +80,7 @@ async def test_runs_appear_as_they_happen_and_are_seen_to_end(
 
 @pytest.mark.slow
 async def test_a_run_under_way_is_followed_node_by_node(tree: Site, open_window: OpenWindow) -> None:
-    run, runs = RunTrace(id="watched", scope=SCOPE), tree.parts.runs
+    run, runs = RunTrace(id="watched", scope=SCOPE), tree.parts.trees.runs
     runs.begun(run)
     page = await (await open_window(tree)).go("/runs?id=watched")
     await expect(page.locator("[data-live=yes]")).to_be_attached()
@@ -255,7 +255,7 @@ async def test_a_thousand_runs_are_listed_page_by_page(start_site: StartSite, op
     site = await start_site()
     for number in range(500):
         happen(site, f"r{number}", a_node("Answer"))
-    await site.parts.runs.latest(limit=1)
+    await site.parts.trees.runs.latest(limit=1)
     for number in range(500, 1000):
         happen(site, f"r{number}", a_node("Answer"))
     page = await (await open_window(site)).go("/runs")

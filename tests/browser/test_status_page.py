@@ -160,7 +160,7 @@ async def test_counts_lead_to_their_pages(site: Site, open_window: OpenWindow) -
 @pytest.mark.slow
 async def test_a_job_that_was_given_up_is_told(start_site: StartSite, open_window: OpenWindow) -> None:
     site = await start_site()
-    await site.parts.background.put("no such kind", {})
+    await site.parts.upkeep.background.put("no such kind", {})
     page = await (await open_window(site)).go("/status")
     await expect(page.get_by_role("row", name="no such kind 0 0 1")).to_be_visible()
     await expect(page.get_by_role("note")).to_contain_text("1 background job was given up")

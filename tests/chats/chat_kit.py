@@ -76,7 +76,7 @@ class Chats(Server):
 
     def folder(self, user: str = "user") -> Path:
         """Where a user's conversations are, or would be."""
-        return self.parts.conversations.folder_of(Scope(project=self.project, user=user))
+        return self.parts.chats.conversations.folder_of(Scope(project=self.project, user=user))
 
     async def begun(self, *texts: str, id: str = "tea", memory: bool = False, user: str = "user") -> Recorded:
         """A chat that is stored and not answered yet, to be run by the test itself."""
@@ -84,7 +84,7 @@ class Chats(Server):
         request = ModelRequest(messages=messages, model="any")
         scope = Scope(project=self.project, user=user, conversation=id)
         caller = Caller(scope=scope, request_id="r", memory=memory)
-        return await self.parts.recorder.begin(ChatRequest(request=request, stream=True), caller)
+        return await self.parts.chats.recorder.begin(ChatRequest(request=request, stream=True), caller)
 
 
 def told(*messages: JSON | str) -> list[JSON]:

@@ -24,7 +24,7 @@ async def llm():
 
 
 def spent(chats: Chats, user: str = "user") -> int:
-    return chats.parts.quotas.spent.now("default", user)[0].today.total
+    return chats.parts.chats.quotas.spent.now("default", user)[0].today.total
 
 
 async def until(holds: Callable[[], Awaitable[bool]]) -> None:
@@ -36,7 +36,7 @@ async def until(holds: Callable[[], Awaitable[bool]]) -> None:
 
 async def no_title_is_made(chats: Chats) -> None:
     async def is_made() -> bool:
-        return not chats.parts.titles.pending(Scope(project=chats.project, user="user"))
+        return not chats.parts.chats.titles.pending(Scope(project=chats.project, user="user"))
 
     await until(is_made)
 

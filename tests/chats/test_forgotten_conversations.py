@@ -97,7 +97,7 @@ async def learned(chats: Chats, *wanted: str, user: str = "user") -> None:
 async def settled(chats: Chats, user: str = "user") -> None:
     """Until the end of each job is written down, which comes behind what it made: a fault would strike that, too."""
     for queue in ("", queue_of(Scope(project=chats.project, user=user))):
-        while any(job.state in ("PENDING", "RUNNING") for job in await chats.parts.jobs.kept(queue)):  # noqa: ASYNC110
+        while any(job.state in ("PENDING", "RUNNING") for job in await chats.parts.upkeep.jobs.kept(queue)):  # noqa: ASYNC110
             await asyncio.sleep(0.002)
 
 
@@ -334,7 +334,7 @@ async def test_nothing_is_learned_of_what_waited_as_the_memories_were_forgotten(
     waiting = [
         job
         for queue in ("", queue_of(Scope(project=chats.project, user="user")))
-        for job in await chats.parts.jobs.kept(queue)
+        for job in await chats.parts.upkeep.jobs.kept(queue)
     ]
     assert STAYING not in str(waiting)
     learning.otherwise = None
@@ -369,7 +369,7 @@ async def test_the_event_of_an_add_quotes_nothing_that_was_forgotten(chats, fold
     assert error_of(await chats.ask("GET", f"/api/events/{gone}")) == (404, "event_not_found")
     told = await chats.get(f"/api/events/{other}")
     assert [each["memory"] for each in told["results"]] == [f"I own a {TANDEM}"]
-    kept = [job.result for job in await chats.parts.jobs.kept("")]
+    kept = [job.result for job in await chats.parts.upkeep.jobs.kept("")]
     assert STAYING not in str(kept)
 
 
@@ -403,5 +403,5 @@ async def test_facts_that_the_model_inside_learned_go_too(tmp_path):
 
 
 async def _read(chats: Chats, recorded) -> list[str]:
-    happened = await events_of(partial(chats.parts.recorder.answer, recorded))
+    happened = await events_of(partial(chats.parts.chats.recorder.answer, recorded))
     return [event.text for event in happened if hasattr(event, "text")]

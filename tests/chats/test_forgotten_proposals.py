@@ -50,7 +50,7 @@ async def test_they_are_counted_and_forgotten_to_the_byte_with_their_conversatio
     await chats.chat(f"I own a {SECRET}", id="tea", memoryEnabled=True)
     await chats.chat(f"I own a {STAYING}", id="coffee", memoryEnabled=True)
     await waiting(chats, 2)
-    assert (await chats.parts.stock.amounts())["proposals"] == 2
+    assert (await chats.parts.chats.stock.amounts())["proposals"] == 2
     succeeded(await chats.ask("DELETE", "/api/conversations/tea"))
     (kept,) = await waiting(chats, 1)
     assert (kept["memory"], kept["session"]) == (f"I own a {STAYING}", "coffee")
@@ -86,7 +86,7 @@ async def test_one_that_quotes_a_forgotten_memory_goes_with_it_and_so_does_a_rep
 
 
 async def test_what_waited_ninety_days_ends_without_any_setting(chats, tmp_path):
-    await chats.parts.pruning.aclose()  # its own run at the start would race with those below
+    await chats.parts.upkeep.pruning.aclose()  # its own run at the start would race with those below
     memory = Memory(id="m1", text=SECRET, user="user", created_at="2026-01-01")
     young = Proposal(
         id=new_proposal_id(),
@@ -95,8 +95,8 @@ async def test_what_waited_ninety_days_ends_without_any_setting(chats, tmp_path)
         reason="extracted",
         proposed_at=to_text(utc_now() - timedelta(days=89, hours=23)),
     )
-    await chats.parts.proposals.add(Scope(project=chats.project, user="user"), [young])
-    assert (await chats.parts.pruning.expire())["proposals"] == 0
-    chats.parts.proposals._clock = lambda: utc_now() + timedelta(days=1)
-    assert (await chats.parts.pruning.expire())["proposals"] == 1
+    await chats.parts.memory.proposals.add(Scope(project=chats.project, user="user"), [young])
+    assert (await chats.parts.upkeep.pruning.expire())["proposals"] == 0
+    chats.parts.memory.proposals._clock = lambda: utc_now() + timedelta(days=1)
+    assert (await chats.parts.upkeep.pruning.expire())["proposals"] == 1
     assert holds(tmp_path, [SECRET]) == {}

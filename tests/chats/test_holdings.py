@@ -48,7 +48,7 @@ async def remember(chats: Chats, text: str, user: str = MIRA) -> None:
 async def test_it_is_counted(noted):
     chats, notes = noted
     await notes.write(owner(chats), "boil it")
-    assert (await chats.parts.stock.amounts())["notes"] == 1
+    assert (await chats.parts.chats.stock.amounts())["notes"] == 1
 
 
 async def test_it_is_exported_beside_the_facts_and_imported_once(noted, tmp_path):
@@ -70,12 +70,12 @@ async def test_it_is_exported_beside_the_facts_and_imported_once(noted, tmp_path
 
 async def test_it_is_pruned_with_the_conversations(noted):
     chats, notes = noted
-    await chats.parts.pruning.aclose()  # its own run at the start would race with the one below
+    await chats.parts.upkeep.pruning.aclose()  # its own run at the start would race with the one below
     await chats.chat("hello")
     await notes.write(owner(chats), "old", days=31)
     await notes.write(owner(chats), "new", days=29)
-    (chats.parts.conversations.root / STAMP_FILE).unlink(missing_ok=True)
-    assert await chats.parts.pruning.prune_if_due() == 1
+    (chats.parts.chats.conversations.root / STAMP_FILE).unlink(missing_ok=True)
+    assert await chats.parts.upkeep.pruning.prune_if_due() == 1
     assert await notes.texts(owner(chats)) == ["new"]
 
 
@@ -99,7 +99,7 @@ async def test_its_store_knows_in_each_transaction_who_asked_and_in_which_reques
         await notes.db.write(scope, lambda sql: acts.append(acting.get()))
         return {}
 
-    chats.parts.holdings.append(OpenHolding(name="witness", forget=forget))
+    chats.parts.upkeep.holdings.append(OpenHolding(name="witness", forget=forget))
     answer = await chats.ask("DELETE", "/api/memories?user_id=mira")
     assert acts == [Act(principal=Principal(), request_id=answer.headers["x-request-id"])]
 

@@ -13,7 +13,7 @@ from tests.server.server_kit import succeeded
 
 
 async def say(chats: Chats, user: str) -> None:
-    async with chats.parts.conversations.of(Scope(project=chats.project, user=user)) as own:
+    async with chats.parts.chats.conversations.of(Scope(project=chats.project, user=user)) as own:
         await asyncio.to_thread(own.manager.save_message, "tea", Message("user", f"of {user}"))
         await own.manager.wait_for_pending_embeddings()
 

@@ -65,7 +65,7 @@ async def read(chats: Chats, recorded: Recorded, words: int) -> str:
         happened.extend(batch)
         return len(words_of(happened)) >= words
 
-    await read_until(partial(chats.parts.recorder.answer, recorded), is_enough)
+    await read_until(partial(chats.parts.chats.recorder.answer, recorded), is_enough)
     return "".join(words_of(happened))
 
 
@@ -216,7 +216,7 @@ async def test_the_server_s_history_that_cannot_be_stored_is_an_error_that_says_
 
 async def test_a_damaged_file_is_set_aside_and_the_chat_is_kept_in_a_new_one(chats):
     await chats.chat("one")
-    await chats.parts.conversations.aclose()
+    await chats.parts.chats.conversations.aclose()
     file = chats.folder() / "conversations.db"
     file.write_bytes(b"no database at all " * 500)
     answer = await chats.chat("two")

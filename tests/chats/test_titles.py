@@ -30,7 +30,7 @@ def title_calls(chats: Chats) -> list[Asked]:
 
 
 def pending(chats: Chats) -> set[str]:
-    return chats.parts.titles.pending(Scope(project=chats.project, user="user"))
+    return chats.parts.chats.titles.pending(Scope(project=chats.project, user="user"))
 
 
 async def until(holds: Callable[[], Awaitable[bool]]) -> None:
@@ -159,7 +159,9 @@ async def test_it_is_neither_a_message_nor_a_run_nor_learned_from(tmp_path, chat
         assert await titled(place) == TITLE
         assert [role for role, _ in await place.lines()] == ["user", "assistant"]
         assert len((await place.get("/api/runs"))["results"]) == 1
-        jobs = await place.parts.background.waiting(queue_of(Scope(project=place.project, user="user")), limit=9)
+        jobs = await place.parts.upkeep.background.waiting(
+            queue_of(Scope(project=place.project, user="user")), limit=9
+        )
         assert [job for job in jobs if "evening" in str(job.payload)] == []
 
 

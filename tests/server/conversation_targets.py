@@ -86,7 +86,7 @@ class OwnProject(Server):
 
     def folder(self, user: str = "user") -> Path:
         """Where a user's conversations are, or would be."""
-        return self.parts.conversations.folder_of(Scope(project=self.project, user=user))
+        return self.parts.chats.conversations.folder_of(Scope(project=self.project, user=user))
 
 
 def shared_server() -> Any:

@@ -32,7 +32,7 @@ async def said(server, text: str, *, user: str = "mira", **more: object) -> str:
 async def remembered(server, user: str) -> list[str]:
     async with asyncio.timeout(60):
         while True:
-            if not any(jobs.waiting or jobs.running for jobs in await server.parts.jobs.tally()):
+            if not any(jobs.waiting or jobs.running for jobs in await server.parts.upkeep.jobs.tally()):
                 return [memory["memory"] for memory in (await server.get(f"/api/memories/{user}"))["results"]]
             await asyncio.sleep(0.02)
 

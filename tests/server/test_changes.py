@@ -229,7 +229,7 @@ async def test_forgotten_words_are_in_no_change_and_such_a_change_cannot_be_undo
     (of_session,) = await log(server)
     (both,) = await remember(server, "Likes snow and ice")
     succeeded(await edit(server, both, {"memory": "Likes snow"}))
-    await server.parts.facts.forget_session((await server.parts.store.users(_DEMO))[0], "s1")
+    await server.parts.memory.facts.forget_session((await server.parts.memory.store.users(_DEMO))[0], "s1")
     assert len(await log(server)) == 2
     assert (await refusal(server, of_session))[:2] == (404, "change_not_found")
     edited = (await log(server))[0]

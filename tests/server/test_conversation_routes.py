@@ -234,7 +234,7 @@ async def test_any_id_is_reached_by_its_encoded_name_and_stays_inside(server, id
     assert (await server.post(of(id, "/flush"), None))["id"] == id
     assert (await server.ask("DELETE", of(id))).status == 200
     assert error_of(await server.ask("GET", of(id))) == (404, "conversation_not_found")
-    assert {path.name for path in server.parts.conversations.root.parents[1].iterdir()} == {"data"}
+    assert {path.name for path in server.parts.chats.conversations.root.parents[1].iterdir()} == {"data"}
 
 
 @pytest.mark.parametrize("name", NAMES_OF_ROUTES)
@@ -256,7 +256,7 @@ async def test_conversations_are_there_after_a_restart(open_server):
     server = await open_server()
     await begin(server, "c", "one", "two", title="Tea")
     before = (await server.get(of("c")), await server.get(of("c", "/messages", view="tree")))
-    await server.parts.conversations.aclose()
+    await server.parts.chats.conversations.aclose()
     after = (await server.get(of("c")), await server.get(of("c", "/messages", view="tree")))
     assert after == before
 

@@ -18,7 +18,7 @@ async def damage(server, tmp_path) -> None:
     await begin(server, "tea", "I drink green tea.", user_id="mira")
     await begin(server, "rye", "I bake rye bread.", user_id="otto")
     await server.parts.aclose()
-    (file,) = server.parts.conversations.root.glob("*/mira/conversations.db")
+    (file,) = server.parts.chats.conversations.root.glob("*/mira/conversations.db")
     file.write_bytes(b"not a database" * 100)
 
 
@@ -44,7 +44,7 @@ async def test_an_export_of_all_ends_with_a_line_about_the_file_that_was_set_asi
     await damage(await open_server(asks(llm)), tmp_path)
     server = await open_server(asks(llm))
     await begin(server, "new", "I drink coffee.", user_id="mira")
-    (aside,) = server.parts.conversations.root.glob("*/mira/*.corrupt-*")
+    (aside,) = server.parts.chats.conversations.root.glob("*/mira/*.corrupt-*")
     exported = (await server.ask("GET", at("/export", **USER))).body
     last = orjson.loads(exported.splitlines()[-1])
     assert (last["missing"], last["damaged_file"]) == ([], aside.name)
@@ -57,7 +57,7 @@ async def begin_three(server) -> None:
     for id in ("a", "b", "c"):
         await begin(server, id, *(f"{id}{number} {'x' * 1000}" for number in range(40)), user_id="mira")
     await server.parts.aclose()
-    damage_a_page(next(server.parts.conversations.root.glob("*/mira/conversations.db")))
+    damage_a_page(next(server.parts.chats.conversations.root.glob("*/mira/conversations.db")))
 
 
 async def test_damage_that_is_found_within_an_export_is_told_at_its_end(open_server, llm):
@@ -66,7 +66,7 @@ async def test_damage_that_is_found_within_an_export_is_told_at_its_end(open_ser
     exported = (await server.ask("GET", at("/export", **USER))).body
     last = orjson.loads(exported.splitlines()[-1])
     assert {gap["id"] for gap in last["missing"]} == {"a", "b"}
-    (aside,) = server.parts.conversations.root.glob("*/mira/*.corrupt-*Z")
+    (aside,) = server.parts.chats.conversations.root.glob("*/mira/*.corrupt-*Z")
     assert last["damaged_file"] == aside.name
     assert exported.count(b"c39 ") == 1
 
@@ -84,13 +84,13 @@ async def test_readiness_and_status_name_the_damaged_file_until_it_is_put_right(
     server = await open_server(asks(llm))
     assert "degraded" not in await server.get("/ready")
     await server.ask("GET", at("", **USER))
-    (aside,) = server.parts.conversations.root.glob("*/mira/*.corrupt-*")
-    server.parts.stock._damaged._at = None  # some seconds later
+    (aside,) = server.parts.chats.conversations.root.glob("*/mira/*.corrupt-*")
+    server.parts.chats.stock._damaged._at = None  # some seconds later
     name = f"{aside.parent.parent.name}/mira/{aside.name}"
     status = await server.get("/api/status")
     assert ((await server.get("/ready"))["degraded"], status["degraded"]) == ([name], [name])
     assert [name in remark["found"] for remark in status["remarks"] if remark["about"] == "storage"] == [True]
     aside.unlink()
-    server.parts.stock._damaged._at = None
+    server.parts.chats.stock._damaged._at = None
     assert orjson.loads((await server.ask("GET", "/ready")).body).keys().isdisjoint({"degraded"})
     assert (await server.get(at("", **USER)))["results"] == []

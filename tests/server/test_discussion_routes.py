@@ -57,8 +57,8 @@ def record(title, summary):
 
 async def remember(server, id="tea-time", summaries=("She likes tea.", "It is green."), user=None):
     """A discussion with summaries of chunks, a rolling summary and two records."""
-    memory = server.parts.discussions.memory
-    discussion = await server.parts.discussions.discussion(user, id)
+    memory = server.parts.chats.discussions.memory
+    discussion = await server.parts.chats.discussions.discussion(user, id)
     await memory.ledger.begin(discussion)
     stored = [await memory.ledger.append(discussion, text, chunk(f"{text} I said.")) for text in summaries]
     rolling = RollingSummary(
@@ -114,7 +114,7 @@ async def test_chunk_summaries_are_read_page_by_page_in_their_order(server):
 
 async def test_summaries_of_what_is_gone_are_shown_only_when_asked_for(server):
     discussion = await remember(server)
-    ledger = server.parts.discussions.memory.ledger
+    ledger = server.parts.chats.discussions.memory.ledger
     (first, _) = await ledger.all(discussion)
     await ledger.change(discussion, BlockChanges(stale=frozenset([first.id])))
     live = await server.get(of("tea-time", "memories"))
@@ -154,7 +154,7 @@ async def test_the_rolling_summary_is_read(server):
     discussion = await remember(server)
     told = await server.get(of("tea-time", "summary"))
     assert (told["summary"]["text"], told["summary"]["number"]) == ("All about tea.", 1)
-    await server.parts.discussions.memory.summaries.remove(discussion)
+    await server.parts.chats.discussions.memory.summaries.remove(discussion)
     assert await server.get(of("tea-time", "summary")) == {"summary": None}
 
 
@@ -224,7 +224,7 @@ async def test_a_discussion_is_not_forgotten_by_way_of_a_part_of_it(server, belo
 async def test_one_that_memories_are_being_made_of_is_not_written_over(server):
     discussion = await remember(server)
     copy = await server.get(of("tea-time", "export"))
-    async with server.parts.discussions.memory.files.making(discussion):
+    async with server.parts.chats.discussions.memory.files.making(discussion):
         answer = await server.ask("POST", of("tea-time", "import", replace="true"), copy)
     assert error_of(answer) == (409, "discussion_busy")
 
@@ -286,7 +286,7 @@ async def test_half_a_character_of_another_program_breaks_no_answer(server):
     assert [summary["text"] for summary in found["results"]] == ["She likes ? tea."]
     copy = await server.get(of("tea-time", "export"))
     assert (await server.post(of("copy", "import"), copy))["chunk_summaries"] == 1
-    assert (await server.parts.discussions.memory.ledger.all(discussion))[0].text == "She likes \ud83c tea."
+    assert (await server.parts.chats.discussions.memory.ledger.all(discussion))[0].text == "She likes \ud83c tea."
 
 
 async def test_an_export_is_no_larger_than_any_body_may_be(open_server):
@@ -383,7 +383,9 @@ async def test_the_list_tells_of_an_id_that_is_in_two_places_what_is_read(listen
     settings = served(tmp_path, llm.url, files={"Users/ben.json": {}})
     server = await listen({**settings, "workflows.users": ["ann", "ben"]})
     own = await remember(server, user="ann")
-    await server.parts.discussions.memory.ledger.append(replace(own, root=own.root.parents[1]), "Old.", chunk("Hi."))
+    await server.parts.chats.discussions.memory.ledger.append(
+        replace(own, root=own.root.parents[1]), "Old.", chunk("Hi.")
+    )
     assert [one["text"] for one in (await server.get(of("tea-time", "memories")))["results"]] == ["Old."]
     assert [one["chunk_summaries"] for one in (await server.get(DISCUSSIONS))["results"]] == [1]
 
@@ -427,7 +429,7 @@ async def test_a_rebuild_of_which_no_chunk_was_done_leaves_nothing(remembering, 
 
 
 async def test_a_rebuild_that_is_closed_lets_go_of_the_discussion_at_once(remembering):
-    discussions = remembering.parts.discussions
+    discussions = remembering.parts.chats.discussions
     messages = [text_message("user", said["content"]) for said in SAID]
     steps = discussions.rebuild(None, "tea-time", messages)
     await anext(steps)

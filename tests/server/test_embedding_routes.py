@@ -36,8 +36,8 @@ async def test_a_saved_model_waits_for_the_restart_and_then_embeds_all_memories_
     assert llm.requests == []
     await server.parts.aclose()
     again = await open_server({})
-    await again.parts.reembedding.look()
-    assert await again.parts.reembedding.backlog() == (0, 1)
+    await again.parts.upkeep.reembedding.look()
+    assert await again.parts.upkeep.reembedding.backlog() == (0, 1)
     assert llm.requests[-1].headers["Authorization"] == f"Bearer {KEY}"
     setup = (await again.get(PATH))["setup"]
     assert (setup["in_use"], setup["restart_needed"]) == (far, False)

@@ -50,7 +50,7 @@ async def fill(server: Server) -> None:
     """A kept chat with a file, a title, a summary and the memory of a node, all with their vectors."""
     await talk(server, f"I met {SAID}")
     await server.ask("PATCH", "/api/conversations/c1?user_id=mira", {"title": f"On {TITLE}", "system_prompt": PROMPT})
-    async with server.parts.conversations.of(SCOPE) as own:
+    async with server.parts.chats.conversations.of(SCOPE) as own:
         own.node_parts.objects.save(NODE_KEY, REMEMBERED)
         log = own.log
         log.update_session("c1", system_prompt=PROMPT)
@@ -66,7 +66,7 @@ async def told(server: Server) -> JSON:
     name = next(part["image_url"]["url"].rpartition("/")[2] for part in messages[0]["content"] if "image_url" in part)
     picture = (await server.ask("GET", f"/api/conversations/c1/attachments/{name}?user_id=mira")).body
     found = await server.get(f"/api/conversations/search?q={SAID}&user_id=mira")
-    async with server.parts.conversations.of(SCOPE) as own:
+    async with server.parts.chats.conversations.of(SCOPE) as own:
         summary = own.log.get_summary("c1")
         session = own.log.get_session("c1")
         return {
@@ -113,13 +113,13 @@ async def test_chats_are_encrypted_behind_the_requests_rotated_and_plain_again_w
     async with ScriptedLLM() as llm, serving(tmp_path, sealed | asks(llm)) as server:
         await settled(server)
         assert await told(server) == before
-        ring = server.parts.encryption.ring
+        ring = server.parts.upkeep.encryption.ring
         assert ring is not None
         former, newest = ring.current(MIRA), ring.rotate(MIRA)
         assert await told(server) == before
         await settled(server)
         assert await told(server) == before
-        assert server.parts.encryption.share_of_conversations() == (1, 1)
+        assert server.parts.upkeep.encryption.share_of_conversations() == (1, 1)
     assert holds(tmp_path, *WORDS) == set()
     kept = bytes_of(tmp_path, "conversations")
     marks = [b"\x01E1:" + key.to_bytes(4) for key in (former, newest)]
@@ -127,7 +127,7 @@ async def test_chats_are_encrypted_behind_the_requests_rotated_and_plain_again_w
     async with ScriptedLLM() as llm, serving(tmp_path, sealed | asks(llm) | {"encryption.mode": "off"}) as server:
         assert await told(server) == before
         await settled(server)
-        assert server.parts.encryption.share_of_conversations() == (1, 0)
+        assert server.parts.upkeep.encryption.share_of_conversations() == (1, 0)
     (tmp_path / "data" / STORE_FILE).unlink()
     async with ScriptedLLM() as llm, serving(tmp_path, asks(llm)) as server:
         assert await told(server) == before
@@ -153,7 +153,7 @@ async def test_a_history_that_is_sent_again_is_known_by_keyed_digests_of_any_key
         assert await go_on(server, "Sugar?") == first
         await settled(server)
         assert await go_on(server, "Honey?") == first
-        ring = server.parts.encryption.ring
+        ring = server.parts.upkeep.encryption.ring
         assert ring is not None
         ring.rotate(MIRA)
         assert await go_on(server, "Biscuits?") == first
@@ -190,7 +190,7 @@ async def test_a_destroyed_key_takes_the_folder_along_and_nothing_of_others(tmp_
     async with ScriptedLLM() as llm, serving(tmp_path, sealed | asks(llm)) as server:
         await fill(server)
         await talk(server, "Tea", user="omar")
-        ring = server.parts.encryption.ring
+        ring = server.parts.upkeep.encryption.ring
         assert ring is not None
         assert ring.destroy(MIRA) == 1
         refused = await server.ask("GET", "/api/conversations/c1/messages?user_id=mira")
@@ -207,10 +207,10 @@ async def test_an_erased_person_takes_their_keys_along(tmp_path, sealed):
     async with ScriptedLLM() as llm, serving(tmp_path, sealed | asks(llm)) as server:
         await talk(server, "Tea")
         await talk(server, "Rum", user="omar")
-        ring = server.parts.encryption.ring
+        ring = server.parts.upkeep.encryption.ring
         assert ring is not None
         key, of_omar = ring.current(MIRA), ring.current(("default", "default", "omar"))
-        await server.parts.subjects.erase(Person(tenant="default", user="mira"))
+        await server.parts.upkeep.subjects.erase(Person(tenant="default", user="mira"))
         assert (ring.is_destroyed(key), ring.is_destroyed(of_omar)) == (True, False)
         assert (b"mira" in bytes_of(tmp_path), b"omar" in bytes_of(tmp_path, "secrets")) == (False, True)
         await talk(server, "Gin")
@@ -224,15 +224,15 @@ async def test_who_was_erased_is_erased_again_in_data_of_before_that_no_key_open
         await talk(server, "Tea")
     shutil.copytree(data, aside, ignore=shutil.ignore_patterns("secrets"))
     async with ScriptedLLM() as llm, serving(tmp_path, sealed | asks(llm)) as server:
-        await server.parts.subjects.erase(Person(tenant="default", user="mira"))
+        await server.parts.upkeep.subjects.erase(Person(tenant="default", user="mira"))
         tombstones = read_tombstones(data)
     shutil.move(data / "secrets", aside / "secrets")
     shutil.rmtree(data)
     shutil.move(aside, data)
     given = {"storage.data_dir": str(data), "llm.provider": "offline"}
     parts = await open_parts(load_settings(None, given | sealed, environ={}))  # not started: no upkeep
-    assert await parts.subjects.erase_again(tombstones, "") == 1
-    rows = await parts.database.read(None, lambda sql: sql.value("SELECT count(*) FROM memories"))
+    assert await parts.upkeep.subjects.erase_again(tombstones, "") == 1
+    rows = await parts.memory.database.read(None, lambda sql: sql.value("SELECT count(*) FROM memories"))
     await parts.aclose()
     assert (rows, (data / "conversations" / "default" / "mira").exists()) == (0, False)
 
@@ -257,7 +257,7 @@ async def test_the_values_of_placeholders_are_encrypted_and_turned_back(tmp_path
             if settings is not pii:
                 await settled(server)
             await talk(server, f"Write to {MAIL}", id=f"c{len(settings)}")
-            values = SqlPersonalValues(server.parts.database, lambda: b"", reversible=True)
+            values = SqlPersonalValues(server.parts.memory.database, lambda: b"", reversible=True)
             originals = await values.originals(SCOPE)
             assert [*originals.values()] == [MAIL]
             if settings is not pii:

@@ -71,8 +71,10 @@ def hold(settings: JSON, *keys: str) -> None:
 
 async def settled(server: Server) -> None:
     """Until all is as the settings and keys say."""
-    encryption = server.parts.encryption
-    await encryption.bring_up_to_date(server.parts.database, server.parts.packs, server.parts.conversations)
+    encryption = server.parts.upkeep.encryption
+    await encryption.bring_up_to_date(
+        server.parts.memory.database, server.parts.memory.packs, server.parts.chats.conversations
+    )
 
 
 def holds(folder: Path, *words: str) -> set[str]:
@@ -109,12 +111,12 @@ async def test_what_was_plain_is_encrypted_behind_the_requests_and_plain_again_w
     async with serving(tmp_path, {}) as server:
         for word in WORDS:
             await add(server, f"Likes {word}")
-        await server.parts.store.commit(SCOPE, [fact("Likes tea", scope=SCOPE)], ASKED)
+        await server.parts.memory.store.commit(SCOPE, [fact("Likes tea", scope=SCOPE)], ASKED)
         plain = [(await found(server, f"likes {WORDS[0]}"))[0][0], await texts(server)]
     assert holds(tmp_path, *WORDS) == set(WORDS)
     async with serving(tmp_path, sealed) as server:
         await settled(server)
-        assert await server.parts.store.commit(SCOPE, [fact("likes  tea.", scope=SCOPE)], ASKED) == []
+        assert await server.parts.memory.store.commit(SCOPE, [fact("likes  tea.", scope=SCOPE)], ASKED) == []
         assert [(await found(server, f"likes {WORDS[0]}"))[0][0], await texts(server)] == plain
     assert holds(tmp_path, *WORDS) == set()
     async with serving(tmp_path, sealed | {"encryption.mode": "off"}) as server:
@@ -123,20 +125,22 @@ async def test_what_was_plain_is_encrypted_behind_the_requests_and_plain_again_w
     (tmp_path / "data" / STORE_FILE).unlink()
     async with serving(tmp_path, {}) as server:
         assert [(await found(server, f"likes {WORDS[0]}"))[0][0], await texts(server)] == plain
-        assert await server.parts.store.commit(SCOPE, [fact("Likes tea", scope=SCOPE)], ASKED) == []
+        assert await server.parts.memory.store.commit(SCOPE, [fact("Likes tea", scope=SCOPE)], ASKED) == []
 
 
 async def test_a_rotated_key_encrypts_all_anew_and_both_are_read_meanwhile(tmp_path, sealed):
     async with serving(tmp_path, sealed) as server:
         await add(server, "Likes tea")
-        ring = server.parts.encryption.ring
+        ring = server.parts.upkeep.encryption.ring
         assert ring is not None
         before, after = ring.current(MIRA), ring.rotate(MIRA)
         await add(server, "Likes rum")
         assert await texts(server) == ["Likes rum", "Likes tea"]
         await settled(server)
         assert await texts(server) == ["Likes rum", "Likes tea"]
-        stored = await server.parts.database.read(None, lambda sql: sql.rows("SELECT quote(text) FROM memories"))
+        stored = await server.parts.memory.database.read(
+            None, lambda sql: sql.rows("SELECT quote(text) FROM memories")
+        )
     assert [text.count(f"{after:08x}") for (text,) in stored] == [1, 1]
     assert before != after
 
@@ -160,7 +164,7 @@ async def test_without_its_key_a_user_is_told_so_and_nothing_is_lost(tmp_path, s
     hold(sealed, a_key(2), a_key())
     async with serving(tmp_path, sealed) as server:
         assert await texts(server) == ["Likes tea"]
-        ring = server.parts.encryption.ring
+        ring = server.parts.upkeep.encryption.ring
         assert ring is not None
         assert ring.rewrap() == 1
     hold(sealed, a_key(2))
@@ -172,13 +176,13 @@ async def test_a_destroyed_key_takes_all_of_its_user_along_and_nothing_of_others
     async with serving(tmp_path, sealed) as server:
         await add(server, "Likes tea")
         await add(server, "Likes rum", "omar")
-        ring = server.parts.encryption.ring
+        ring = server.parts.upkeep.encryption.ring
         assert ring is not None
         assert ring.destroy(MIRA) == 1
         assert error_of(await server.ask("GET", "/api/memories?user_id=mira")) == (503, "key_unavailable")
         assert await texts(server, "omar") == ["Likes rum"]
         await settled(server)  # and so all that no key opens is deleted
-        rows = await server.parts.database.read(None, lambda sql: sql.rows("SELECT count(*) FROM memories"))
+        rows = await server.parts.memory.database.read(None, lambda sql: sql.rows("SELECT count(*) FROM memories"))
         assert (rows, await texts(server)) == ([(1,)], [])
         await add(server, "Likes gin")
         assert await texts(server) == ["Likes gin"]
@@ -214,7 +218,9 @@ async def test_a_running_server_acts_on_keys_that_the_command_line_rotates(tmp_p
         assert beside.ring is not None
         newest = await asyncio.to_thread(beside.ring.rotate, MIRA)
         async with asyncio.timeout(60):
-            while await server.parts.database.read(None, lambda sql: scopes_after(sql, 0)[0].sealed_by) != newest:
+            while (
+                await server.parts.memory.database.read(None, lambda sql: scopes_after(sql, 0)[0].sealed_by) != newest
+            ):
                 pass
         assert await texts(server) == ["Likes tea"]
         await asyncio.to_thread(beside.close)

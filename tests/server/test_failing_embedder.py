@@ -47,7 +47,7 @@ async def found(server, query: str) -> tuple[list[str], list[str]]:
 async def vectors(server) -> list[np.ndarray]:
     """Every stored vector."""
     query = "SELECT vector FROM entries WHERE vector IS NOT NULL"
-    rows = await server.parts.database.read(None, lambda sql: sql.rows(query))
+    rows = await server.parts.memory.database.read(None, lambda sql: sql.rows(query))
     return [np.frombuffer(blob, dtype=np.float16).astype(np.float32) for (blob,) in rows]
 
 
@@ -55,13 +55,13 @@ async def filled_in(server, left: int = 0) -> None:
     """The product's own job fills in what is missing."""
     parts = server.parts
     async with asyncio.timeout(60):
-        while (await parts.store.backlog(parts.embedding.name))[0] > left:  # noqa: ASYNC110 - no row tells when it changes
+        while (await parts.memory.store.backlog(parts.models.embedding.name))[0] > left:  # noqa: ASYNC110 - no row tells when it changes
             await asyncio.sleep(0.005)
 
 
 async def no_job_waits(server) -> None:
     """Take away the job that was put for a text without a vector, so that nothing is filled in by itself."""
-    background, queue = server.parts.background, server.parts.reembedding.queue
+    background, queue = server.parts.upkeep.background, server.parts.upkeep.reembedding.queue
     async with asyncio.timeout(60):
         while not await background.waiting(queue, limit=1):  # noqa: ASYNC110 - no row tells when it changes
             await asyncio.sleep(0.005)
@@ -98,7 +98,7 @@ async def test_vectors_that_cannot_be_made_are_told_without_a_word_of_the_texts_
     await no_job_waits(server)
     for wanted in (1, 0):
         broken[0] = bool(wanted)
-        await server.parts.reembedding.look()
+        await server.parts.upkeep.reembedding.look()
         status = await server.get("/api/status")
         found = [remark["found"] for remark in status["remarks"] if remark["about"] == "work"]
         assert (len(found), "Graz" in str(found)) == (wanted, False)
@@ -159,12 +159,12 @@ async def test_a_message_saved_during_an_outage_gets_its_vector_by_the_job_that_
     server, broken = await open_server(embeds(llm) | {"llm.tries": 1}), [True]
     llm.rule(lambda asked: broken[0] and asked.path == EMBEDDINGS, failure(500, "down"))
     parts, owner = server.parts, Scope(project="default", user="mira")
-    async with parts.conversations.of(owner) as own:
+    async with parts.chats.conversations.of(owner) as own:
         await asyncio.to_thread(own.manager.save_message, "s", Message("user", "Lives in Graz"))
         async with asyncio.timeout(60):
             while own.log.vector_counts() != {"failed": 1}:  # noqa: ASYNC110 - no row tells when it changes
                 await asyncio.sleep(0.005)
-            while not await is_put_back(parts.jobs):  # noqa: ASYNC110
+            while not await is_put_back(parts.upkeep.jobs):  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
             broken[0] = False
             while own.log.vector_counts() != {"embedded": 1}:  # noqa: ASYNC110

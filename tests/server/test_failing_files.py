@@ -74,7 +74,7 @@ async def test_a_chat_is_answered_and_what_it_adds_waits_for_the_file(server, wo
     question = {"messages": [{"role": "user", "content": "I row every morning."}], "memoryEnabled": True}
     answer = await server.ask("POST", "/v1/chat/completions", hello(**question))
     assert (answer.status, b"morning." in answer.body) == (200, True)
-    database = server.parts.database
+    database = server.parts.memory.database
     await until(lambda: database.read(None, lambda sql: sql.value("SELECT error FROM jobs WHERE error <> ''")))
     assert await stored(server) == []
     unblock(workspace)

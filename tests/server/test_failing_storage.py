@@ -77,7 +77,7 @@ async def test_a_change_that_fails_at_any_write_or_sync_is_told_changes_nothing_
         assert await stored(server) in may_be
         assert (await server.get(SETTINGS))["searchLimit"] == limit
     assert answer.status == 200
-    assert await server.parts.database.check_integrity() == []
+    assert await server.parts.memory.database.check_integrity() == []
     await server.post(MEMORIES, said("Next"))
     assert "Next" in await stored(server)
 

@@ -63,7 +63,7 @@ async def test_what_was_given_up_is_told_with_its_cause(open_server, llm: Script
     llm.reply("Noted.")
     route = await said(server, "I eat no nuts.", memoryEnabled=False)
     (answer,) = (await server.get(f"/api/conversations/{ID}/messages?limit=1"))["results"]
-    await server.parts.background.put("of no kind", {}, job_id=job_of_answer(answer["uid"]))
+    await server.parts.upkeep.background.put("of no kind", {}, job_id=job_of_answer(answer["uid"]))
     told = await learned(server, route)
     assert (told["state"], "No handler" in told["error"]) == ("failed", True)
 

@@ -179,7 +179,7 @@ async def test_forgetting_the_conversation_ends_it_and_leaves_no_words(talk, llm
     async with talk.http.delete(talk.server.url + target) as response:
         assert response.status == 200
     await talk.has_ended()
-    await talk.server.parts.recorder.aclose()  # all that is written behind answers
+    await talk.server.parts.chats.recorder.aclose()  # all that is written behind answers
     assert (await talk.server.ask("GET", "/api/conversations/tea?user_id=mira")).status == 404
     assert (await talk.server.get("/api/runs?conversation=tea"))["results"] == []
 

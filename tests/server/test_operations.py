@@ -26,7 +26,7 @@ async def test_health_tells_what_works(server, path):
 async def test_ready_tells_how_many_texts_wait_for_a_vector(server):
     said = {"messages": [{"role": "user", "content": "Rows"}], "user_id": "mira", "infer": False}
     await server.post(MEMORIES, said)
-    vectors = {"model": server.parts.embedding.name, "pending": 0, "of": 1}
+    vectors = {"model": server.parts.models.embedding.name, "pending": 0, "of": 1}
     assert await server.get("/ready") == {**HEALTHY, "vectors": vectors}
 
 
@@ -41,8 +41,8 @@ async def test_health_knows_the_models_of_a_config_tree(open_server, llm, tmp_pa
 
 
 async def test_health_fails_when_the_storage_does(server):
-    await server.parts.store.aclose()
-    await server.parts.database.aclose()
+    await server.parts.memory.store.aclose()
+    await server.parts.memory.database.aclose()
     assert error_of(await server.ask("GET", "/health")) == (503, "storage_unavailable")
     assert error_of(await server.ask("GET", f"{MEMORIES}/mira")) == (503, "storage_unavailable")
 

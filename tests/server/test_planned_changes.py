@@ -135,7 +135,7 @@ async def test_a_dry_run_answers_at_once_or_not_at_all(server):
 
 async def test_plans_are_dropped_after_ten_minutes_and_beyond_their_bound(server):
     clock, mira, kept = SetClock(), Scope(project="default", user="mira"), []
-    plans = Plans(server.parts.store, clock)
+    plans = Plans(server.parts.memory.store, clock)
     for number in range(MOST_PLANS + 1):
         rehearsal = plans.rehearsal()
         await rehearsal.commit(mira, [fact(f"Likes number {number}", scope=mira)], ASKED)

@@ -115,7 +115,7 @@ async def test_a_chat_that_was_not_kept_leaves_its_room_to_the_next(open_server,
 
 
 async def waiting(server) -> list:
-    return await server.parts.background.waiting('["default", "default", "mira"]', limit=100)
+    return await server.parts.upkeep.background.waiting('["default", "default", "mira"]', limit=100)
 
 
 @pytest.mark.parametrize(("what", "whose"), [("tokens_day", "user"), ("tokens_month", "tenant")])

@@ -151,4 +151,4 @@ async def test_d14_an_export_under_load_holds_all_that_was_acknowledged_before_i
     await elsewhere.post("/api/import", exported)
     listed = (await elsewhere.get(f"{MEMORIES}?user_id=mira&limit=0"))["results"]
     assert {memory["memory"] for memory in listed} == held
-    assert await elsewhere.parts.database.check_integrity() == []
+    assert await elsewhere.parts.memory.database.check_integrity() == []

@@ -40,9 +40,9 @@ def happen(server, run_id, *nodes, owner="mira", conversation=None, workflow="Ch
     """A run that begins and ends."""
     run = RunTrace(id=run_id, scope=Scope(project="default", user=owner, conversation=conversation), **members)
     run.workflows = [WorkflowTrace(name=workflow, nodes=list(nodes))]
-    server.parts.runs.begun(run)
+    server.parts.trees.runs.begun(run)
     run.status = status
-    server.parts.runs.ended(run)
+    server.parts.trees.runs.ended(run)
     return run
 
 

@@ -20,9 +20,9 @@ def happen(server, *ids, **members):
     """Runs that begin and end."""
     for run_id in ids:
         run = RunTrace(id=run_id, scope=MIRA, **members)
-        server.parts.runs.begun(run)
+        server.parts.trees.runs.begun(run)
         run.status = "finished"
-        server.parts.runs.ended(run)
+        server.parts.trees.runs.ended(run)
 
 
 async def test_runs_are_listed_newest_first_page_by_page(server):
@@ -63,7 +63,7 @@ async def test_a_run_in_a_list_shows_what_it_was(server):
 
 async def test_lists_are_narrowed_by_status(server):
     happen(server, "r1")
-    server.parts.runs.begun(RunTrace(id="r2", scope=MIRA))
+    server.parts.trees.runs.begun(RunTrace(id="r2", scope=MIRA))
     assert [run["id"] for run in (await server.get(f"{RUNS}?status=running"))["results"]] == ["r2"]
     assert (await server.get(f"{RUNS}?status=failed"))["results"] == []
 

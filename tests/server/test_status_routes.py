@@ -58,8 +58,8 @@ async def test_without_runs_and_messages_each_day_has_none(open_server):
 
 
 async def test_growth_that_cannot_be_counted_says_why(server):
-    await server.parts.store.aclose()
-    await server.parts.database.aclose()
+    await server.parts.memory.store.aclose()
+    await server.parts.memory.database.aclose()
     assert error_of(await server.ask("GET", "/api/status/growth")) == (503, "storage_unavailable")
 
 
@@ -118,19 +118,19 @@ async def test_recalls_and_writes_are_timed(open_server, llm):
 
 async def test_jobs_are_told_until_they_are_done(open_server, llm):
     server = await open_server(asks(llm))
-    await server.parts.jobs.put("evt_1", "no such kind", {})
+    await server.parts.upkeep.jobs.put("evt_1", "no such kind", {})
     while (jobs := (await server.get("/api/status"))["work"]["jobs"]) != [
         {"kind": "no such kind", "waiting": 0, "running": 0, "failed": 1}
     ]:
         assert jobs
-        server.parts.background._woken.set()
+        server.parts.upkeep.background._woken.set()
         await asyncio.sleep(0.01)
     assert "given up" in (await server.get("/api/status"))["remarks"][0]["found"]
 
 
 async def test_storage_that_fails_is_told_and_fails_nothing(server):
-    await server.parts.store.aclose()
-    await server.parts.database.aclose()
+    await server.parts.memory.store.aclose()
+    await server.parts.memory.database.aclose()
     status = await server.get("/api/status")
     assert status["storage_problem"]
     assert status["counts"]["memories"] is None

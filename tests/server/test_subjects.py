@@ -43,7 +43,7 @@ async def everything_of(server: Server, user: str, word: str, headers: dict[str,
         await server.post(f"/v1/chat/completions?project={project}", chat, **headers)
     title = {"title": f"On {word}"}
     succeeded(await server.ask("PATCH", f"/api/conversations/talk-{word}?{at}", title, **headers))
-    async with server.parts.conversations.of(Scope(project=project, user=user)) as own:
+    async with server.parts.chats.conversations.of(Scope(project=project, user=user)) as own:
         own.node_parts.objects.save(node_key("app", f"talk-{word}", "node"), json.dumps({word: 1}).encode())
     succeeded(await server.ask("POST", "/api/memories/search", {"query": word, "user_id": user}, **headers))
     await server.ask("GET", f"/api/export?{at}", **headers)
@@ -51,8 +51,9 @@ async def everything_of(server: Server, user: str, word: str, headers: dict[str,
 
 async def learned(server: Server, scope: Scope) -> None:
     """Until everything is made of what the user said."""
+    jobs, unfinished = server.parts.upkeep.jobs, ("PENDING", "RUNNING")
     async with asyncio.timeout(60):
-        while any(job.state in ("PENDING", "RUNNING") for job in await server.parts.jobs.kept(queue_of(scope))):  # noqa: ASYNC110  # no answer tells it
+        while any(job.state in unfinished for job in await jobs.kept(queue_of(scope))):  # noqa: ASYNC110  # no answer tells it
             await asyncio.sleep(0.002)
 
 
@@ -272,7 +273,7 @@ async def test_names_of_any_form_are_erased(server, name, tmp_path):
 
 async def test_a_run_deletes_what_its_dry_run_counted_and_nothing_of_a_person_on_hold(open_server):
     server = await open_server({"retention.memories_days": 30, "memory.auto_prune_days": 30})
-    await server.parts.pruning.aclose()  # the server's own first run may come between, and delete it
+    await server.parts.upkeep.pruning.aclose()  # the server's own first run may come between, and delete it
     for user in (MIRA, OTTO):
         line = {"memory": f"Owns a {QUINCE}", "user_id": user, "created_at": "2024-01-01T00:00:00Z"}
         succeeded(await server.ask("POST", "/api/import", line))

@@ -88,7 +88,7 @@ async def test_after_random_acts_the_sums_are_what_there_is(open_server, llm):
             said[user] += 2
             await server.post(CHAT, hello(user=user, conversation_id=f"c{number}"))
     parts = server.parts
-    parts.quotas.count_in(StoredAmounts(parts.holdings))  # which has counted nothing yet
+    parts.chats.quotas.count_in(StoredAmounts(parts.upkeep.holdings))  # which has counted nothing yet
     told = await used(server)
     for user in users:
         assert told[user, "memories"] == list(kept.values()).count(user)
@@ -154,7 +154,10 @@ MIRA, NOA = Scope(project="default", user="mira"), Scope(project="kitchen", user
 
 
 async def test_a_day_and_a_month_begin_anew_and_a_restart_forgets_nothing(open_parts_over):
-    rows, clock = SqlUsage((await open_parts_over({})).database), Days(datetime(2026, 2, 27, 23, 59, tzinfo=UTC))
+    rows, clock = (
+        SqlUsage((await open_parts_over({})).memory.database),
+        Days(datetime(2026, 2, 27, 23, 59, tzinfo=UTC)),
+    )
     spent = Spent(rows, clock)
     spent.note(MIRA, Tokens(10, 1))
     spent.note(NOA, Tokens(5, 0))
@@ -177,9 +180,9 @@ async def test_a_day_and_a_month_begin_anew_and_a_restart_forgets_nothing(open_p
 
 async def test_what_could_not_be_written_is_written_the_next_time(open_parts_over, monkeypatch):
     parts = await open_parts_over({})
-    spent = Spent(SqlUsage(parts.database))
+    spent = Spent(SqlUsage(parts.memory.database))
     spent.note(MIRA, Tokens(10, 1))
-    await parts.database.aclose()
+    await parts.memory.database.aclose()
     await spent.aclose()
     assert spent._new[next(iter(spent._new))] == Tokens(10, 1)
 

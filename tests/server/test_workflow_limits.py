@@ -92,7 +92,7 @@ async def test_nodes_behind_an_answer_count_too(open_server, llm, tmp_path):
     nodes = [answering(), *[saying("One.")] * 2000]
     server = await open_server(served(tmp_path, llm.url, *nodes))
     assert (await server.ask("POST", CHAT, hello())).status == 200
-    await server.parts.workflows.aclose()
+    await server.parts.trees.workflows.aclose()
     (run,) = (await server.get("/api/runs"))["results"]
     assert (run["status"], "The request ran 1000 nodes" in run["error"]) == ("failed", True)
 

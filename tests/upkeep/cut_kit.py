@@ -73,7 +73,7 @@ async def tell(settings: Settings) -> None:
         said = {"messages": [{"role": "user", "content": f"Owns a {WORD}"}], "user_id": MIRA, "infer": False}
         await server.post("/api/memories", said)
         scope = Scope(project="default", user=MIRA)
-        async with parts.conversations.of(scope) as own:
+        async with parts.chats.conversations.of(scope) as own:
             own.log.open_session("talk")
             own.log.save_messages([MessageRecord(session_id="talk", role="user", content=WORD)])
         await notes_of(parts).write(scope, f"{WORD} note")
@@ -85,10 +85,10 @@ async def tell(settings: Settings) -> None:
 async def seen(parts: Parts, user: str) -> tuple[tuple[str, ...], ...]:
     """The memories, conversations and notes of a user."""
     scope = Scope(project="default", user=user)
-    facts = next(holding.exchange for holding in parts.holdings if holding.name == FACT)
+    facts = next(holding.exchange for holding in parts.upkeep.holdings if holding.name == FACT)
     told = [one.memory.text async for page in facts.pages(scope) for one in page]
     try:
-        talks = await parts.conversations.ids(scope)
+        talks = await parts.chats.conversations.ids(scope)
     except StorageUnavailable:  # hidden
         talks = []
     return tuple(told), tuple(talks), tuple(await notes_of(parts).texts(scope))
@@ -101,17 +101,17 @@ def anna_of(parts: Parts) -> User:
 
 
 async def erase(parts: Parts) -> None:
-    await parts.subjects.erase(Person(tenant="default", user=MIRA))
+    await parts.upkeep.subjects.erase(Person(tenant="default", user=MIRA))
 
 
 async def adopt(parts: Parts) -> None:
-    await parts.adoption.adopt(anna_of(parts), MIRA)
+    await parts.upkeep.adoption.adopt(anna_of(parts), MIRA)
 
 
 def cut(parts: Parts, point: Point, end: Callable[[], None]) -> None:
     """Let the next operation of the holding, and no later one, end at the point."""
-    at = next(at for at, holding in enumerate(parts.holdings) if holding.name == point.name)
-    holding = parts.holdings[at]
+    at = next(at for at, holding in enumerate(parts.upkeep.holdings) if holding.name == point.name)
+    holding = parts.upkeep.holdings[at]
     work = getattr(holding, point.does) or holding.forget
     assert work is not None
     left = iter([point.side])
@@ -135,7 +135,7 @@ def cut(parts: Parts, point: Point, end: Callable[[], None]) -> None:
             yield found
         end_at("after")
 
-    parts.holdings[at] = replace(holding, **{point.does: cut_giving if point.does == "giving" else cut_work})
+    parts.upkeep.holdings[at] = replace(holding, **{point.does: cut_giving if point.does == "giving" else cut_work})
 
 
 def holding_words(folder: Path, *words: str) -> dict[str, list[str]]:

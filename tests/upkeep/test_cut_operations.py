@@ -73,8 +73,8 @@ def settings(told, tmp_path) -> Settings:
 async def test_every_holding_is_cut_here(settings):
     assert {holding.name for holding in holdings()} == {*ERASING, *ERASING_PEOPLE, "model"}
     async with opened(settings) as parts:
-        assert {holding.name for holding in parts.holdings if holding.erase_person} == {*ERASING_PEOPLE}
-        assert {holding.name for holding in parts.holdings if holding.giving} == {*GIVING}
+        assert {holding.name for holding in parts.upkeep.holdings if holding.erase_person} == {*ERASING_PEOPLE}
+        assert {holding.name for holding in parts.upkeep.holdings if holding.giving} == {*GIVING}
 
 
 @pytest.mark.parametrize("point", ERASURES, ids=str)
@@ -117,7 +117,7 @@ async def test_the_frame_of_an_erasure_is_repeated_too_and_no_key_is_left(tmp_pa
         monkeypatch.undo()
     async with opened(settings) as parts:
         await erase(parts)
-        assert [owner for owner in parts.encryption.ring.store().owners() if owner[2] == MIRA] == []
+        assert [owner for owner in parts.upkeep.encryption.ring.store().owners() if owner[2] == MIRA] == []
     assert holding_words(settings.storage.data_dir, MIRA, WORD) == {}
 
 
@@ -155,10 +155,10 @@ async def test_what_cannot_be_taken_back_is_hidden_until_the_adoption_is_repeate
         assert await seen(parts, ANNA) == NOTHING
         for user in (ANNA, MIRA):
             with pytest.raises(StorageUnavailable, match="Repeat it with `mnemoir users adopt`"):
-                await parts.conversations.exist(Scope(project="default", user=user))
+                await parts.chats.conversations.exist(Scope(project="default", user=user))
     async with opened(settings) as parts:
         assert await seen(parts, ANNA) == NOTHING
-        done = await parts.adoption.adopt(anna_of(parts), MIRA)
+        done = await parts.upkeep.adoption.adopt(anna_of(parts), MIRA)
         assert done.projects == {"note": ["default"], "conversation": ["default"], "rows": ["default"]}
         assert (await seen(parts, ANNA), await seen(parts, MIRA)) == (ALL, NOTHING)
 

@@ -42,7 +42,7 @@ async def tell(settings: Settings) -> None:
         text = f"{WORD} of {user[:4]}"
         said = {"messages": [{"role": "user", "content": text}], "user_id": user, "infer": False}
         await server.post("/api/memories", said)
-        async with parts.conversations.of(Scope(project="default", user=user)) as own:
+        async with parts.chats.conversations.of(Scope(project="default", user=user)) as own:
             own.log.open_session("talk")
             own.log.save_messages([MessageRecord(session_id="talk", role="user", content=text)])
         parts.access.api_keys.create(role="write", user=user, by="test")
@@ -52,11 +52,11 @@ async def tell(settings: Settings) -> None:
 async def digests(settings: Settings) -> dict[str, str]:
     """A digest of everything of each person, by scope."""
     parts = await open_parts(settings)
-    facts = next(holding.exchange for holding in parts.holdings if holding.name == FACT)
+    facts = next(holding.exchange for holding in parts.upkeep.holdings if holding.name == FACT)
     found = {}
-    for scope in await parts.subjects.everybody.all():
+    for scope in await parts.upkeep.subjects.everybody.all():
         told = [page async for page in facts.pages(scope)]
-        async with parts.conversations.of(scope) as own:
+        async with parts.chats.conversations.of(scope) as own:
             talk = [own.log.load_messages(session.id) for session in own.log.list_sessions(9)]
         found[scope.user] = hashlib.sha256(repr((told, talk)).encode()).hexdigest()
     await parts.aclose()
@@ -66,7 +66,7 @@ async def digests(settings: Settings) -> dict[str, str]:
 async def erase(settings: Settings, *users: str) -> None:
     parts = await open_parts(settings)
     for user in users:
-        await parts.subjects.erase(Person(tenant="default", user=user))
+        await parts.upkeep.subjects.erase(Person(tenant="default", user=user))
     await parts.aclose()
 
 
@@ -203,7 +203,7 @@ async def test_an_erasure_tells_which_backups_still_hold_the_person(settings, tm
     parts = await open_parts(
         load_settings(None, {"storage.data_dir": str(tmp_path / "data"), "retention.backups_days": 30}, environ={})
     )
-    erased = await parts.subjects.erase(Person(tenant="default", user=MIRA))
+    erased = await parts.upkeep.subjects.erase(Person(tenant="default", user=MIRA))
     await parts.aclose()
     (backup,) = erased.backups
     assert (backup.path, backup.ends_at > backup.made_at) == (str(tmp_path / "backup"), True)

@@ -40,7 +40,7 @@ async def settings(tmp_path) -> Settings:
 
 
 async def archive_of(parts: Parts) -> dict[str, bytes]:
-    file = await parts.subjects.export(Person(tenant="default", user=MIRA))
+    file = await parts.upkeep.subjects.export(Person(tenant="default", user=MIRA))
     with file, zipfile.ZipFile(file) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
@@ -55,9 +55,9 @@ async def test_its_rows_and_its_files_are_in_the_archive_of_a_person(settings):
 
 async def test_it_is_counted_in_the_report_of_an_erasure_and_by_name_on_the_disk(settings):
     async with opened(settings) as parts:
-        assert (await parts.stock.amounts())["notes"] == 1
-        shares = {share.name: share.size_bytes for share in (await parts.stock.room()).shares or ()}
-        erased = await parts.subjects.erase(Person(tenant="default", user=MIRA))
+        assert (await parts.chats.stock.amounts())["notes"] == 1
+        shares = {share.name: share.size_bytes for share in (await parts.chats.stock.room()).shares or ()}
+        erased = await parts.upkeep.subjects.erase(Person(tenant="default", user=MIRA))
     assert (shares["notes"], erased.counts["notes"]) == (len(f"{WORD} note"), 1)
     assert holding_words(settings.storage.data_dir, WORD) == {}
 
@@ -66,16 +66,16 @@ async def test_what_is_too_old_expires(settings):
     async with opened(settings) as parts:
         await notes_of(parts).write(OWNER, "Once", days=91)
         for is_rehearsal in (True, False):
-            assert (await parts.pruning.expire(dry_run=is_rehearsal))["notes"] == 1
+            assert (await parts.upkeep.pruning.expire(dry_run=is_rehearsal))["notes"] == 1
         assert await notes_of(parts).texts(OWNER) == [f"{WORD} note"]
 
 
 async def test_forgetting_all_memories_takes_its_rows_and_files_along(settings):
     async with opened(settings) as parts:
-        await parts.forgetting.forget_memories(OWNER)
+        await parts.upkeep.forgetting.forget_memories(OWNER)
         assert await seen(parts, MIRA) == ((), ("talk",), ())
         assert holding_words(settings.storage.data_dir / "notes", WORD) == {}
-        assert await parts.database.read(None, lambda sql: sql.value("SELECT count(*) FROM notes")) == 0
+        assert await parts.memory.database.read(None, lambda sql: sql.value("SELECT count(*) FROM notes")) == 0
 
 
 async def test_a_backup_has_its_rows_and_the_files_they_refer_to(settings, tmp_path):
@@ -122,7 +122,9 @@ async def test_its_cells_are_encrypted_anew_and_decrypted(settings, tmp_path):
     for mode in ("fields", "off"):
         sealed = settings_of(data, **{"encryption.mode": mode, "encryption.key_file": str(tmp_path / "kek")})
         async with opened(sealed) as parts:
-            await parts.encryption.bring_up_to_date(parts.database, parts.packs, parts.conversations)
+            await parts.upkeep.encryption.bring_up_to_date(
+                parts.memory.database, parts.memory.packs, parts.chats.conversations
+            )
             assert (await seen(parts, MIRA))[2] == (f"{WORD} note",)
         stored = (data / "mnemoir.db").read_bytes()
         assert (f"{WORD} note".encode() in stored) == (mode == "off")

@@ -180,7 +180,7 @@ def open_notes(stores: Stores) -> OpenHolding:
 
 
 def notes_of(parts: Parts) -> Notes:
-    return Notes(db=parts.database, root=parts.settings.storage.data_dir / "notes")
+    return Notes(db=parts.memory.database, root=parts.settings.storage.data_dir / "notes")
 
 
 @contextmanager

@@ -126,33 +126,33 @@ class Status:
 async def status_of(parts: Parts, *, default_user: str, fresh: bool = False) -> Status:
     """The current status; slow figures are some seconds old, those of models not when `fresh` is set."""
     model, endpoints, embedder, room = await gather(
-        parts.checkup.model(fresh=fresh),
-        parts.checkup.endpoints(fresh=fresh),
-        parts.checkup.embedder(fresh=fresh),
-        parts.stock.room(),
+        parts.models.checkup.model(fresh=fresh),
+        parts.models.checkup.endpoints(fresh=fresh),
+        parts.models.checkup.embedder(fresh=fresh),
+        parts.chats.stock.room(),
     )
-    problem = await _problem_of(parts.store.check())
-    counts = counts_of({}) if problem else await parts.stock.counts()
+    problem = await _problem_of(parts.memory.store.check())
+    counts = counts_of({}) if problem else await parts.chats.stock.counts()
     work = await _work(parts, counts, is_stored=not problem)
-    damaged = await parts.stock.damaged()
+    damaged = await parts.chats.stock.damaged()
     remarks = [
         *_remarks_of_settings(parts),
         *_remarks_of_damage(damaged),
-        *_remarks_of_models(model, embedder, serves_tree=parts.workflows.serves_tree),
+        *_remarks_of_models(model, embedder, serves_tree=parts.trees.workflows.serves_tree),
         *_remarks_of_endpoints(endpoints),
         *_remarks_of_storage(parts, room, problem, await to_thread(_is_open, parts.settings.storage.data_dir)),
-        *_remarks_of_work(work, parts.reembedding.trouble),
+        *_remarks_of_work(work, parts.upkeep.reembedding.trouble),
     ]
-    times = parts.times
+    times = parts.chats.times
     return Status(
         version=__version__,
-        started_at=to_text(parts.started_at),
-        up_s=round(monotonic() - parts.started, 1),
+        started_at=to_text(parts.opened.at),
+        up_s=round(monotonic() - parts.opened.clock, 1),
         model=model,
         endpoints=endpoints,
         embedder=embedder,
         room=room,
-        storage_problem=problem or await _problem_of(parts.encryption.check()),
+        storage_problem=problem or await _problem_of(parts.upkeep.encryption.check()),
         counts=counts,
         latency=MemoryLatency(
             recall=Latency(hour=times.recall.last(_HOUR), day=times.recall.last(_DAY)),
@@ -175,10 +175,10 @@ async def _problem_of(check: Awaitable[None]) -> str:
 
 async def vector_backlog(parts: Parts) -> tuple[int, int]:
     """(vectors of memories that are still to be made, all that there are to be), second ones included."""
-    pending, total = await parts.store.backlog(parts.indexing.model)
-    if parts.second_vectors is None:
+    pending, total = await parts.memory.store.backlog(parts.memory.indexing.model)
+    if parts.upkeep.second_vectors is None:
         return pending, total
-    second_pending, second_total = await parts.second_vectors.backlog()
+    second_pending, second_total = await parts.upkeep.second_vectors.backlog()
     return pending + second_pending, total + second_total
 
 
@@ -186,10 +186,10 @@ async def _work(parts: Parts, counts: Counts, *, is_stored: bool) -> Work:
     jobs: Sequence[JobTally] = ()
     vectors = None
     if is_stored:
-        jobs = await parts.jobs.tally()
+        jobs = await parts.upkeep.jobs.tally()
         pending, total = await vector_backlog(parts)
         vectors = Progress(done=total - pending, of=total)
-    last = await parts.pruning.last_done()
+    last = await parts.upkeep.pruning.last_done()
     days = parts.settings.memory.auto_prune_days
     following = None if days is None or last is None else to_text(last + timedelta(days=1))
     said = counts.embeddable
@@ -215,7 +215,7 @@ def _choices(parts: Parts, default_user: str) -> Choices:
         max_history_tokens=memory.max_history_tokens,
         keeps_runs=parts.settings.runs.enabled,
         config_dir=None if workflows.config_dir is None else str(workflows.config_dir),
-        workflow_users=list(parts.workflows.users),
+        workflow_users=list(parts.trees.workflows.users),
     )
 
 

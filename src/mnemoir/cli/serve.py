@@ -204,10 +204,10 @@ def facts_of(parts: "Parts", port: int) -> Mapping[str, str]:
         '"memoryEnabled": true, "messages": [{"role": "user", "content": "I am allergic to nuts."}]',
     )
     tree = {}
-    if parts.workflows.serves_tree:
-        users = parts.workflows.users
+    if parts.trees.workflows.serves_tree:
+        users = parts.trees.workflows.users
         tree = {"workflows": f"{settings.workflows.config_dir} for {', '.join(users)}"}
-        model = next(iter(parts.workflows.model_names()), users[0])
+        model = next(iter(parts.trees.workflows.model_names()), users[0])
         said = '"messages": [{"role": "user", "content": "Hello."}]'
     keys = settings.server.api_keys or settings.server.admin_api_key
     key = " -H 'Authorization: Bearer YOUR_KEY'" if keys else ""
@@ -217,7 +217,7 @@ def facts_of(parts: "Parts", port: int) -> Mapping[str, str]:
         "data": str(settings.storage.data_dir),
         **tree,
         "model": f"{parts.model.name} ({parts.model.provider})",
-        "embedder": parts.embedding.name,
+        "embedder": parts.models.embedding.name,
         "try": f'curl {url}/v1/chat/completions{key} -d \'{{"model": "{model}", {said}}}\'',
     }
 

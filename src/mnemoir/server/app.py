@@ -70,7 +70,9 @@ _ROUTERS = (
 
 def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     """The whole server over running parts. The caller, which opened the parts, starts and closes them."""
-    parts.background.handle(later.KIND, later.add_later(parts.facts, parts.times.write, parts.quotas))
+    parts.upkeep.background.handle(
+        later.KIND, later.add_later(parts.memory.facts, parts.chats.times.write, parts.chats.quotas)
+    )
     metrics = Metrics() if options.metrics else None
     shared_counts = parts.access.shared_counts
     if metrics is not None and shared_counts is not None:
@@ -99,7 +101,7 @@ def create_app(parts: Parts, options: ServerOptions) -> ASGIApp:
     )
     posts = _posts(site)
     if parts.serves_its_own_memory:
-        parts.memory_service.attach(LocalMemoryRoutes(site))
+        parts.chats.memory_service.attach(LocalMemoryRoutes(site))
     deletes = dict.fromkeys(("/api/chat", "/api/generate"), site.under_way)
     rest = _rest(site, posts)
     routing = Routing(

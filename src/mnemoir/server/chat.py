@@ -153,7 +153,7 @@ class ChatRoute:
         if chat.loading is not None:
             await self._load(chat, scope, receive, send)
             return
-        workflows = self._site.parts.workflows
+        workflows = self._site.parts.trees.workflows
         chat = workflows.accepted(chat)
         answerer = workflows.answerer(chat)
         caller = self._caller(scope, body, chat, answerer)
@@ -163,7 +163,7 @@ class ChatRoute:
             parent_id=parent_message(body),
             titled=header(scope, _TITLE) == "1",
         )
-        caller = await within_quotas(scope, self._site.parts.quotas, caller, room, needs_room=wishes.need_room)
+        caller = await within_quotas(scope, self._site.parts.chats.quotas, caller, room, needs_room=wishes.need_room)
         answer_id = self._dialect.id_prefix + caller.run_id.removeprefix("run_")  # one random number for both
         visit_of(scope).run_id = caller.run_id
         self._site.clients.note(scope, model=answerer.name, memory=caller.memory)
@@ -172,7 +172,7 @@ class ChatRoute:
         with (
             self._site.under_way.alone(caller.scope, key),
             self._site.places.taking(principal_of(scope).key),
-            self._site.parts.quotas.chatting(caller.scope),
+            self._site.parts.chats.quotas.chatting(caller.scope),
         ):
             may_go_on, holding = self._may_go_on(scope, chat), self._site.live_answers.holding
             async with Departure(None if may_go_on else receive) as departure:
@@ -200,7 +200,7 @@ class ChatRoute:
         room: ExitStack,
     ) -> _Turn:
         """The turn of a chat, after its new messages were stored."""
-        recorded = await self._site.parts.recorder.begin(
+        recorded = await self._site.parts.chats.recorder.begin(
             chat,
             caller,
             shown=wishes.shown,
@@ -208,7 +208,7 @@ class ChatRoute:
             parent_id=wishes.parent_id,
             titled=wishes.titled,
         )
-        note_stored(self._site.parts.quotas, recorded, room)
+        note_stored(self._site.parts.chats.quotas, recorded, room)
         return _Turn(
             recorded=recorded,
             dialect=self._dialect.answering(chat),
@@ -219,7 +219,7 @@ class ChatRoute:
 
     async def _load(self, chat: ChatRequest, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request that only loads or unloads a model: whole, as an Ollama does, and without a run."""
-        workflows, began_ns = self._site.parts.workflows, perf_counter_ns()
+        workflows, began_ns = self._site.parts.trees.workflows, perf_counter_ns()
         model = workflows.answerer(chat).name
         self._site.clients.note(scope, model=model, memory=False)
         with self._site.places.taking(principal_of(scope).key):
@@ -245,7 +245,7 @@ class ChatRoute:
             else:
                 turn.notice(batch)
 
-        await self._site.parts.recorder.answer(turn.recorded, gather)
+        await self._site.parts.chats.recorder.answer(turn.recorded, gather)
         reply = gathering.reply()
         self._count(reply.usage)
         data = self._write(turn.dialect, reply, turn.model, turn.answer_id, began_ns)
@@ -303,7 +303,7 @@ class ChatRoute:
             if counts_tokens:
                 self._count_in(batch)
 
-        await self._site.parts.recorder.answer(turn.recorded, pass_on)
+        await self._site.parts.chats.recorder.answer(turn.recorded, pass_on)
 
     def _may_go_on(self, scope: Scope, chat: ChatRequest) -> bool:
         """True for a streamed chat whose client will take its answer up again, as long as it is kept."""

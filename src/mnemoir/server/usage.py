@@ -60,7 +60,7 @@ class UsageAnswer(JsonObject):
 
 @router.get("", summary="What is stored and used, and how much of it may be")
 async def usage(request: Request, site: SiteHere) -> Answer[UsageAnswer]:
-    caller, quotas = principal_of(request.scope), site.parts.quotas
+    caller, quotas = principal_of(request.scope), site.parts.chats.quotas
     found: list[Standing] = []
     for tenant, user in await _whose(site, caller, quotas):
         found += await quotas.standings(tenant, user)

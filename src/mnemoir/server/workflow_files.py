@@ -51,7 +51,7 @@ class SavingState(JsonObject):
 
 
 async def _may_change(request: Request, site: SiteHere) -> None:
-    if reason := site.parts.workflow_edits.refusal:
+    if reason := site.parts.trees.edits.refusal:
         raise Forbidden(reason, code="editing_off")
     check_change(request.scope, site.options)
 
@@ -65,7 +65,7 @@ async def _callable_users(request: Request, site: Site) -> list[ConfigUser] | No
     caller = principal_of(request.scope)
     if caller.configs is None:
         return None
-    whole = await site.parts.workflow_files.overview(())
+    whole = await site.parts.trees.files.overview(())
     return None if whole.root is None else [user for user in whole.users if caller.may_call(user.name)]
 
 
@@ -88,8 +88,8 @@ async def _whose(request: Request, site: Site, path: str, user: str | None = Non
 
 @router.get("", summary="The config tree: its files and its users")
 async def overview(request: Request, site: SiteHere) -> Answer[ConfigOverview]:
-    caller, models = principal_of(request.scope), site.parts.workflows.model_names()
-    whole = await site.parts.workflow_files.overview(models)
+    caller, models = principal_of(request.scope), site.parts.trees.workflows.model_names()
+    whole = await site.parts.trees.files.overview(models)
     if caller.configs is None:
         return Answer(whole)
     return Answer(replace(whole, users=[user for user in whole.users if caller.may_call(user.name)], files=[]))
@@ -97,13 +97,13 @@ async def overview(request: Request, site: SiteHere) -> Answer[ConfigOverview]:
 
 @router.get("/saving", summary="Whether workflows may be saved by this caller, and if not, why")
 async def saving(request: Request, site: SiteHere) -> Answer[SavingState]:
-    reason = site.parts.workflow_edits.refusal or why_locked(request.scope, site.options)
+    reason = site.parts.trees.edits.refusal or why_locked(request.scope, site.options)
     return Answer({"is_on": not reason, "reason": reason})
 
 
 @router.get("/problems", summary="What is wrong with the tree, as `mnemoir check` tells it")
 async def problems(request: Request, site: SiteHere) -> Answer[ConfigProblems]:
-    found, users = await site.parts.workflow_files.problems(), await _callable_users(request, site)
+    found, users = await site.parts.trees.files.problems(), await _callable_users(request, site)
     if users is None:
         return Answer(found)
     mine = [one for one in found.problems if any(_is_of(user, one.file) for user in users)]
@@ -112,7 +112,7 @@ async def problems(request: Request, site: SiteHere) -> Answer[ConfigProblems]:
 
 @router.get("/graph", summary="A workflow: its nodes, what they run and what they read")
 async def graph(request: Request, site: SiteHere, path: WorkflowPath, user: AsUser = None) -> Answer[WorkflowGraph]:
-    return Answer(await site.parts.workflow_files.graph(path, await _whose(request, site, path, user)))
+    return Answer(await site.parts.trees.files.graph(path, await _whose(request, site, path, user)))
 
 
 @router.get("/schema/{kind}", summary="As `mnemoir schema` prints it")
@@ -123,7 +123,7 @@ async def schema(kind: str) -> Answer[dict[str, Any]]:
 @router.get("/files/{path:path}", summary="The text of one config file, secrets covered")
 async def text(request: Request, site: SiteHere, path: str) -> Answer[ConfigText]:
     await _whose(request, site, path)
-    found = await site.parts.workflow_edits.text(path)
+    found = await site.parts.trees.edits.text(path)
     return Answer(found, headers={"etag": f'"{found.digest}"'})
 
 
@@ -135,7 +135,7 @@ async def text(request: Request, site: SiteHere, path: str) -> Answer[ConfigText
 async def save(
     request: Request, site: SiteHere, path: str, body: Annotated[TextBody, Depends(LargeBodyOf(TextBody))]
 ) -> Answer[SavedWorkflow]:
-    return Answer(await site.parts.workflow_edits.save(path, body.text, _expected(request, may_be_new=True)))
+    return Answer(await site.parts.trees.edits.save(path, body.text, _expected(request, may_be_new=True)))
 
 
 @router.post(
@@ -144,13 +144,13 @@ async def save(
 async def check(
     site: SiteHere, body: Annotated[TypedBody, Depends(LargeBodyOf(TypedBody))]
 ) -> Answer[ConfigProblems]:
-    return Answer(await site.parts.workflow_edits.check(body.path, body.text))
+    return Answer(await site.parts.trees.edits.check(body.path, body.text))
 
 
 @router.get("/kept/{path:path}", summary="The version of a workflow before it was last saved, secrets covered")
 async def kept(request: Request, site: SiteHere, path: str) -> Answer[ConfigText]:
     await _whose(request, site, path)
-    return Answer(await site.parts.workflow_edits.kept(path))
+    return Answer(await site.parts.trees.edits.kept(path))
 
 
 @router.post(
@@ -161,7 +161,7 @@ async def kept(request: Request, site: SiteHere, path: str) -> Answer[ConfigText
 async def restore(
     request: Request, site: SiteHere, path: str, body: Annotated[NoBody, Depends(BodyOf(NoBody, required=False))]
 ) -> Answer[SavedWorkflow]:
-    return Answer(await site.parts.workflow_edits.restore(path, _expected(request)))
+    return Answer(await site.parts.trees.edits.restore(path, _expected(request)))
 
 
 def _expected(request: Request, *, may_be_new: bool = False) -> str | None:

@@ -82,10 +82,12 @@ async def try_it(
     project: ProjectHere,
     body: Annotated[TrialBody, Depends(LargeBodyOf(TrialBody))],
 ) -> Response:
-    await site.parts.workflow_edits.check_path(body.path)
+    await site.parts.trees.edits.check_path(body.path)
     chat = openai_chat.read_request({"model": body.model, "messages": list(body.messages), "stream": True})
     caller = Caller(scope=owner(project, body.user, "user"), request_id=visit_of(request.scope).request_id)
-    return _TrialRun(site, site.parts.workflows.accepted(chat), caller, TypedWorkflow(path=body.path, text=body.text))
+    return _TrialRun(
+        site, site.parts.trees.workflows.accepted(chat), caller, TypedWorkflow(path=body.path, text=body.text)
+    )
 
 
 class _TrialRun(Response):
@@ -101,7 +103,7 @@ class _TrialRun(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         out = Outflow(send, head=lambda: _HEAD, heartbeat=lambda: _SILENCE, every_s=self._site.options.heartbeat_s)
         try:
-            check_budgets(scope, self._site.parts.quotas, self._caller.scope)
+            check_budgets(scope, self._site.parts.chats.quotas, self._caller.scope)
             with self._site.places.taking(principal_of(scope).key):
                 async with Departure(receive) as departure, out:
                     await self._run(out)
@@ -110,7 +112,7 @@ class _TrialRun(Response):
             await failure(scope, exc)(scope, receive, send)
 
     async def _run(self, out: Outflow) -> None:
-        trials = self._site.parts.trials
+        trials = self._site.parts.trees.trials
         assert trials is not None  # editing is refused without a tree
 
         async def pass_on(batch: Sequence[Event]) -> None:

@@ -74,6 +74,6 @@ async def _erase(
     settings = Settings(storage=Storage(data_dir=data_dir), runs=Runs(enabled=False), encryption=keys)
     parts = await open_parts(settings)
     try:
-        return await parts.subjects.erase_again(tombstones, made_at)
+        return await parts.upkeep.subjects.erase_again(tombstones, made_at)
     finally:
         await parts.aclose()

@@ -19,7 +19,7 @@ async def learned(server: Server, user: str) -> None:
     """Until everything is made of what the user said."""
     queue = queue_of(Scope(project="default", user=user))
     async with asyncio.timeout(60):
-        while any(job.state in ("PENDING", "RUNNING") for job in await server.parts.jobs.kept(queue)):  # noqa: ASYNC110  # no answer tells it
+        while any(job.state in ("PENDING", "RUNNING") for job in await server.parts.upkeep.jobs.kept(queue)):  # noqa: ASYNC110  # no answer tells it
             await asyncio.sleep(0.002)
 
 
@@ -107,7 +107,7 @@ async def test_memories_of_somebody_else_or_on_hold_are_not_given(open_house):
     assert error_of(await adopted(server, anna, "anna", from_user="ben")) == (409, "memories_taken")
     assert error_of(await adopted(server, anna, "anna", from_user="anna")) == (422, "validation_error")
     hold = Hold(tenant="default", user="user", reason="case 7", set_at="2026-11-27T00:00:00Z", set_by="test")
-    await server.parts.subjects.everybody._holds.put(hold)
+    await server.parts.upkeep.subjects.everybody._holds.put(hold)
     assert error_of(await adopted(server, anna, "anna")) == (409, "legal_hold")
 
 

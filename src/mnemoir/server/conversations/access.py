@@ -47,10 +47,10 @@ def owner_in_body(request: Request, scope: Owner, user: str | None) -> Owner:
 @asynccontextmanager
 async def opened(site: Site, scope: Owner) -> AsyncIterator[OwnConversations | None]:
     """The owner's conversations, open until the context ends; None for an owner that never had any."""
-    if not await site.parts.conversations.exist(scope):
+    if not await site.parts.chats.conversations.exist(scope):
         yield None
         return
-    async with site.parts.conversations.of(scope) as own:
+    async with site.parts.chats.conversations.of(scope) as own:
         yield own
 
 
@@ -66,7 +66,7 @@ async def holding(site: Site, scope: Owner, id: str) -> AsyncIterator[OwnConvers
 @asynccontextmanager
 async def room_for(site: Site, scope: Owner, messages: int) -> AsyncIterator[None]:
     """Room for so many messages, and their files, while the body stores them. Raises QuotaExceeded."""
-    quotas = site.parts.quotas
+    quotas = site.parts.chats.quotas
     await quotas.check(scope, "attachment_bytes", "disk_bytes")
     async with quotas.adding(scope, "messages", messages):
         yield
@@ -86,7 +86,7 @@ async def missing(site: Site, own: OwnConversations | None, id: str) -> MnemoirE
 
 async def damage_of(site: Site, own: OwnConversations | None) -> StorageDamaged | None:
     """The error for what a damaged file of the owner may have held; None where none was set aside."""
-    name = None if own is None else await asyncio.to_thread(site.parts.conversations.set_aside, own.folder)
+    name = None if own is None else await asyncio.to_thread(site.parts.chats.conversations.set_aside, own.folder)
     return None if name is None else damaged(name)
 
 

@@ -77,7 +77,7 @@ async def list_files(
     site: SiteHere, scope: OwnerHere, limit: Limit = 50, cursor: Cursor = None
 ) -> Answer[FilesAnswer]:
     before = message_before(cursor)
-    kept = site.parts.project_files if cursor is None else None
+    kept = site.parts.memory.project_files if cursor is None else None
     project = [] if kept is None else await kept.all(scope)
     async with opened(site, scope) as own:
         page = ([], None) if own is None else await asyncio.to_thread(attachments_page, own, limit, before)
@@ -97,7 +97,7 @@ async def list_files(
     responses={200: {"content": {"application/json": {}, "text/markdown": {}}, "description": "The file"}},
 )
 async def project_file(site: SiteHere, scope: OwnerHere, name: str) -> Response:
-    kept = site.parts.project_files
+    kept = site.parts.memory.project_files
     found = None if kept is None else await kept.get(scope, name)
     if found is None:
         raise NotFound(

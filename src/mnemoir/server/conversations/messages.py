@@ -108,7 +108,7 @@ async def append(
     key: Annotated[str | None, Header(alias="Idempotency-Key")] = None,
 ) -> Answer[AddedMessages]:
     messages = await asyncio.to_thread(read_messages, body.messages)
-    messages = await site.parts.personal_data.messages(replace(scope, conversation=id), messages)
+    messages = await site.parts.memory.personal_data.messages(replace(scope, conversation=id), messages)
     known = idempotency_key(key)
     uids = None if known is None else _uids_of(scope, id, known, len(messages))
     async with (

@@ -91,7 +91,7 @@ async def list_of_nodes(site: SiteHere, scope: OwnerHere, id: str) -> Answer[Nod
 
 @router.delete("/node-memory", summary="Clear the memories of all its nodes")
 async def clear_all(site: SiteHere, scope: OwnerHere, id: str) -> Answer[ClearedAnswer]:
-    await site.parts.holds.refuse(scope)
+    await site.parts.upkeep.holds.refuse(scope)
     async with holding(site, scope, id) as own:
         deleted = await asyncio.to_thread(forget_node_memories, own.node_parts.objects, id)
     return Answer({"success": True, "message": f"Cleared {deleted} node memories", "deleted": deleted})
@@ -105,7 +105,7 @@ async def read(site: SiteHere, scope: OwnerHere, id: str, memory: str) -> Answer
 
 @router.delete("/node-memory/{memory}", summary="Clear the memory of a node")
 async def clear(site: SiteHere, scope: OwnerHere, id: str, memory: str) -> Answer[ClearedAnswer]:
-    await site.parts.holds.refuse(scope)
+    await site.parts.upkeep.holds.refuse(scope)
     async with holding(site, scope, id) as own:
         if not await asyncio.to_thread(clear_node_memory, own.node_parts.objects, id, memory):
             raise _unknown(id, memory)

@@ -38,7 +38,7 @@ async def prune(
     request: Request, site: SiteHere, scope: OwnerHere, body: Annotated[PruneBody, Depends(BodyOf(PruneBody))]
 ) -> Answer[PrunedAnswer]:
     scope = owner_in_body(request, scope, body.user_id)
-    ids = await site.parts.conversations.prune_of(scope, body.days, dry_run=bool(body.dry_run))
+    ids = await site.parts.chats.conversations.prune_of(scope, body.days, dry_run=bool(body.dry_run))
     verb = "Would delete" if body.dry_run else "Deleted"
     return Answer({"success": True, "message": f"{verb} {len(ids)} conversations", "ids": ids})
 
@@ -48,7 +48,7 @@ async def cleanup(
     request: Request, site: SiteHere, scope: OwnerHere, body: Annotated[CleanupBody, Depends(BodyOf(CleanupBody))]
 ) -> Answer[CleanupAnswer]:
     scope = owner_in_body(request, scope, body.user_id)
-    await site.parts.holds.refuse(scope)
+    await site.parts.upkeep.holds.refuse(scope)
     async with opened(site, scope) as own:
         report = Report() if own is None else await asyncio.to_thread(_cleaned, own, body)
     verb = "Would delete" if body.dry_run else "Deleted"

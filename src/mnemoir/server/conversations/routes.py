@@ -108,7 +108,7 @@ async def list_conversations(
     async with opened(site, scope) as own:
         if own is None:
             return Answer({"results": [], "next": None})
-        pending = site.parts.titles.pending(scope)  # before the titles are read, so that none is missed
+        pending = site.parts.chats.titles.pending(scope)  # before the titles are read, so that none is missed
         page = await asyncio.to_thread(_listed, own, scope.user, limit, before, q or "")
         for listed in page["results"]:
             _note_pending(listed, pending)
@@ -127,8 +127,8 @@ async def create(
     scope = owner_in_body(request, scope, body.user_id)
     messages = await asyncio.to_thread(read_messages, body.messages) if body.messages else []
     id = body.id or str(uuid.uuid4())
-    messages = await site.parts.personal_data.messages(replace(scope, conversation=id), messages)
-    async with site.parts.conversations.of(scope) as own, room_for(site, scope, len(messages)):
+    messages = await site.parts.memory.personal_data.messages(replace(scope, conversation=id), messages)
+    async with site.parts.chats.conversations.of(scope) as own, room_for(site, scope, len(messages)):
         return await asyncio.to_thread(_created, own, scope.user, id, body, messages)
 
 
@@ -139,7 +139,7 @@ async def delete_all(site: SiteHere, scope: OwnerHere, user: UserQuery = None) -
             "user_id is missing: say whose conversations to delete.", code="missing_user_id", field="user_id"
         )
     site.live_answers.stop_all(scope)
-    forgotten = await site.parts.forgetting.forget_all(scope)
+    forgotten = await site.parts.upkeep.forgetting.forget_all(scope)
     message = f"Deleted {forgotten['conversations']} conversations with {forgotten['messages']} messages"
     return Answer({**_forgotten(forgotten, message), "conversations": forgotten["conversations"]})
 
@@ -147,7 +147,7 @@ async def delete_all(site: SiteHere, scope: OwnerHere, user: UserQuery = None) -
 @router.get(ONE, summary="One conversation")
 async def show(site: SiteHere, scope: OwnerHere, id: str) -> Answer[ConversationAnswer]:
     async with holding(site, scope, id) as own:
-        pending = site.parts.titles.pending(scope)
+        pending = site.parts.chats.titles.pending(scope)
         answer = await asyncio.to_thread(_record_of, own, scope.user, id)
         _note_pending(answer, pending)
         return Answer(answer)
@@ -168,7 +168,7 @@ async def change(
 async def delete(site: SiteHere, scope: OwnerHere, id: str) -> Answer[ForgottenAnswer]:
     async with holding(site, scope, id):
         site.live_answers.stop_all(replace(scope, conversation=id))
-        forgotten = await site.parts.forgetting.forget(scope, id)
+        forgotten = await site.parts.upkeep.forgetting.forget(scope, id)
     return Answer(_forgotten(forgotten, f"Deleted the conversation with {forgotten['messages']} messages"))
 
 

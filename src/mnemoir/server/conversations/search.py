@@ -88,7 +88,7 @@ async def search(
         await _require(site, own, conversation_id)
         if own is None:
             return Answer({"results": []})
-        [query] = await site.parts.personal_data.query(scope, [query], "messages")
+        [query] = await site.parts.memory.personal_data.query(scope, [query], "messages")
         hits = await _found(own.manager, query, limit, filters, mode)
         told = await asyncio.to_thread(_told, own.log, hits)
         if degraded := await lacking(site, own, nothing=not told["results"]):

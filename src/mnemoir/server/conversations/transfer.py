@@ -69,7 +69,7 @@ async def export_every(site: SiteHere, scope: OwnerHere) -> Response:
         if own is None:
             return _download(_nothing(), "jsonl")
         await lacking(site, own, nothing=not await asyncio.to_thread(own.log.list_sessions, 1))
-    set_aside = site.parts.conversations.set_aside
+    set_aside = site.parts.chats.conversations.set_aside
 
     def pieces(own: OwnConversations) -> Iterator[bytes]:
         files = Attachments(own.node_parts.objects)
@@ -80,7 +80,7 @@ async def export_every(site: SiteHere, scope: OwnerHere) -> Response:
 
 @router.get(ONE + "/export", summary="One conversation; as JSON with all of its branches, else its thread")
 async def export_one(site: SiteHere, scope: OwnerHere, id: str, format: ExportFormat = "jsonl") -> Response:
-    set_aside = site.parts.conversations.set_aside
+    set_aside = site.parts.chats.conversations.set_aside
 
     def pieces(own: OwnConversations) -> Iterator[bytes]:
         files = Attachments(own.node_parts.objects) if format in _WITH_FILES else None
@@ -112,7 +112,7 @@ async def import_file(
 ) -> Answer[ConversationsImported]:
     data = await read_body(request.scope, request.receive, site.options.max_body_bytes)
     if on_conflict == "replace" and not dry_run:
-        await site.parts.holds.refuse(scope)
+        await site.parts.upkeep.holds.refuse(scope)
 
     change = await _change(site, scope, is_kept=not dry_run)
 
@@ -129,8 +129,11 @@ async def import_file(
         )
 
     # one after the other: of a file that is sent twice at once, the second import finds what the first has stored
-    async with site.parts.conversations.deciding(scope, _IMPORTS), site.parts.conversations.of(scope) as own:
-        is_counted = site.parts.quotas.is_on(scope)
+    async with (
+        site.parts.chats.conversations.deciding(scope, _IMPORTS),
+        site.parts.chats.conversations.of(scope) as own,
+    ):
+        is_counted = site.parts.chats.quotas.is_on(scope)
         report = await asyncio.to_thread(store, own, dry_run=dry_run or is_counted)
         if is_counted and not dry_run:
             async with room_for(site, scope, report.messages):
@@ -149,7 +152,7 @@ async def import_file(
 
 async def _change(site: Site, scope: Owner, *, is_kept: bool) -> Callable[[str, Message], Message] | None:
     """Gives an imported message as it may be stored, and blocks; None where the policy changes none."""
-    personal_data, loop = site.parts.personal_data, asyncio.get_running_loop()
+    personal_data, loop = site.parts.memory.personal_data, asyncio.get_running_loop()
     if (await personal_data.enter(scope)).messages in ("off", "tag"):
         return None
 
@@ -168,7 +171,7 @@ def _download(pieces: AsyncIterator[bytes], format: ExportFormat) -> Response:
 
 async def _streamed(site: Site, scope: Owner, pieces_of: Pieces) -> AsyncIterator[bytes]:
     """Stream an export in larger pieces: each is made in a thread, and one switch a line would cost more than it."""
-    async with site.parts.conversations.of(scope) as own:
+    async with site.parts.chats.conversations.of(scope) as own:
         pieces = pieces_of(own)
         while piece := await asyncio.to_thread(_piece, pieces):
             yield piece

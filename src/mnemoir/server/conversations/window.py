@@ -96,7 +96,7 @@ async def window(
     summarise: Summarise = True,
     question: Question = None,
 ) -> Answer[WindowAnswer]:
-    await site.parts.personal_data.enter(scope)  # a summary is asked of a model
+    await site.parts.memory.personal_data.enter(scope)  # a summary is asked of a model
     asked_for.set(scope)
     async with holding(site, scope, id) as own:
         settings = site.parts.settings
@@ -105,7 +105,7 @@ async def window(
         chosen = (
             own.manager.strategy
             if own_one
-            else make_strategy(settings, site.parts.in_use.now, site.parts.quotas.ask, name)
+            else make_strategy(settings, site.parts.models.in_use.now, site.parts.chats.quotas.ask, name)
         )
         budget = own.manager.max_history_tokens if max_tokens is None else max_tokens
         parts = await asyncio.to_thread(

@@ -88,7 +88,7 @@ async def _whose(
     request: Request, site: SiteHere, project: ProjectHere, user: User = None, own_user: OwnUser = None
 ) -> _Whose:
     if principal_of(request.scope).configs is not None:
-        user = _callable(user, site.parts.workflows.users)
+        user = _callable(user, site.parts.trees.workflows.users)
     if not principal_of(request.scope).is_bound:
         return _Whose(user, None, client_keys(request.scope))
     own = owner(project, default_user(site.options) if own_user is None else own_user)
@@ -151,7 +151,7 @@ def _line(told: RebuildProgress | RebuildStep) -> bytes:
 async def list_discussions(
     site: SiteHere, whose: WhoseHere, limit: Limit = 100, after: Cursor = None
 ) -> Answer[DiscussionPage]:
-    listed = await site.parts.discussions.listed(whose.user, whose.owner, whose.keys)
+    listed = await site.parts.chats.discussions.listed(whose.user, whose.owner, whose.keys)
     found = [one for one in listed if after is None or one.id > after]
     page = found[:limit]
     following = page[-1].id if len(found) > limit else None
@@ -169,7 +169,7 @@ async def memories(
     stale: Annotated[bool, Query(description="also summaries of text that is no longer there")] = False,
     sources: Annotated[bool, Query(description="with the words of each chunk")] = False,
 ) -> Answer[DiscussionMemories]:
-    discussion = await site.parts.discussions.require(whose.user, id, whose.owner, whose.keys)
+    discussion = await site.parts.chats.discussions.require(whose.user, id, whose.owner, whose.keys)
     if kind == "records" and stale:
         raise InvalidRequest("Records of text that is no longer there are not given out.", field="stale")
     if kind == "records":
@@ -190,16 +190,16 @@ async def forget(
     kind: Kind = "summaries",
 ) -> Response:
     await _refuse_held(site, whose, id)
-    discussion = await site.parts.discussions.require(whose.user, id, whose.owner, whose.keys)
-    if not await forget_chunk(site.parts.discussions.memory, discussion, key, kind=kind):
+    discussion = await site.parts.chats.discussions.require(whose.user, id, whose.owner, whose.keys)
+    if not await forget_chunk(site.parts.chats.discussions.memory, discussion, key, kind=kind):
         raise NotFound(f"No chunk {key[:80]!r} is remembered of discussion {id[:80]!r}.", code="chunk_not_found")
     return Response(status_code=204)
 
 
 @router.get("/{id}/summary", summary="The rolling summary, null where there is none yet")
 async def rolling_summary(site: SiteHere, whose: WhoseHere, id: str) -> Answer[RollingSummaryHeld]:
-    discussion = await site.parts.discussions.require(whose.user, id, whose.owner, whose.keys)
-    return Answer({"summary": rolling_json(await site.parts.discussions.memory.summaries.load(discussion))})
+    discussion = await site.parts.chats.discussions.require(whose.user, id, whose.owner, whose.keys)
+    return Answer({"summary": rolling_json(await site.parts.chats.discussions.memory.summaries.load(discussion))})
 
 
 @router.get("/{id}/search", summary="Records that hold any of some phrases, best first")
@@ -211,17 +211,17 @@ async def search(
     limit: FoundLimit = 5,
     mode: Literal["keyword", "hybrid"] = "keyword",
 ) -> Answer[FoundRecords]:
-    discussion = await site.parts.discussions.require(whose.user, id, whose.owner, whose.keys)
+    discussion = await site.parts.chats.discussions.require(whose.user, id, whose.owner, whose.keys)
     found = await find_records(
-        site.parts.discussions.memory, discussion, query, limit=limit, how=RecordSearch(mode=mode)
+        site.parts.chats.discussions.memory, discussion, query, limit=limit, how=RecordSearch(mode=mode)
     )
     return Answer({"results": [record_json(record, None) for record in found]})
 
 
 @router.get("/{id}/export", summary="All that is remembered of a discussion, as one JSON object")
 async def export(site: SiteHere, whose: WhoseHere, id: str) -> Response:
-    discussion = await site.parts.discussions.require(whose.user, id, whose.owner, whose.keys)
-    copy = await copy_of(site.parts.discussions.memory, discussion)
+    discussion = await site.parts.chats.discussions.require(whose.user, id, whose.owner, whose.keys)
+    copy = await copy_of(site.parts.chats.discussions.memory, discussion)
     return await asyncio.to_thread(lambda: Answer(copy_json(id, copy)))
 
 
@@ -235,9 +235,9 @@ async def import_discussion(
 ) -> Answer[DiscussionImported]:
     if replace:
         await _refuse_held(site, whose, id)
-    discussion = await site.parts.discussions.discussion(whose.user, id, whose.owner, whose.keys)
+    discussion = await site.parts.chats.discussions.discussion(whose.user, id, whose.owner, whose.keys)
     copy = await asyncio.to_thread(body.copy_of_it)
-    await put_copy(site.parts.discussions.memory, discussion, copy, replace=replace)
+    await put_copy(site.parts.chats.discussions.memory, discussion, copy, replace=replace)
     summaries, records = len(copy.summaries), sum(len(chunk.records) for chunk in copy.chunks)
     message = f"Imported {summaries} chunk summaries and {records} records"
     return Answer({"success": True, "message": message, "chunk_summaries": summaries, "records": records})
@@ -257,14 +257,16 @@ async def rebuild(
     body: Annotated[RebuildBody, Depends(LargeBodyOf(RebuildBody, required=False))],
     dry_run: Annotated[bool, Query(description="only tell what a model would be asked about")] = False,
 ) -> Response:
-    discussions, messages = site.parts.discussions, body.conversation()
+    discussions, messages = site.parts.chats.discussions, body.conversation()
     scope = whose.owner or owner(project, default_user(site.options))
-    messages = await site.parts.personal_data.conversation(replace(scope, conversation=id), messages, not dry_run)
+    messages = await site.parts.memory.personal_data.conversation(
+        replace(scope, conversation=id), messages, not dry_run
+    )
     if dry_run:
         plan = await discussions.plan(whose.user, id, messages, whose.owner, whose.keys)
         return Answer[RebuildPlan]({"chunks": plan.chunks, "messages": plan.messages, "tokens": plan.tokens})
     await _refuse_held(site, whose, id)
-    check_budgets(request.scope, site.parts.quotas, scope)
+    check_budgets(request.scope, site.parts.chats.quotas, scope)
     return RebuildAnswer(
         discussions.rebuild(whose.user, id, messages, whose.owner, whose.keys), site.options.heartbeat_s
     )
@@ -272,7 +274,7 @@ async def rebuild(
 
 @router.get("/{id}", summary="What is remembered of a discussion, in short")
 async def overview(site: SiteHere, whose: WhoseHere, id: str) -> Answer[DiscussionOverview]:
-    discussions = site.parts.discussions
+    discussions = site.parts.chats.discussions
     discussion = await discussions.require(whose.user, id, whose.owner, whose.keys)
     told = await discussions.memory.files.entry(discussion)
     if told is None:
@@ -284,22 +286,22 @@ async def overview(site: SiteHere, whose: WhoseHere, id: str) -> Answer[Discussi
 @router.delete("/{id}", summary="Forget a discussion", status_code=204)
 async def delete(site: SiteHere, whose: WhoseHere, id: str) -> Response:
     await _refuse_held(site, whose, id)
-    await site.parts.discussions.remove(whose.user, id, whose.owner, whose.keys)
+    await site.parts.chats.discussions.remove(whose.user, id, whose.owner, whose.keys)
     return Response(status_code=204)
 
 
 async def _refuse_held(site: Site, whose: _Whose, id: str) -> None:
     """Raise LegalHold for a discussion of a user on hold: of the owner, or by a conversation of the same id."""
     if whose.owner is not None:
-        await site.parts.holds.refuse(whose.owner)
-    elif await site.parts.conversations.is_held(id):
+        await site.parts.upkeep.holds.refuse(whose.owner)
+    elif await site.parts.chats.conversations.is_held(id):
         raise LegalHold(f"A user with a conversation {id[:80]!r} is on legal hold, so nothing was deleted.")
 
 
 async def _summaries(
     site: Site, discussion: Discussion, limit: int, after: str | None, *, stale: bool, sources: bool
 ) -> DiscussionMemories:
-    ledger = site.parts.discussions.memory.ledger
+    ledger = site.parts.chats.discussions.memory.ledger
     told = [summary for summary in await ledger.all(discussion) if summary.forgotten_at is None]
     kept = [summary for summary in told if stale or summary.stale_since is None]
     start = 0
@@ -317,7 +319,7 @@ async def _summaries(
 async def _records(
     site: Site, discussion: Discussion, limit: int, after: str | None, *, sources: bool
 ) -> DiscussionMemories:
-    store = site.parts.discussions.memory.records
+    store = site.parts.chats.discussions.memory.records
     if after is not None and not (after.isascii() and after.isdecimal() and len(after) < _LONGEST_NUMBER):
         raise InvalidRequest("There is no such page. Begin without `after`.", field="after")
     found = await store.newest(discussion, limit=limit + 1, before=None if after is None else int(after))

@@ -66,7 +66,7 @@ async def tenants(request: Request, site: SiteHere) -> Answer[TenantList]:
                 }
                 for one, (limits, retention) in zip(shown, own, strict=True)
             ],
-            "retention": {str(what): days for what, days in site.parts.retention.of_settings.items()},
+            "retention": {str(what): days for what, days in site.parts.upkeep.retention.of_settings.items()},
         },
     )
 

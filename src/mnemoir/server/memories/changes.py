@@ -68,7 +68,7 @@ async def changes(
 ) -> Answer[Changes]:
     scope = owner(project, named_user(user, "list"))
     before = None if cursor is None else int(read_cursor(cursor, _LOG, int)[0])
-    page = await site.parts.facts.undoing.changes(scope, limit=limit, before=before)
+    page = await site.parts.memory.facts.undoing.changes(scope, limit=limit, before=before)
     return Answer(
         {
             "results": [_change_json(change) for change in page.changes],
@@ -79,14 +79,14 @@ async def changes(
 
 @router.post("/changes/{change_id}/undo", summary="Undo one change; an undo can be undone too")
 async def undo(site: SiteHere, project: ProjectHere, change_id: str, user: UserQuery = None) -> Answer[UndoAnswer]:
-    undone = await site.parts.facts.undoing.undo(project, ChangeId(change_id), only_user(user))
+    undone = await site.parts.memory.facts.undoing.undo(project, ChangeId(change_id), only_user(user))
     site.count("undo")
     return Answer({"id": undone.id, "results": [applied_json(change) for change in undone.applied]})
 
 
 @router.post("/plans/{plan_id}/apply", summary="Make the changes that a dry run planned, unchanged or not at all")
 async def apply(site: SiteHere, project: ProjectHere, plan_id: str, user: UserQuery = None) -> Answer[AppliedPlan]:
-    applied = await site.parts.facts.plans.apply(project, PlanId(plan_id), only_user(user))
+    applied = await site.parts.memory.facts.plans.apply(project, PlanId(plan_id), only_user(user))
     site.count("apply")
     return Answer({"results": [applied_json(change) for change in applied]})
 

@@ -43,7 +43,7 @@ class MergeAnswer(JsonObject):
 @router.get("/duplicates", summary="Groups of facts that say nearly the same")
 async def duplicates(site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Answer[Duplicates]:
     scope = owner(project, named_user(user, "compare"))
-    groups, compared = await site.parts.facts.duplicates(scope)
+    groups, compared = await site.parts.memory.facts.duplicates(scope)
     results: list[DuplicateGroup] = [
         {
             "memories": [memory_json(memory) for memory in group.memories],
@@ -59,7 +59,7 @@ async def merge(
     site: SiteHere, project: ProjectHere, body: Annotated[MergeBody, Depends(BodyOf(MergeBody))]
 ) -> Answer[MergeAnswer]:
     scope, ids = owner(project, body.user_id), [MemoryId(each) for each in body.ids]
-    applied = await site.parts.facts.curation.merge(scope, ids, MemoryId(body.keep), body.memory)
+    applied = await site.parts.memory.facts.curation.merge(scope, ids, MemoryId(body.keep), body.memory)
     site.count("merge")
     return Answer(
         {"results": [applied_json(change) for change in applied], "memory": memory_json(applied[-1].memory)}
@@ -74,7 +74,7 @@ async def restore(
     body: Annotated[RestoreBody, Depends(BodyOf(RestoreBody))],
     user: UserQuery = None,
 ) -> Answer[MemoryRecord]:
-    memory = await site.parts.facts.curation.restore(project, MemoryId(memory_id), only_user(user), body.to)
+    memory = await site.parts.memory.facts.curation.restore(project, MemoryId(memory_id), only_user(user), body.to)
     site.count("restore")
     return Answer(memory_json(memory))
 
@@ -89,6 +89,6 @@ async def edit(
 ) -> Answer[MemoryRecord]:
     metadata = body.metadata if "metadata" in body.model_fields_set else UNCHANGED
     wanted = Edit(text=body.memory, metadata=metadata, as_of=body.updated_at)
-    memory = await site.parts.facts.curation.edit(project, MemoryId(memory_id), wanted, only_user(user))
+    memory = await site.parts.memory.facts.curation.edit(project, MemoryId(memory_id), wanted, only_user(user))
     site.count("edit")
     return Answer(memory_json(memory))

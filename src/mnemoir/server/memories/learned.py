@@ -82,8 +82,10 @@ def _uids(own: OwnConversations, id: str, message_id: int) -> list[str]:
 
 
 async def _learned_from(site: Site, scope: Scope, uids: Sequence[str]) -> LearnedFrom:
-    store = site.parts.store
-    job = await site.parts.jobs.get(job_of_answer(uids[0]))  # before the change, which is there when it has ended
+    store = site.parts.memory.store
+    job = await site.parts.upkeep.jobs.get(
+        job_of_answer(uids[0])
+    )  # before the change, which is there when it has ended
     found = [change for uid in uids if (change := await store.change_from(scope, uid))]
     change = found[0] if found else None
     told = _nothing("none")
@@ -143,7 +145,7 @@ async def _known(id: str, scope: Scope, store: MemoryStore) -> KnownMemory | Non
 
 async def _proposed(id: str, scope: Scope, site: Site) -> Proposed | None:
     project = project_in(scope)
-    found = await site.parts.proposals.find(project, ProposalId(id))
+    found = await site.parts.memory.proposals.find(project, ProposalId(id))
     return proposed_json(found[1]) if found is not None and found[0].user == scope.user else None
 
 

@@ -117,7 +117,7 @@ async def list_of_user(
     scope = owner(project, named_user(user, "list"))
     by, direction = order.split("_")
     wanted = ListFilter(
-        visible=await site.parts.facts.visible(scope, at=instant_of(at, "at")),
+        visible=await site.parts.memory.facts.visible(scope, at=instant_of(at, "at")),
         hidden=hidden,
         kind=kind,
         origin=origin,
@@ -132,14 +132,14 @@ async def list_of_user(
     site.count("list")
     if wanted.visible.at is not None:
         return await _past(site, scope, wanted, limit, offset)
-    wanted = await site.parts.facts.personal.listed(scope, wanted)
+    wanted = await site.parts.memory.facts.personal.listed(scope, wanted)
     after = None if cursor is None else _place(cursor, order)
-    found = await site.parts.store.select(scope, wanted, limit=offset + limit + 1, after=after)
+    found = await site.parts.memory.store.select(scope, wanted, limit=offset + limit + 1, after=after)
     page = found[offset : offset + limit]
     return Answer(
         {
             "results": [listed_json(memory, wanted.visible) for memory in page],
-            "total": await site.parts.store.select_count(scope, wanted),
+            "total": await site.parts.memory.store.select_count(scope, wanted),
             "next": _cursor(page[-1], wanted, order) if page and len(found) > offset + limit else None,
         }
     )
@@ -152,10 +152,10 @@ async def details(
     if not request.scope["raw_path"].endswith(b"/details"):  # the slash was encoded: it is part of a user's name
         return await page_of(site, project, f"{memory_id}/details", limit=100, offset=0, at=None)
     scope = await _owner_of(site, project, MemoryId(memory_id), only_user(user))
-    memory, visible = await _found(site, scope, MemoryId(memory_id)), await site.parts.facts.visible(scope)
-    entries = await site.parts.facts.history(project, MemoryId(memory_id), scope.user)
+    memory, visible = await _found(site, scope, MemoryId(memory_id)), await site.parts.memory.facts.visible(scope)
+    entries = await site.parts.memory.facts.history(project, MemoryId(memory_id), scope.user)
     deleted = memory is None or memory.valid_to is not None
-    memory = memory or await site.parts.store.removed(scope, MemoryId(memory_id))
+    memory = memory or await site.parts.memory.store.removed(scope, MemoryId(memory_id))
     if memory is None:
         raise unknown_memory(MemoryId(memory_id))
     told = listed_json(memory, visible)
@@ -171,8 +171,8 @@ async def page_of(
 ) -> Answer[MemoryPage]:
     """The documented list: newest first, or the memories current at an instant."""
     scope, instant = owner(project, user), instant_of(at, "at")
-    memories = await site.parts.facts.page(scope, limit=limit, offset=offset, at=instant)
-    total = await site.parts.facts.count(scope, instant)
+    memories = await site.parts.memory.facts.page(scope, limit=limit, offset=offset, at=instant)
+    total = await site.parts.memory.facts.count(scope, instant)
     site.count("list")
     return Answer({"results": [memory_json(memory) for memory in memories], "total": total})
 
@@ -193,8 +193,8 @@ def refuse_conditions(wanted: ListFilter) -> None:
 
 async def _past(site: Site, scope: Owner, wanted: ListFilter, limit: int, offset: int) -> Answer[ListedMemories]:
     refuse_conditions(wanted)
-    memories = await site.parts.store.page(scope, wanted.visible, limit=limit, offset=offset)
-    total = await site.parts.store.count(scope, wanted.visible)
+    memories = await site.parts.memory.store.page(scope, wanted.visible, limit=limit, offset=offset)
+    total = await site.parts.memory.store.count(scope, wanted.visible)
     results = [listed_json(memory, wanted.visible) for memory in memories]
     return Answer({"results": results, "total": total, "next": None})
 
@@ -225,14 +225,14 @@ def _place(cursor: str, order: Order) -> ListCursor:
 async def _owner_of(site: Site, project: Project, memory_id: MemoryId, user: str | None) -> Owner:
     if user is not None:
         return owner(project, user)
-    scope = await site.parts.store.locate(project, memory_id)
+    scope = await site.parts.memory.store.locate(project, memory_id)
     if scope is None:
         raise unknown_memory(MemoryId(memory_id))
     return scope
 
 
 async def _found(site: Site, scope: Owner, memory_id: MemoryId) -> Memory | None:
-    return await site.parts.store.get(scope, memory_id)
+    return await site.parts.memory.store.get(scope, memory_id)
 
 
 async def _sources(site: Site, scope: Owner, entries: Sequence[HistoryEntry]) -> list[Source]:

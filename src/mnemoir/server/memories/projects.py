@@ -115,7 +115,9 @@ _FOR_ALL_USERS = [Depends(_for_all_users)]
 async def projects(request: Request, site: SiteHere) -> Answer[Projects]:
     principal = principal_of(request.scope)
     owned = [
-        one for one in await site.parts.store.owners(principal.tenant) if principal.reaches(one.project, one.user)
+        one
+        for one in await site.parts.memory.store.owners(principal.tenant)
+        if principal.reaches(one.project, one.user)
     ]
     return Answer(
         {"results": [_with_users(name, list(users)) for name, users in groupby(owned, key=attrgetter("project"))]}
@@ -124,7 +126,7 @@ async def projects(request: Request, site: SiteHere) -> Answer[Projects]:
 
 @router.get(_PROMPT, summary="What extraction keeps, in this project")
 async def prompt(site: SiteHere, project: ProjectHere) -> Answer[PromptAnswer]:
-    own = (await site.parts.project_settings.load(project)).extraction_prompt
+    own = (await site.parts.memory.project_settings.load(project)).extraction_prompt
     return Answer({"prompt": own or default_extraction_prompt(), "isCustom": own is not None})
 
 
@@ -133,25 +135,25 @@ async def set_prompt(
     site: SiteHere, project: ProjectHere, body: Annotated[PromptBody, Depends(BodyOf(PromptBody))]
 ) -> Answer[Success]:
     async with site.settings_change:
-        own = await site.parts.project_settings.load(project)
-        await site.parts.project_settings.save(project, replace(own, extraction_prompt=body.prompt))
+        own = await site.parts.memory.project_settings.load(project)
+        await site.parts.memory.project_settings.save(project, replace(own, extraction_prompt=body.prompt))
     return Answer({"success": True})
 
 
 @router.delete(_PROMPT, summary="Go back to the default prompt", dependencies=_FOR_ALL_USERS)
 async def reset_prompt(site: SiteHere, project: ProjectHere) -> Answer[DefaultPrompt]:
     async with site.settings_change:
-        own = await site.parts.project_settings.load(project)
+        own = await site.parts.memory.project_settings.load(project)
         if own.extraction_prompt is not None:
-            await site.parts.project_settings.save(project, replace(own, extraction_prompt=None))
+            await site.parts.memory.project_settings.save(project, replace(own, extraction_prompt=None))
     return Answer({"prompt": default_extraction_prompt()})
 
 
 @router.get(_SETTINGS, summary="A project's settings, the server's where it has none")
 async def settings(site: SiteHere, project: ProjectHere) -> Answer[ProjectSettingsAnswer]:
-    own, options = await site.parts.project_settings.load(project), site.options
-    policy = await site.parts.personal_data.policy(project)
-    own_days, otherwise = await site.parts.retention.said(project)
+    own, options = await site.parts.memory.project_settings.load(project), site.options
+    policy = await site.parts.memory.personal_data.policy(project)
+    own_days, otherwise = await site.parts.upkeep.retention.said(project)
     kept = {**otherwise, **own_days}
     decay_days = options.decay_days if own.decay_days is None else own.decay_days
     return Answer(
@@ -188,14 +190,14 @@ async def change_settings(
     }
     changed = {names.get(field, field): value for field, value in body.model_dump(exclude_unset=True).items()}
     async with site.settings_change:
-        own = await site.parts.project_settings.load(project)
-        await site.parts.project_settings.save(project, replace(own, **changed))
+        own = await site.parts.memory.project_settings.load(project)
+        await site.parts.memory.project_settings.save(project, replace(own, **changed))
     return Answer({"success": True})
 
 
 @router.get("/api/events/{event_id:path}", summary="How an add with async_mode went")
 async def event(site: SiteHere, project: ProjectHere, event_id: str) -> Answer[JobEvent]:
-    job = await site.parts.jobs.get(JobId(event_id))
+    job = await site.parts.upkeep.jobs.get(JobId(event_id))
     if job is None or job.kind != KIND or not _belongs(job, project):
         raise NotFound(f"There is no event {event_id[:128]!r} here.", code="event_not_found")
     told: JobEvent = {

@@ -86,7 +86,7 @@ class RefusedProposal(Success):
 async def list_proposals(
     site: SiteHere, project: ProjectHere, user: UserQuery = None, limit: Limit = 50, cursor: Cursor = None
 ) -> Answer[Proposals]:
-    scope, review = owner(project, named_user(user, "list")), site.parts.facts.review
+    scope, review = owner(project, named_user(user, "list")), site.parts.memory.facts.review
     before = None if cursor is None else int(read_cursor(cursor, _LIST, int)[0])
     page = await review.page(scope, limit=limit, before=before)
     return Answer(
@@ -102,7 +102,7 @@ async def list_proposals(
 async def approve_many(
     site: SiteHere, project: ProjectHere, body: Annotated[ProposalsBody, Depends(BodyOf(ProposalsBody))]
 ) -> Answer[ApprovedProposals]:
-    outcome = await site.parts.facts.review.approve_many(owner(project, body.user_id), _ids(body))
+    outcome = await site.parts.memory.facts.review.approve_many(owner(project, body.user_id), _ids(body))
     site.count("approve")
     return Answer(
         {
@@ -119,7 +119,7 @@ async def approve_many(
 async def refuse_many(
     site: SiteHere, project: ProjectHere, body: Annotated[ProposalsBody, Depends(BodyOf(ProposalsBody))]
 ) -> Answer[RefusedProposals]:
-    refused = await site.parts.facts.review.refuse_many(owner(project, body.user_id), _ids(body))
+    refused = await site.parts.memory.facts.review.refuse_many(owner(project, body.user_id), _ids(body))
     site.count("refuse")
     return Answer({"success": True, "refused": refused})
 
@@ -128,7 +128,7 @@ async def refuse_many(
 async def approve(
     site: SiteHere, project: ProjectHere, proposal_id: str, user: UserQuery = None
 ) -> Answer[ApprovedProposal]:
-    approved = await site.parts.facts.review.approve(project, ProposalId(proposal_id), only_user(user))
+    approved = await site.parts.memory.facts.review.approve(project, ProposalId(proposal_id), only_user(user))
     site.count("approve")
     return Answer({"id": approved.id, "results": [applied_json(one) for one in approved.applied]})
 
@@ -137,7 +137,7 @@ async def approve(
 async def refuse(
     site: SiteHere, project: ProjectHere, proposal_id: str, user: UserQuery = None
 ) -> Answer[RefusedProposal]:
-    await site.parts.facts.review.refuse(project, ProposalId(proposal_id), only_user(user))
+    await site.parts.memory.facts.review.refuse(project, ProposalId(proposal_id), only_user(user))
     site.count("refuse")
     return Answer({"success": True, "id": proposal_id})
 
@@ -150,7 +150,7 @@ async def edit(
     body: Annotated[ProposalBody, Depends(BodyOf(ProposalBody))],
     user: UserQuery = None,
 ) -> Answer[ProposalRecord]:
-    edited = await site.parts.facts.review.edit(project, ProposalId(proposal_id), body.memory, only_user(user))
+    edited = await site.parts.memory.facts.review.edit(project, ProposalId(proposal_id), body.memory, only_user(user))
     return Answer(proposal_json(edited))
 
 

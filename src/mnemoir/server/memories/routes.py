@@ -108,7 +108,7 @@ async def search(
 )
 async def delete_all(site: SiteHere, project: ProjectHere, user: UserQuery = None) -> Answer[DeletedAll]:
     scope = owner(project, named_user(user, "delete"))
-    deleted = await site.parts.forgetting.forget_memories(scope)
+    deleted = await site.parts.upkeep.forgetting.forget_memories(scope)
     site.count("delete")
     return Answer({"success": True, "message": f"Deleted {deleted} memories", "deleted": deleted})
 
@@ -119,7 +119,7 @@ async def history(
 ) -> Answer[HistoryAnswer] | Answer[MemoryPage]:
     if not request.scope["raw_path"].endswith(_HISTORY):  # the slash was encoded: it belongs to a user's name
         return await page_of(site, project, f"{memory_id}/history", limit=100, offset=0, at=None)
-    entries = await site.parts.facts.history(project, MemoryId(memory_id), only_user(user))
+    entries = await site.parts.memory.facts.history(project, MemoryId(memory_id), only_user(user))
     if not entries:
         raise unknown_memory(MemoryId(memory_id))
     return Answer[HistoryAnswer]({"results": history_json(entries)})
@@ -142,7 +142,7 @@ async def list_memories(
 
 @router.delete("/{memory_id:path}", summary="Delete one memory, which can be restored")
 async def delete(site: SiteHere, project: ProjectHere, memory_id: str, user: UserQuery = None) -> Answer[Deleted]:
-    deleted = await site.parts.facts.delete(project, MemoryId(memory_id), only_user(user))
+    deleted = await site.parts.memory.facts.delete(project, MemoryId(memory_id), only_user(user))
     site.count("delete")
     return Answer({"success": True, "message": "Memory deleted successfully", "id": deleted})
 
@@ -152,7 +152,7 @@ async def added(
 ) -> AddAnswer:
     """The changes made by adding the messages; `key` is the idempotency key."""
     scope = owner(project, body.user_id, agent_id=body.agent_id, app_id=body.app_id, run_id=body.run_id)
-    quotas = site.parts.quotas
+    quotas = site.parts.chats.quotas
     if body.infer is not False:
         quotas.budget(scope)
     await quotas.check(scope, "memories")  # before a model is asked
@@ -161,8 +161,8 @@ async def added(
     receipt = _receipt(key, body, scope)
     if body.async_mode:
         return await _add_later(site, scope, body, receipt)
-    with site.parts.times.write.measured():
-        result = await site.parts.facts.add(scope, body.request(receipt))
+    with site.parts.chats.times.write.measured():
+        result = await site.parts.memory.facts.add(scope, body.request(receipt))
     site.count("add")
     site.count_tokens(result.usage)
     return add_json(result, include_usage=include_usage or body.include_usage is True)
@@ -174,7 +174,7 @@ async def _planned(site: Site, scope: Owner, body: AddBody, *, include_usage: bo
         raise InvalidRequest(
             "dry_run answers at once; leave async_mode out.", code="validation_error", field="dry_run"
         )
-    result, plan_id = await site.parts.facts.rehearse(scope, body.request(None))
+    result, plan_id = await site.parts.memory.facts.rehearse(scope, body.request(None))
     site.count("plan")
     site.count_tokens(result.usage)
     answer = add_json(result, include_usage=include_usage or body.include_usage is True)
@@ -185,7 +185,7 @@ async def _planned(site: Site, scope: Owner, body: AddBody, *, include_usage: bo
 async def found(site: Site, project: Project, body: SearchBody, at: datetime | None = None) -> SearchAnswer:
     """The memories relevant to the question, now or at the time that the body or the query names."""
     scope = owner(project, body.user_id, **body.narrowing())
-    facts = site.parts.facts
+    facts = site.parts.memory.facts
     among = body.wanted(await facts.visible(scope, at=body.at or at))
     if among.visible.at is not None:
         refuse_conditions(among)
@@ -206,14 +206,14 @@ async def _limit(site: Site, project: Project, body: SearchBody) -> int:
     """The number of hits: with `max_tokens` the default counts only if somebody saved it as theirs."""
     if body.max_tokens is None or body.limit != DEFAULT_SEARCHED:
         return body.limit
-    own = await site.parts.project_settings.load(project)
+    own = await site.parts.memory.project_settings.load(project)
     is_saved = own.search_limit is not None or "search_limit" in site.parts.settings.memory.model_fields_set
     return body.limit if is_saved else MOST_SEARCHED
 
 
 async def _add_later(site: Site, scope: Owner, body: AddBody, receipt: Receipt | None) -> AddAnswer:
     """Store the add as a job; `GET /api/events/{id}` answers its state."""
-    event_id = await site.parts.background.put(KIND, payload_of(scope, body.request(receipt)))
+    event_id = await site.parts.upkeep.background.put(KIND, payload_of(scope, body.request(receipt)))
     message = "The messages are kept and will be processed"
     return {"results": [], "message": message, "status": "PENDING", "event_id": event_id}
 

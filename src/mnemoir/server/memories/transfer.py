@@ -133,7 +133,7 @@ async def _planned(
 
 
 def _exchanges(site: Site) -> dict[str, Exchange]:
-    return {one.name: one.exchange for one in site.parts.holdings if one.exchange is not None}
+    return {one.name: one.exchange for one in site.parts.upkeep.holdings if one.exchange is not None}
 
 
 async def _lines(exchanges: dict[str, Exchange], owners: Sequence[tuple[str, Scope]]) -> AsyncIterator[bytes]:

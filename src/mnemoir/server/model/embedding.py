@@ -66,13 +66,13 @@ async def overview(request: Request, site: SiteHere) -> Answer[EmbeddingOverview
 async def save(
     request: Request, site: SiteHere, body: Annotated[EmbeddingBody, Depends(BodyOf(EmbeddingBody))]
 ) -> Answer[EmbeddingOverview]:
-    await site.parts.embedding_connection.save(body.wanted(body.model))
+    await site.parts.models.embedding_connection.save(body.wanted(body.model))
     return await _overview(request, site)
 
 
 @router.delete("", summary="Forget the saved embedding model, with its key", dependencies=GUARDED)
 async def forget(request: Request, site: SiteHere) -> Answer[EmbeddingOverview]:
-    await site.parts.embedding_connection.forget()
+    await site.parts.models.embedding_connection.forget()
     return await _overview(request, site)
 
 
@@ -80,18 +80,18 @@ async def forget(request: Request, site: SiteHere) -> Answer[EmbeddingOverview]:
 async def test(
     site: SiteHere, body: Annotated[TriedEmbeddingBody, Depends(BodyOf(TriedEmbeddingBody, required=False))]
 ) -> Answer[EmbeddingTest]:
-    return Answer(await site.parts.embedding_connection.test(body.wanted()))
+    return Answer(await site.parts.models.embedding_connection.test(body.wanted()))
 
 
 @router.post("/list", summary="The models that this server has", dependencies=GUARDED)
 async def offered(
     site: SiteHere, body: Annotated[EmbeddingServerBody, Depends(BodyOf(EmbeddingServerBody))]
 ) -> Answer[ModelsOffered]:
-    return Answer(await site.parts.embedding_connection.offered(body.wanted()))
+    return Answer(await site.parts.models.embedding_connection.offered(body.wanted()))
 
 
 async def _overview(request: Request, site: SiteHere) -> Answer[EmbeddingOverview]:
-    setup = await site.parts.embedding_connection.setup()
+    setup = await site.parts.models.embedding_connection.setup()
     return Answer({"setup": setup, "locked": why_locked(request.scope, site.options)})
 
 

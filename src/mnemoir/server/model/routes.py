@@ -77,13 +77,13 @@ async def overview(request: Request, site: SiteHere) -> Answer[ModelOverview]:
 async def save(
     request: Request, site: SiteHere, body: Annotated[ModelBody, Depends(BodyOf(ModelBody))]
 ) -> Answer[ModelOverview]:
-    await site.parts.connection.save(body.wanted(body.model))
+    await site.parts.models.connection.save(body.wanted(body.model))
     return await _overview(request, site)
 
 
 @router.delete("", summary="Forget what was saved, with its key", dependencies=GUARDED)
 async def forget(request: Request, site: SiteHere) -> Answer[ModelOverview]:
-    await site.parts.connection.forget()
+    await site.parts.models.connection.forget()
     return await _overview(request, site)
 
 
@@ -91,19 +91,19 @@ async def forget(request: Request, site: SiteHere) -> Answer[ModelOverview]:
 async def test(
     site: SiteHere, body: Annotated[TriedBody, Depends(BodyOf(TriedBody, required=False))]
 ) -> Answer[ModelTest]:
-    return Answer(await site.parts.connection.test(body.wanted()))
+    return Answer(await site.parts.models.connection.test(body.wanted()))
 
 
 @router.post("/list", summary="The models that this server has", dependencies=GUARDED)
 async def offered(site: SiteHere, body: Annotated[ServerBody, Depends(BodyOf(ServerBody))]) -> Answer[ModelsOffered]:
-    return Answer(await site.parts.connection.offered(body.wanted()))
+    return Answer(await site.parts.models.connection.offered(body.wanted()))
 
 
 @router.get("/found", summary="An Ollama that was started later, where no model is connected")
 async def found(site: SiteHere) -> Answer[OllamaFound]:
-    return Answer(await site.parts.connection.found())
+    return Answer(await site.parts.models.connection.found())
 
 
 async def _overview(request: Request, site: SiteHere) -> Answer[ModelOverview]:
-    setup = await site.parts.connection.setup()
+    setup = await site.parts.models.connection.setup()
     return Answer({"setup": setup, "locked": why_locked(request.scope, site.options)})

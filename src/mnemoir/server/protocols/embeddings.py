@@ -72,7 +72,7 @@ class EmbeddingRoute:
         if request.count > MOST_TEXTS:
             raise InvalidRequest(f"input has {request.count} texts. Send at most {MOST_TEXTS}.", field="input")
         request = replace(request, extra=without_fields(request.extra, self._site.options.session_fields))
-        model, started = self._site.parts.client_embedding, perf_counter_ns()
+        model, started = self._site.parts.models.client_embedding, perf_counter_ns()
         reply = await model.answer(request)
         body = self._dialect.write(reply, request, request.model or model.name, perf_counter_ns() - started)
         answer = Response(body, media_type="application/json")

@@ -53,8 +53,8 @@ def _site(request: Request) -> Site:
 
 def _names(request: Request) -> list[str]:
     parts = _site(request).parts
-    own = [] if parts.workflows.serves_tree else [parts.model.name]
-    return list(dict.fromkeys([*parts.workflows.model_names(), *own]))
+    own = [] if parts.trees.workflows.serves_tree else [parts.model.name]
+    return list(dict.fromkeys([*parts.trees.workflows.model_names(), *own]))
 
 
 async def _models(request: Request) -> Response:
@@ -79,7 +79,7 @@ async def _running(request: Request) -> Response:
 
 
 async def _version(request: Request) -> Response:
-    serves_tree = _site(request).parts.workflows.serves_tree
+    serves_tree = _site(request).parts.trees.workflows.serves_tree
     return JSONResponse({"version": TREE_VERSION if serves_tree else OLLAMA_VERSION})
 
 
@@ -134,16 +134,16 @@ async def _show(request: Request) -> Response:
 async def _facts(request: Request) -> ModelFacts:
     """The facts of the server's own model; none for a config tree, whose nodes call other models."""
     parts = _site(request).parts
-    return ModelFacts() if parts.workflows.serves_tree else await parts.inquiry.facts()
+    return ModelFacts() if parts.trees.workflows.serves_tree else await parts.models.inquiry.facts()
 
 
 def _capabilities(request: Request, name: str, facts: ModelFacts) -> list[str]:
     parts = _site(request).parts
-    if not parts.workflows.serves_tree:
+    if not parts.trees.workflows.serves_tree:
         told = list(facts.capabilities or _CAPABILITIES)
         is_passed = forwarding_of(parts.settings).forward != "none"
         return [ability for ability in told if is_passed or ability != "insert"]  # a suffix is forwarded unchanged
-    abilities = parts.workflows.abilities(name)
+    abilities = parts.trees.workflows.abilities(name)
     if abilities is None:
         return list(_CAPABILITIES)
     known = {"tools": abilities.tools, "vision": abilities.pictures}
@@ -151,7 +151,7 @@ def _capabilities(request: Request, name: str, facts: ModelFacts) -> list[str]:
 
 
 def _context_tokens(request: Request, name: str, facts: ModelFacts) -> int:
-    abilities = _site(request).parts.workflows.abilities(name)
+    abilities = _site(request).parts.trees.workflows.abilities(name)
     told = facts.context_tokens if abilities is None else abilities.context_tokens
     return told or _CONTEXT_TOKENS
 
@@ -167,7 +167,7 @@ def _tagged(name: str) -> str:
 def _tag(request: Request, name: str, facts: ModelFacts) -> OllamaTag:
     digest = hashlib.sha256(name.encode("utf-8")).hexdigest()
     return {
-        "name": name if _site(request).parts.workflows.serves_tree else _tagged(name),
+        "name": name if _site(request).parts.trees.workflows.serves_tree else _tagged(name),
         "model": _tagged(name),
         "modified_at": _MODIFIED,
         "size": facts.size_bytes or 0,

@@ -84,7 +84,7 @@ async def list_runs(
         error=error or None,
         since=_instant(since) if since else None,
     )
-    found = await site.parts.runs.latest(limit=limit + 1, before=before, only=only)
+    found = await site.parts.trees.runs.latest(limit=limit + 1, before=before, only=only)
     page = found[:limit]
     following = page[-1].id if len(found) > limit else None
     return Answer({"results": page, "next": following})
@@ -101,7 +101,7 @@ async def live(
     principal = principal_of(request.scope)
     if not site.feeds.has_room(principal.key):
         raise Overloaded("This key follows runs by as many streams as it may. Close one.", code="rate_limited")
-    runs = site.parts.runs.follow(nodes=nodes, of=partial(_reaches, principal))
+    runs = site.parts.trees.runs.follow(nodes=nodes, of=partial(_reaches, principal))
     return _Feed(runs, site.feeds.holding(principal.key), site.options.heartbeat_s, site.guard)
 
 
@@ -113,7 +113,12 @@ async def show_summary(request: Request, site: SiteHere, run_id: str) -> Answer[
 @router.get("/{run_id:path}/memories", summary="What it read from memory and wrote to it, also behind its answer")
 async def show_memories(request: Request, site: SiteHere, run_id: str) -> Answer[RunMemories]:
     return Answer(
-        await memories_of(await _run(request, site, run_id), site.parts.jobs, site.parts.store, site.parts.proposals)
+        await memories_of(
+            await _run(request, site, run_id),
+            site.parts.upkeep.jobs,
+            site.parts.memory.store,
+            site.parts.memory.proposals,
+        )
     )
 
 
@@ -145,7 +150,7 @@ async def _run(request: Request, site: Site, run_id: str) -> RunTrace:
 
 async def _reached(request: Request, site: Site, run_id: str) -> RunTrace | None:
     """The run of that id, if the caller's key is for it."""
-    return await site.parts.runs.get(run_id, partial(_reaches, principal_of(request.scope)))
+    return await site.parts.trees.runs.get(run_id, partial(_reaches, principal_of(request.scope)))
 
 
 def _reaches(principal: Principal, scope: Owner) -> bool:

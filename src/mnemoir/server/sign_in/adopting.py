@@ -41,7 +41,7 @@ async def adopt(
     _, user = await managed(request, site, user_id)
     given = site.options.default_user if body.from_user is None else entity_name(body.from_user, "from_user")
     await asyncio.to_thread(_check_is_free, site, user, given)
-    done = await site.parts.adoption.adopt(user, given)
+    done = await site.parts.upkeep.adoption.adopt(user, given)
     return kept_out(
         {
             "from_user": given,

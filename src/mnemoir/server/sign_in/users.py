@@ -140,7 +140,7 @@ async def list_users(
 
 @router.get("/users/memory", summary="Names of users that have memories in your tenant")
 async def memory_users(request: Request, site: SiteHere) -> Answer[MemoryUsers]:
-    return kept_out({"results": list(await named_in(site.parts.store, _manager(request).tenant))})
+    return kept_out({"results": list(await named_in(site.parts.memory.store, _manager(request).tenant))})
 
 
 @router.patch("/users/{user_id}", summary="Change what a user may, or whether they may sign in")

@@ -34,7 +34,9 @@ async def open_invitation(request: Request, site: Site, token: str | bytes) -> I
 async def check_memories(site: Site, tenant: str, name: str) -> None:
     """Raise Conflict where a chosen name would give its user the memories of somebody else."""
     parts = site.parts
-    if await has_something(parts.store, parts.conversations, tenant, name.lower(), site.options.default_project):
+    if await has_something(
+        parts.memory.store, parts.chats.conversations, tenant, name.lower(), site.options.default_project
+    ):
         raise Conflict(
             f"There are memories of {name!r} already. Choose another name, or ask to be invited to these memories.",
             code="name_taken",

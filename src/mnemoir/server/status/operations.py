@@ -74,8 +74,8 @@ async def ready(request: Request, site: SiteHere) -> Answer[Ready] | Answer[Unhe
         return unhealthy
     site.parts.access.tokens.check_clock()
     pending, total = await vector_backlog(site.parts)
-    vectors: VectorBacklog = {"model": site.parts.embedding.name, "pending": pending, "of": total}
-    damaged = await site.parts.stock.damaged()
+    vectors: VectorBacklog = {"model": site.parts.models.embedding.name, "pending": pending, "of": total}
+    damaged = await site.parts.chats.stock.damaged()
     told: Ready = {**_health(site.parts), "vectors": vectors, "degraded": damaged}
     if not damaged:
         del told["degraded"]
@@ -84,7 +84,7 @@ async def ready(request: Request, site: SiteHere) -> Answer[Ready] | Answer[Unhe
 
 def _llm(parts: Parts) -> Literal["configured", "missing"]:
     """`configured` when a real model answers chats: the server's own, or those named in a config tree."""
-    return "configured" if parts.workflows.serves_tree or parts.model.provider != "offline" else "missing"
+    return "configured" if parts.trees.workflows.serves_tree or parts.model.provider != "offline" else "missing"
 
 
 def _health(parts: Parts) -> Health:
@@ -97,10 +97,10 @@ async def _unhealthy(request: Request, site: SiteHere, *, writes: bool = False) 
     With `writes` each folder is written to, and the keys of encryption are looked for, too.
     """
     try:
-        await site.parts.store.check()
+        await site.parts.memory.store.check()
         if writes:
-            await site.parts.stock.check_writes()
-            await site.parts.encryption.check()
+            await site.parts.chats.stock.check_writes()
+            await site.parts.upkeep.encryption.check()
     except StorageUnavailable as exc:
         told_of = outward(exc).message
         told: Unhealthy = {

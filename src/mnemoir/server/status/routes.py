@@ -69,7 +69,7 @@ async def latencies(
     site: SiteHere, span: Annotated[Span, Query(description="hour: by the minute; day: by quarters")] = "hour"
 ) -> Answer[LatencySeries]:
     minutes, step = _STEPS[span]
-    times = site.parts.times
+    times = site.parts.chats.times
     return Answer(
         LatencySeries(
             span=span,
@@ -82,12 +82,12 @@ async def latencies(
 
 @router.get("/status/growth", summary="What was added on each of the last 30 days")
 async def growth(site: SiteHere) -> Answer[Growth]:
-    return Answer(Growth(days=await site.parts.stock.growth()))
+    return Answer(Growth(days=await site.parts.chats.stock.growth()))
 
 
 @router.get("/clients", summary="Which kinds of clients have called, and when last")
 async def clients(site: SiteHere) -> Answer[ClientsSeen]:
-    return Answer(ClientsSeen(since=to_text(site.parts.started_at), results=site.clients.seen()))
+    return Answer(ClientsSeen(since=to_text(site.parts.opened.at), results=site.clients.seen()))
 
 
 def _steps(times: Latencies, minutes: int, step: int) -> list[LatencyStep]:

@@ -47,7 +47,7 @@ async def list_holds(request: Request, site: SiteHere, tenant: Tenant = None) ->
         named = tenant_of(caller, tenant)
     except NotFound:
         return Answer({"results": []})
-    found = [hold for hold in await site.parts.holds.all() if hold.tenant == named]
+    found = [hold for hold in await site.parts.upkeep.holds.all() if hold.tenant == named]
     is_free = is_for_everybody(caller)
     return Answer({"results": [_json(hold) for hold in found if is_free or caller.user in (None, hold.user)]})
 
@@ -64,14 +64,14 @@ async def put_hold(
         set_at=now_text(),
         set_by=caller.key or "command line",
     )
-    await site.parts.holds.put(hold)
+    await site.parts.upkeep.holds.put(hold)
     return Answer(_json(hold))
 
 
 @router.delete("/{user_id}", summary="Lift a legal hold")
 async def clear_hold(request: Request, site: SiteHere, person: PersonHere) -> Answer[HoldList]:
     caller = _free(principal_of(request.scope))
-    if not await site.parts.holds.clear(person.tenant, person.user):
+    if not await site.parts.upkeep.holds.clear(person.tenant, person.user):
         raise NotFound(f"{person.user[:80]!r} is not on legal hold.", code="hold_not_found")
     return await list_holds(request, site, None if person.tenant == caller.tenant else person.tenant)
 

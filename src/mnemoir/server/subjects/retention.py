@@ -20,5 +20,5 @@ class RetentionRun(JsonObject):
 async def run(
     site: SiteHere, dry_run: Annotated[bool, Query(description="only count it")] = False
 ) -> Answer[RetentionRun]:
-    counts = await site.parts.pruning.run(dry_run=dry_run)
+    counts = await site.parts.upkeep.pruning.run(dry_run=dry_run)
     return Answer({"dry_run": dry_run, "counts": dict(counts)})

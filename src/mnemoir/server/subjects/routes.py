@@ -48,7 +48,7 @@ class Erasure(JsonObject):
     },
 )
 async def export(site: SiteHere, person: PersonHere) -> Response:
-    archive = await site.parts.subjects.export(person)
+    archive = await site.parts.upkeep.subjects.export(person)
     headers = {"content-disposition": 'attachment; filename="subject.zip"'}
     return StreamingResponse(pieces_of(archive), media_type="application/zip", headers=headers)
 
@@ -56,7 +56,7 @@ async def export(site: SiteHere, person: PersonHere) -> Response:
 @router.post("/{user_id}/erase", summary="Erase everything of a person; nothing of it can be restored")
 async def erase(request: Request, site: SiteHere, person: PersonHere) -> Answer[Erasure]:
     sees_server = principal_of(request.scope).sees_server
-    erased = await site.parts.subjects.erase(person)
+    erased = await site.parts.upkeep.subjects.erase(person)
     backups: list[BackupHolding] = [
         {
             "made_at": one.made_at,
