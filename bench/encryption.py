@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.report import median, ms, table
-from mnemoir.app.parts import PACKS_FOLDER, open_parts
+from mnemoir.app import open_parts
+from mnemoir.core.data_directory import MEMORY_PACKS
 from mnemoir.core.ids import new_memory_id
 from mnemoir.core.memories import Add, Memory, Provenance
 from mnemoir.core.scope import Scope
@@ -63,7 +64,7 @@ async def _first_searches(folder: Path, kinds: Mapping[str, Any], *, of_rows: bo
     for number in range(STARTS):
         for name, settings in kinds.items():
             if of_rows:
-                shutil.rmtree(folder / name / PACKS_FOLDER, ignore_errors=True)
+                shutil.rmtree(folder / name / MEMORY_PACKS, ignore_errors=True)
             async with AsyncExitStack() as stack:
                 server = await _opened(stack, folder / name, settings)
                 await server.post("/api/memories/search", {"query": "x", "user_id": "nobody"})  # loads the model

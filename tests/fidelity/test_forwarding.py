@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from mnemoir.app.workflows import forwarding_of
 from mnemoir.core.messages import Extra, ModelRequest
+from mnemoir.models.model_parts import forwarding_of
 from mnemoir.settings import load_settings
 from mnemoir.wire import ollama_chat, ollama_generate, openai_chat, openai_completions
 from mnemoir.wire.forwarding import Forward, Forwarding, ThinkAs, bounded_names, prepared

@@ -66,6 +66,7 @@ async def test_an_add_counts_what_the_model_answered_also_when_that_was_of_no_us
     assert (await used(server))["noa", "tokens_day"] > 0
 
 
+@pytest.mark.slow
 async def test_after_random_acts_the_sums_are_what_there_is(open_server, llm):
     server, dice = await open_server(asks(llm)), random.Random(4)
     users, kept, said = ("mira", "noa", "Ünal Ö/x"), {}, dict.fromkeys(("mira", "noa", "Ünal Ö/x"), 0)

@@ -9,7 +9,8 @@ from pydantic import SecretStr
 from mnemoir.core.errors import SettingsError, StorageUnavailable
 from mnemoir.core.network import is_off_limits
 from mnemoir.settings import load_settings
-from mnemoir.settings.saved_model import EMBEDDING_MODEL, LANGUAGE_MODEL, SavedModel, effective, origin_of
+from mnemoir.settings.saved_model import EMBEDDING_MODEL, LANGUAGE_MODEL, SavedModel, origin_of
+from mnemoir.settings.saved_role import SAVED_CHAT
 from tests.failing_calls import failing_calls
 from tests.faulty_files import FaultyFiles
 
@@ -144,9 +145,9 @@ def test_a_copy_without_the_key_starts_without_it(tmp_path):
 
 
 def test_a_saved_model_fills_in_what_the_settings_leave_open(tmp_path):
-    llm = effective(settings(tmp_path), FIRST)
+    llm = SAVED_CHAT.applied(settings(tmp_path), FIRST).llm
     assert (llm.provider, llm.base_url, llm.model, llm.api_key) == ("openai-chat", FIRST.url, "qwen3", KEY)
-    assert effective(settings(tmp_path), None) == settings(tmp_path).llm
+    assert SAVED_CHAT.applied(settings(tmp_path), None).llm == settings(tmp_path).llm
 
 
 @pytest.mark.parametrize(
@@ -166,7 +167,7 @@ def test_a_saved_model_fills_in_what_the_settings_leave_open(tmp_path):
     ],
 )
 def test_the_settings_come_first_and_no_key_goes_to_another_address(tmp_path, given, expected):
-    llm = effective(settings(tmp_path, **given), FIRST)
+    llm = SAVED_CHAT.applied(settings(tmp_path, **given), FIRST).llm
     assert {name: getattr(llm, name) for name in expected} == expected
 
 

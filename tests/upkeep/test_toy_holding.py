@@ -8,7 +8,6 @@ import zipfile
 import pytest
 
 from mnemoir.app.parts import Parts, open_parts
-from mnemoir.app.user_data import opens
 from mnemoir.core.errors import SettingsError
 from mnemoir.core.scope import Scope
 from mnemoir.ports.holdings import OpenHolding
@@ -17,6 +16,7 @@ from mnemoir.storage.backups.copying import Copying
 from mnemoir.storage.holdings import Holding, register
 from mnemoir.storage.sql.tables import Table
 from mnemoir.upkeep.backups import Choice, create_backup
+from mnemoir.upkeep.holdings import opens
 from mnemoir.upkeep.restoring import problems_in, restore_backup
 from mnemoir.upkeep.subjects import Person
 from tests.storage.sealing_kit import a_key

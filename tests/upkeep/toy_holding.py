@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mnemoir.app import user_data
 from mnemoir.app.parts import Parts
-from mnemoir.app.user_data import Stores, opens
 from mnemoir.core.data_directory import DATABASE_FILE
 from mnemoir.core.scope import Scope
 from mnemoir.ports.holdings import Amounts, Archive, OpenHolding
@@ -20,6 +18,8 @@ from mnemoir.storage.sql import tables
 from mnemoir.storage.sql.engine import Engine, Sql, entered
 from mnemoir.storage.sql.tables import Table
 from mnemoir.storage.sqlite import open_database
+from mnemoir.upkeep import holdings as open_holdings
+from mnemoir.upkeep.holdings import Stores, opens
 
 NOTES = Holding(
     name="note",
@@ -197,7 +197,7 @@ def registered(*others: Holding) -> Iterator[None]:
 def unregister(gone: Collection[Holding]) -> None:
     for holding in gone:
         holdings._HOLDINGS.pop(holding.name, None)
-        user_data._OPENING.pop(holding.name, None)
+        open_holdings._OPENING.pop(holding.name, None)
         for name in holding.tables:
             tables.TABLES.pop(name, None)
 

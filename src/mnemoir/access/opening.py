@@ -1,7 +1,6 @@
-"""Who may call the server: tenants, keys, people and tokens of issuers, and the log of what they did."""
+"""Who may call the server: tenants, keys, people and tokens of issuers, and the log of what they did and used."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import aiohttp
 
@@ -17,9 +16,13 @@ from mnemoir.access.sign_in.passkeys import Passkeys
 from mnemoir.access.sign_in.passwords import Passwords
 from mnemoir.access.sign_in.sessions import Sessions
 from mnemoir.access.sign_in.users import Users
+from mnemoir.access.spent import Spent
 from mnemoir.access.tenants import Tenants
+from mnemoir.core.data_directory import CACHE
 from mnemoir.core.owning import Own
 from mnemoir.settings import Settings
+from mnemoir.storage.sql.engine import Engine
+from mnemoir.storage.sql.usage import SqlUsage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +40,7 @@ class Access:
     audit: Audit
     tokens: Tokens
     sign_ins: SignIns
+    spent: Spent
     shared_counts: SharedCounts | None  # None for a server that counts requests alone
 
     def start(self) -> None:
@@ -45,12 +49,17 @@ class Access:
         self.tokens.start()
 
 
-def open_access(settings: Settings, careful: aiohttp.ClientSession, cache: Path, own: Own) -> Access:
-    """Open all of it; issuers are asked with the `careful` session, and `cache` is the folder of what can be lost."""
+async def open_access(settings: Settings, careful: aiohttp.ClientSession, database: Engine, own: Own) -> Access:
+    """Open all of it; issuers are asked with the `careful` session. Raises SettingsError and StorageUnavailable.
+
+    `database` has what was used.
+    """
     file = own(AccessFile(settings))
     audit = own(Audit(settings, file))
     tenants = Tenants(file)
     documents = Documents(careful)
+    spent = own(Spent(SqlUsage(database)))
+    await spent.load()
     return Access(
         file=file,
         api_keys=ApiKeys(file),
@@ -59,9 +68,10 @@ def open_access(settings: Settings, careful: aiohttp.ClientSession, cache: Path,
         sessions=Sessions(settings, file),
         passkeys=Passkeys(file),
         passwords=own(Passwords()),
-        keyless_clients=own(KeylessClients(cache / "clients.json")),
+        keyless_clients=own(KeylessClients(settings.storage.data_dir / CACHE / "clients.json")),
         audit=audit,
         tokens=own(Tokens(settings.auth.jwt, documents, tenants, audit)),
         sign_ins=own(SignIns(settings.auth.oidc, documents, file)),
+        spent=spent,
         shared_counts=own(SharedCounts(settings.redis)) if settings.redis.url is not None else None,
     )

@@ -1,39 +1,32 @@
 """Builds workflows with everything their nodes use: config tree, endpoints, files, modules, locks."""
 
 import uuid
-from collections.abc import Callable
 from functools import partial
 
 import aiohttp
 
+from mnemoir.access.spent import Metered, Spent
 from mnemoir.chats.discussions import Discussions
-from mnemoir.conversations.users import UserConversations
-from mnemoir.core.data_directory import RUNS_FILE
+from mnemoir.chats.opening import Talks
 from mnemoir.core.owning import Own
 from mnemoir.core.scope import Scope
 from mnemoir.memory.discussions.parts import DiscussionMemory
-from mnemoir.models.choice import timeouts_of
+from mnemoir.models.model_parts import Models, forwarding_of
 from mnemoir.ports.embedding import EmbeddingModel
-from mnemoir.ports.llm import ChatModel, ModelServers
 from mnemoir.ports.node_services import ModuleRunner
-from mnemoir.ports.run_store import RunStore, RunWatcher
-from mnemoir.providers.llm.model_servers import HttpModelServers
+from mnemoir.ports.run_store import RunWatcher
 from mnemoir.providers.offline_wikipedia import HttpOfflineWikipedia
 from mnemoir.providers.python_modules.runner import InProcessModuleRunner, NoModules, ProcessModuleRunner
 from mnemoir.search.indexing import Indexing
 from mnemoir.settings import Settings
-from mnemoir.settings.addresses import is_loopback
 from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
 from mnemoir.storage.discussions.files import FileDiscussionFiles
 from mnemoir.storage.discussions.record_store import SqliteRecordStore
 from mnemoir.storage.discussions.rolling_summaries import FileRollingSummaries
 from mnemoir.storage.discussions.timestamps import FileTimestamps
 from mnemoir.storage.locks.rows import RowLeases
-from mnemoir.storage.sql.run_store import NoRuns, SqlRunStore
-from mnemoir.storage.sqlite.opening import open_lock_file, open_run_file
-from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql
+from mnemoir.storage.sqlite.opening import open_lock_file
 from mnemoir.trees.served import Served, user_files
-from mnemoir.wire.forwarding import Forwarding
 from mnemoir.workflows.compiled import Compiler
 from mnemoir.workflows.config.workflow import default_workflow
 from mnemoir.workflows.discussion_files import DiscussionPlaces
@@ -42,63 +35,33 @@ from mnemoir.workflows.engine import Engine
 from mnemoir.workflows.locks import WorkflowLocks
 from mnemoir.workflows.node import node_types
 from mnemoir.workflows.rebuilding import Rebuilding
-from mnemoir.workflows.services import ChatMemory, Limits, Services
+from mnemoir.workflows.services import Limits, Services
 from mnemoir.workflows.trials import Trials
 
 DEFAULT_USER = "user"
 
 
-def open_runs(settings: Settings, open_sql: OpenSql = SqliteSql) -> RunStore:
-    """The store of run traces, or one that records none."""
-    chosen = settings.runs
-    if not chosen.enabled:
-        return NoRuns()
-    file = open_run_file(settings.storage.data_dir / RUNS_FILE, open_sql)
-    return SqlRunStore(file, most_runs=chosen.most, keep_days=chosen.keep_days)
-
-
-def open_kept_runs(settings: Settings) -> SqlRunStore | None:
-    """The traces that were kept before recording was switched off; None while it is on, and without any."""
-    path = settings.storage.data_dir / RUNS_FILE
-    if settings.runs.enabled or not path.exists():
-        return None
-    return SqlRunStore(open_run_file(path), most_runs=settings.runs.most, keep_days=settings.runs.keep_days)
-
-
-def open_model_servers(settings: Settings, session: aiohttp.ClientSession) -> HttpModelServers:
-    """The endpoints of a config tree; none is called yet."""
-    return HttpModelServers(
-        session,
-        timeouts=timeouts_of(settings.workflows.timeouts),
-        tries=settings.llm.tries,
-        most_bytes=settings.llm.most_bytes,
-        calls_at_once=settings.workflows.endpoint_calls_at_once,
-    )
-
-
 def make_workflows(
     settings: Settings,
     served: Served | None,
-    model: Callable[[], ChatModel],
-    memory: ChatMemory,
-    discussions: DiscussionMemory,
-    conversations: UserConversations,
+    models: Models,
+    talks: Talks,
     runs: RunWatcher,
-    watched: Callable[[RunWatcher], RunWatcher],
-    model_servers: ModelServers,
+    spent: Spent,
     session: aiohttp.ClientSession,
     own: Own,
 ) -> tuple[Workflows, Discussions, Trials | None]:
     """Build all parts of the workflows; those to be closed are passed to `own` in the order of opening."""
+    discussions = _open_discussions(models.embedding, own)
     tree, users = (served.tree, served.users) if served is not None else (None, ())
     places = _places(settings, discussions, several_users=len(users) > 1)
     services = Services(
-        own_model=model,
-        memory=memory,
-        conversations=conversations,
+        own_model=models.in_use.now,
+        memory=talks.memory,
+        conversations=talks.conversations,
         discussions=discussions,
         discussion_places=places,
-        model_servers=model_servers,
+        model_servers=models.servers,
         modules=own(_modules(settings, served)),
         files=user_files(settings, tree),
         wikipedia=HttpOfflineWikipedia(session),
@@ -109,6 +72,10 @@ def make_workflows(
         limits=_limits(settings),
         forwarding=forwarding_of(settings),
     )
+
+    def watched(watcher: RunWatcher) -> RunWatcher:
+        return Metered(watcher, spent)
+
     engine = Engine(Compiler(node_types(), services), services)
     workflows = own(Workflows(engine, watched(runs), default_workflow(), tree, users))
     scope = Scope(project=settings.memory.default_project, user=DEFAULT_USER)
@@ -138,19 +105,7 @@ def _limits(settings: Settings) -> Limits:
     )
 
 
-def forwarding_of(settings: Settings) -> Forwarding:
-    """The members of client requests that models get: by default all if only this machine can call and no key is set.
-
-    A server that others can reach passes only members known to be harmless.
-    """
-    server = settings.server
-    private = is_loopback(server.host) and not server.api_keys and server.admin_api_key is None
-    return Forwarding(
-        forward=settings.llm.forward or ("all" if private else "listed"), think_as=settings.llm.think_as
-    )
-
-
-def open_discussions(embedding: EmbeddingModel, own: Own) -> DiscussionMemory:
+def _open_discussions(embedding: EmbeddingModel, own: Own) -> DiscussionMemory:
     """Build the stores of discussions; no file is opened yet."""
     return DiscussionMemory(
         ledger=FileChunkLedger(),

@@ -23,6 +23,7 @@ from mnemoir.core.data_directory import SESSIONS_FILE
 from mnemoir.core.events import Reply
 from mnemoir.core.messages import ModelRequest, Sampling
 from mnemoir.core.scope import Scope
+from mnemoir.models.model_parts import Models
 from mnemoir.ports.backends import backend
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.llm import ChatModel
@@ -48,8 +49,7 @@ Ask = Callable[[ChatModel, ModelRequest], Coroutine[Any, Any, Reply]]
 
 def open_conversations(
     settings: Settings,
-    model: Callable[[], ChatModel],
-    embedding: EmbeddingModel,
+    models: Models,
     multilingual: Multilingual | None,
     database: Engine,
     waiting: WaitingFolders,
@@ -63,8 +63,8 @@ def open_conversations(
     StorageUnavailable when another server uses the folder that the settings name.
     """
     chosen = settings.memory
-    client = embedding_client(settings, embedding) if chosen.vector_store.enabled else None
-    strategy = make_strategy(settings, model, ask)
+    client = embedding_client(settings, models.embedding) if chosen.vector_store.enabled else None
+    strategy = make_strategy(settings, models.in_use.now, ask)
     loop = asyncio.get_running_loop()
 
     def manager(folder: Path) -> MemoryManager:
@@ -93,7 +93,7 @@ def open_conversations(
         Catalogue(database),
         lambda folder: folder_of_vectors(settings, folder),
         lock=None if chosen.storage_path is None else _locked(chosen.storage_path),
-        model=embedding.name if chosen.vector_store.embedding_provider == "server" else None,
+        model=models.embedding.name if chosen.vector_store.embedding_provider == "server" else None,
         holds=Holds(database),
         cells=cells,
     )

@@ -3,25 +3,24 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from mnemoir.access.access_file import AccessFile
+from mnemoir.access.opening import Access
 from mnemoir.access.personal_data import make_personal_data
-from mnemoir.core.events import Reply
-from mnemoir.core.messages import ModelRequest
+from mnemoir.chats.quotas import Quotas
+from mnemoir.core.data_directory import MEMORY_PACKS
 from mnemoir.core.owning import Own
 from mnemoir.core.scope import Scope
 from mnemoir.memory.background import Background, Handler
 from mnemoir.memory.facts import Facts, FactSettings
 from mnemoir.memory.reembedding import Reembedding, second_vectors, terms_renewal
-from mnemoir.models.choice import choose_multilingual
 from mnemoir.models.model_parts import Models
 from mnemoir.ports.embedding import EmbeddingModel
 from mnemoir.ports.holdings import OpenHolding
 from mnemoir.ports.jobs import Job
 from mnemoir.ports.memory_store import Room
 from mnemoir.ports.project_settings import ProjectFiles, ProjectSettingsStore
-from mnemoir.ports.proposals import ProposalStore
 from mnemoir.privacy.handling import PersonalData
 from mnemoir.search.indexing import FactEmbedding, Indexing
 from mnemoir.search.questions import Multilingual
@@ -29,20 +28,23 @@ from mnemoir.search.recall import Recall
 from mnemoir.settings import Settings
 from mnemoir.storage.files import FileMemoryStore, FileProjectFiles, FileProjectSettings, clear_leftovers
 from mnemoir.storage.pack_files import PackFiles
+from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sql import SqlMemoryStore, SqlProjectSettings, SqlProposals
 from mnemoir.storage.sqlite import SqliteEngine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FactMemory:
-    """The facts and what they are kept in. Each way to embed anew is passed to `own` for closing."""
+class Memory:
+    """The facts and what they are kept in."""
 
+    database: SqliteEngine
     store: SqlMemoryStore | FileMemoryStore
     packs: PackFiles
     project_settings: ProjectSettingsStore
+    project_files: ProjectFiles | None  # None where no project is kept in files
     personal_data: PersonalData
     personal_holding: OpenHolding
-    proposals: ProposalStore
+    proposals: SqlProposals
     recall: Recall
     indexing: Indexing
     facts: Facts
@@ -68,39 +70,29 @@ class FactMemory:
         return own(terms_renewal(self.store.terms, background))
 
 
-def open_fact_memory(
+def open_memory(
     settings: Settings,
     models: Models,
+    access: Access,
+    quotas: Quotas,
     database: SqliteEngine,
-    packs: PackFiles,
-    file: AccessFile,
-    room: Room,
-    used: Callable[[Scope, ModelRequest, Reply], None],
+    cells: Cells | None,
     own: Own,
-) -> FactMemory:
-    """Open it; the access `file` has the secret of personal values. Parts to be closed are passed to `own`.
-
-    `used` gets each answer of the model, and whose facts it is about.
-    """
+) -> Memory:
+    """Open it; `cells` encrypt what is kept beside the `database`. Parts to be closed are passed to `own`."""
+    packs = PackFiles(settings.storage.data_dir / MEMORY_PACKS, cells)
+    room = partial(quotas.adding, what="memories")
     pending, second_pending = asyncio.Event(), asyncio.Event()
     store, project_settings = _storage(settings, database, packs, pending.set, second_pending.set, room)
-    personal_data, personal_holding = make_personal_data(settings, models.rules, project_settings, database, file)
-    second_model = choose_multilingual(settings)
+    personal_data, personal_holding = make_personal_data(
+        settings, models.rules, project_settings, database, access.file
+    )
+    second_model = models.multilingual
     multilingual = multilingual_of(settings, second_model, store.second.want, second_pending.set)
     if multilingual is not None:
         own(multilingual)
-    in_database = store if isinstance(store, SqlMemoryStore) else None
     embedding = FactEmbedding(models.embedding)
-    recall = own(
-        Recall(
-            store,
-            embedding,
-            packs=packs if in_database else None,  # files are read anew by each process
-            note_pending=pending.set,
-            multilingual=multilingual,
-            of_all_times=in_database.of_all_times if in_database else None,
-        )
-    )
+    recall = own(_recall(store, embedding, packs, multilingual, pending.set))
     indexing = Indexing(embedding, multilingual=settings.embedding.multilingual if multilingual else "off")
     proposals = SqlProposals(database)
     facts = Facts(
@@ -112,12 +104,14 @@ def open_fact_memory(
         project_settings=project_settings,
         defaults=_fact_settings(settings),
         personal=personal_data,
-        used=used,
+        used=access.spent.note_reply,
     )
-    return FactMemory(
+    return Memory(
+        database=database,
         store=store,
         packs=packs,
         project_settings=project_settings,
+        project_files=_project_files(settings),
         personal_data=personal_data,
         personal_holding=personal_holding,
         proposals=proposals,
@@ -128,6 +122,25 @@ def open_fact_memory(
         embedding=embedding,
         pending=pending,
         second_pending=second_pending,
+    )
+
+
+def _recall(
+    store: SqlMemoryStore | FileMemoryStore,
+    embedding: FactEmbedding,
+    packs: PackFiles,
+    multilingual: Multilingual | None,
+    note_pending: Callable[[], None],
+) -> Recall:
+    """The search over facts."""
+    in_database = store if isinstance(store, SqlMemoryStore) else None
+    return Recall(
+        store,
+        embedding,
+        packs=packs if in_database else None,  # files are read anew by each process
+        note_pending=note_pending,
+        multilingual=multilingual,
+        of_all_times=in_database.of_all_times if in_database else None,
     )
 
 
@@ -145,7 +158,7 @@ def multilingual_of(
     return Multilingual(model, want, note_pending, always=always, patience_s=patience_s)
 
 
-def project_files_of(settings: Settings) -> ProjectFiles | None:
+def _project_files(settings: Settings) -> ProjectFiles | None:
     """The files of projects; None where no project is kept in files."""
     return FileProjectFiles(settings.storage.workspace_root) if settings.storage.backend == "file" else None
 

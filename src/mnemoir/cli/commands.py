@@ -14,7 +14,6 @@ from mnemoir.cli.chat.command import chat
 from mnemoir.cli.conversations import commands as conversations
 from mnemoir.cli.diagnosis.doctor import doctor
 from mnemoir.cli.discussions import commands as discussions
-from mnemoir.cli.embedding import commands as embedding
 from mnemoir.cli.encryption import commands as encryption
 from mnemoir.cli.groups import group
 from mnemoir.cli.hold import commands as hold
@@ -22,7 +21,7 @@ from mnemoir.cli.keys import commands as keys
 from mnemoir.cli.login import login, logout
 from mnemoir.cli.mcp import mcp
 from mnemoir.cli.memories import commands as memories
-from mnemoir.cli.models import commands as model
+from mnemoir.cli.models import embedding, model
 from mnemoir.cli.output import Json, note, print_json, print_row
 from mnemoir.cli.pii import commands as pii
 from mnemoir.cli.retention import commands as retention

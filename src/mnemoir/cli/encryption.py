@@ -69,13 +69,12 @@ def status(config: Config = None, data_dir: DataDir = None, as_json: Json = Fals
 @commands.command()
 def apply(config: Config = None, data_dir: DataDir = None, as_json: Json = False) -> None:
     """Encrypt, or write in plain, what is not stored as the settings say. A running server does that by itself."""
-    from mnemoir.app.parts import PACKS_FOLDER
-    from mnemoir.core.data_directory import DATABASE_FILE
+    from mnemoir.core.data_directory import DATABASE_FILE, MEMORY_PACKS
     from mnemoir.settings import load_settings
 
     folder = load_settings(config, {"storage.data_dir": data_dir}).storage.data_dir
     with _opened(config, data_dir) as encryption:
-        done = asyncio.run(encryption.apply(folder / DATABASE_FILE, folder / PACKS_FOLDER))
+        done = asyncio.run(encryption.apply(folder / DATABASE_FILE, folder / MEMORY_PACKS))
     if as_json:
         print_json(asdict(done))
     else:

@@ -1,19 +1,20 @@
-"""`mnemoir model …`: show, list, test, set and forget the language model. A key is never an argument."""
+"""`mnemoir model …` and `mnemoir model embedding …`: show, list, test, set and forget a model.
+
+Both are the same five commands; a key is never an argument.
+"""
 
 import os
 import sys
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Protocol
 
 import typer
 
 from mnemoir.cli.groups import group
 from mnemoir.cli.output import note, print_row
-from mnemoir.cli.session import Session, asking
+from mnemoir.cli.session import Command, Session, asking
 from mnemoir.core.errors import InvalidRequest
-
-commands = group("Show, test and connect the language model and the embedding model.")
-asks = asking(commands)
 
 _OPENAI, _OLLAMA = "https://api.openai.com/v1", "http://127.0.0.1:11434"
 # what people call a server -> its protocol and its usual address
@@ -29,6 +30,7 @@ _NAMES = ", ".join(_SERVERS)
 
 Server = Annotated[str, typer.Argument(help=f"Where it runs: {_NAMES}.", show_default=False)]
 AnyServer = Annotated[str | None, typer.Argument(help=f"Where it runs: {_NAMES}.", show_default=False)]
+Model = Annotated[str | None, typer.Argument(help="Its name.", show_default=False)]
 Address = Annotated[str | None, typer.Option(help="Address of its server; else the usual one.")]
 AsksForKey = Annotated[
     bool, typer.Option("--key", help="Ask for its API key; without a terminal, read it from standard input.")
@@ -36,118 +38,204 @@ AsksForKey = Annotated[
 KeyFrom = Annotated[str | None, typer.Option(help="Name of the environment variable with its API key.")]
 
 
-@asks()
-def show(session: Session) -> None:
-    """Print the model in use, the saved one, and what is set elsewhere."""
-    answer = session.ask("GET", "/api/model")
-    if session.printed_as_json(answer):
-        return
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Role:
+    """What the commands of one role have of their own. `helps` are by command; `tested` is the result of a test."""
+
+    command: str
+    path: str
+    provider_key: str  # the setting that names the protocol
+    protocol: Callable[[str], str]
+    openai_model: str
+    helps: Mapping[str, str]
+    tested: Callable[[Mapping[str, Any]], list[str]]
+
+
+class _Add(Protocol):
+    """Makes a function the command of that name; `help` is in place of that of the role."""
+
+    def __call__(self, name: str, help: str = "") -> Callable[[Command], Command]:
+        """What decorates the function."""
+        ...
+
+
+_CHAT = _Role(
+    command="mnemoir model",
+    path="/api/model",
+    provider_key="llm.provider",
+    protocol=lambda protocol: protocol,
+    openai_model="gpt-5-mini",
+    helps={
+        "show": "Print the model in use, the saved one, and what is set elsewhere.",
+        "test": "Ask one question of a model, by default of the one in use; exit 1 without an answer.",
+        "set": "Save a model; it is in use at once, also by a running server.",
+        "forget": "Remove the saved model and its key; the settings decide again.",
+    },
+    tested=lambda tested: [f"answered in {tested['latency_ms']:.0f} ms"],
+)
+_EMBEDDING = _Role(
+    command="mnemoir model embedding",
+    path="/api/model/embedding",
+    provider_key="embedding.provider",
+    protocol=lambda protocol: "ollama" if protocol == "ollama" else "openai",
+    openai_model="text-embedding-3-small",
+    helps={
+        "show": "Print the embedding model in use, that of the next start, and what is set elsewhere.",
+        "test": "Embed one short text, by default with the model in use; exit 1 without a vector.",
+        "set": "Save an embedding model; it is in use after a restart, "
+        "and all memories and messages are embedded again.",
+        "forget": "Remove the saved embedding model and its key; "
+        "after a restart the settings decide, built-in by default.",
+    },
+    tested=lambda tested: [f"{tested['dimension']} dimensions", f"{tested['latency_ms']:.0f} ms"],
+)
+
+
+def _commands(help: str, role: _Role) -> typer.Typer:
+    """The group of the five commands of a role."""
+    commands = group(help)
+    asks = asking(commands)
+
+    def add(name: str, help: str = "") -> Callable[[Command], Command]:
+        def documented(command: Command) -> Command:
+            command.__doc__ = help or role.helps[name]
+            return asks(name)(command)
+
+        return documented
+
+    @add("show")
+    def show(session: Session) -> None:
+        answer = session.ask("GET", role.path)
+        if not session.printed_as_json(answer):
+            _print_setup(role, answer)
+
+    _add_questions(add, role)
+
+    @add("set")
+    def set_model(
+        session: Session,
+        server: Server,
+        model: Model = None,
+        address: Address = None,
+        key: AsksForKey = False,
+        key_from: KeyFrom = None,
+    ) -> None:
+        body = _server(role, server, address) | _model(role, server, model) | _key(key, key_from)
+        _print_changed(session, session.ask("PUT", role.path, body=body))
+
+    @add("forget")
+    def forget(session: Session) -> None:
+        _print_changed(session, session.ask("DELETE", role.path))
+
+    return commands
+
+
+def _add_questions(add: _Add, role: _Role) -> None:
+    """Add the commands that ask a model's server and change nothing."""
+
+    @add("list", "Print the models that a server has.")
+    def list_models(
+        session: Session,
+        server: Server = "ollama",
+        address: Address = None,
+        key: AsksForKey = False,
+        key_from: KeyFrom = None,
+    ) -> None:
+        body = _server(role, server, address) | _key(key, key_from)
+        answer = session.ask("POST", f"{role.path}/list", body=body)
+        if not session.printed_as_json(answer):
+            _print_offered(body["url"], answer)
+
+    @add("test")
+    def test(
+        session: Session,
+        server: AnyServer = None,
+        model: Model = None,
+        address: Address = None,
+        key: AsksForKey = False,
+        key_from: KeyFrom = None,
+    ) -> None:
+        body: dict[str, Any] = {}
+        if server is not None:
+            body = _server(role, server, address) | _model(role, server, model) | _key(key, key_from)
+        tested = session.ask("POST", f"{role.path}/test", body=body)
+        if not session.printed_as_json(tested):
+            _print_tested(role, tested)
+        if not tested["ok"]:
+            raise typer.Exit(1)
+
+
+def _print_setup(role: _Role, answer: Mapping[str, Any]) -> None:
     setup = answer["setup"]
-    used, saved = setup["in_use"], setup["saved"]
-    print_row("in use", f"{used['model']} ({used['provider']})", *place_of(used))
-    if saved:
-        aside = "" if saved["in_force"] else "not in force: llm.provider is set elsewhere"
-        print_row("saved ", f"{saved['model']} ({saved['provider']})", *place_of(saved), *filter(None, [aside]))
+    _print_used(setup)
+    saved = setup["saved"]
+    if saved and not saved["in_force"]:
+        print_row("saved ", *_described(saved), f"not in force: {role.provider_key} is set elsewhere")
+    elif saved and "after_restart" not in setup:
+        print_row("saved ", *_described(saved))
     for fixed in setup["fixed"]:
         print_row("fixed ", fixed["key"], *filter(None, [fixed["value"]]), f"by {fixed['set_by']}")
     if answer["locked"]:
         note(answer["locked"])
 
 
-@asks("list")
-def list_models(
-    session: Session,
-    server: Server = "ollama",
-    address: Address = None,
-    key: AsksForKey = False,
-    key_from: KeyFrom = None,
-) -> None:
-    """Print the models that a server has."""
-    body = server_of(server, address) | key_of(key, key_from)
-    answer = session.ask("POST", "/api/model/list", body=body)
-    if session.printed_as_json(answer):
-        return
+def _print_offered(url: str, answer: Mapping[str, Any]) -> None:
+    """The models of a server; exit 1 where it told none."""
     for name in answer["models"]:
         print_row(name)
     if answer["problem"]:
-        note(f"{body['url']}: {answer['problem']}. {answer['to_do']}")
+        note(f"{url}: {answer['problem']}. {answer['to_do']}")
         raise typer.Exit(1)
 
 
-@asks("test")
-def ask_once(
-    session: Session,
-    server: AnyServer = None,
-    model: Annotated[str | None, typer.Argument(help="Its name.", show_default=False)] = None,
-    address: Address = None,
-    key: AsksForKey = False,
-    key_from: KeyFrom = None,
-) -> None:
-    """Ask one question of a model, by default of the one in use; exit 1 without an answer."""
-    body: dict[str, Any] = {}
-    if server is not None:
-        body = server_of(server, address) | {"model": model_of(server, model)} | key_of(key, key_from)
-    tested = session.ask("POST", "/api/model/test", body=body)
-    if not session.printed_as_json(tested):
-        place = f"{tested['model']}{f' at {url}' if (url := tested['url']) else ''}"
-        if tested["ok"]:
-            print_row(place, f"answered in {tested['latency_ms']:.0f} ms")
-        else:
-            note(f"{place}: {tested['problem']}. {tested['to_do']}")
-    if not tested["ok"]:
-        raise typer.Exit(1)
+def _print_tested(role: _Role, tested: Mapping[str, Any]) -> None:
+    place = f"{tested['model']}{f' at {url}' if (url := tested['url']) else ''}"
+    if tested["ok"]:
+        print_row(place, *role.tested(tested))
+    else:
+        note(f"{place}: {tested['problem']}. {tested['to_do']}")
 
 
-@asks("set")
-def set_model(
-    session: Session,
-    server: Server,
-    model: Annotated[str | None, typer.Argument(help="Its name.", show_default=False)] = None,
-    address: Address = None,
-    key: AsksForKey = False,
-    key_from: KeyFrom = None,
-) -> None:
-    """Save a model; it is in use at once, also by a running server."""
-    body = server_of(server, address) | {"model": model_of(server, model)} | key_of(key, key_from)
-    answer = session.ask("PUT", "/api/model", body=body)
-    if not session.printed_as_json(answer):
-        used = answer["setup"]["in_use"]
-        print_row("in use", f"{used['model']} ({used['provider']})", *place_of(used))
+def _print_changed(session: Session, answer: Mapping[str, Any]) -> None:
+    if session.printed_as_json(answer):
+        return
+    _print_used(answer["setup"])
+    if answer["setup"].get("restart_needed"):
+        note("Restart the server to use it. Memories and messages are then embedded again in the background.")
 
 
-@asks()
-def forget(session: Session) -> None:
-    """Remove the saved model and its key; the settings decide again."""
-    answer = session.ask("DELETE", "/api/model")
-    if not session.printed_as_json(answer):
-        used = answer["setup"]["in_use"]
-        print_row("in use", f"{used['model']} ({used['provider']})", *place_of(used))
+def _print_used(setup: Mapping[str, Any]) -> None:
+    print_row("in use", *_described(setup["in_use"]))
+    if setup.get("restart_needed"):
+        print_row("next  ", *_described(setup["after_restart"]))
 
 
-def server_of(name: str, address: str | None) -> dict[str, Any]:
+def _described(model: Mapping[str, Any]) -> list[str]:
+    """Name, address and key of a model, as the ends of a row; the name alone for one in the server's own process."""
+    place = [] if model["url"] is None else [model["url"], "with a key" if model["has_key"] else "without a key"]
+    return [f"{model['model']} ({model['provider']})", *place]
+
+
+def _server(role: _Role, name: str, address: str | None) -> dict[str, Any]:
     """Protocol and address of a server, as members of the body. Raises InvalidRequest."""
     if name not in _SERVERS:
         raise InvalidRequest(f"{name!r} is no server of models. Name one of {_NAMES}.")
-    provider, usual = _SERVERS[name]
+    protocol, usual = _SERVERS[name]
     url = address or usual
     if url is None:
         raise InvalidRequest("Say where the server is, with --address http://host:port/v1.")
-    return {"provider": provider, "url": url}
+    return {"provider": role.protocol(protocol), "url": url}
 
 
-def model_of(
-    server: str, model: str | None, *, of_openai: str = "gpt-5-mini", lists: str = "mnemoir model list"
-) -> str:
-    """The model's name; without one, `of_openai` at OpenAI. Raises InvalidRequest that names the list command."""
-    if model is None and server == "openai":
-        return of_openai
-    if model is None:
-        raise InvalidRequest(f"Name the model behind {server}; `{lists} {server}` prints those it has.")
-    return model
+def _model(role: _Role, server: str, model: str | None) -> dict[str, Any]:
+    """The model's name as a member of the body; OpenAI has a usual one. Raises InvalidRequest."""
+    if model is None and server != "openai":
+        raise InvalidRequest(f"Name the model behind {server}; `{role.command} list {server}` prints those it has.")
+    return {"model": role.openai_model if model is None else model}
 
 
-def key_of(is_asked_for: bool, variable: str | None) -> dict[str, str]:
-    """The key as a member of the body, {} to keep the stored one."""
+def _key(is_asked_for: bool, variable: str | None) -> dict[str, Any]:
+    """The key as a member of the body, {} to keep the stored one. Raises InvalidRequest."""
     if variable is not None:
         if not os.environ.get(variable):
             raise InvalidRequest(f"The environment variable {variable} is not set.")
@@ -159,6 +247,7 @@ def key_of(is_asked_for: bool, variable: str | None) -> dict[str, str]:
     return {"api_key": str(key).strip()}
 
 
-def place_of(model: Mapping[str, Any]) -> list[str]:
-    """Address and key of a model, as the ends of a row; [] for one in the server's own process."""
-    return [] if model["url"] is None else [model["url"], "with a key" if model["has_key"] else "without a key"]
+model = _commands("Show, test and connect the language model and the embedding model.", _CHAT)
+embedding = _commands(
+    "Show, test and save the embedding model, which makes the vectors for search by meaning.", _EMBEDDING
+)

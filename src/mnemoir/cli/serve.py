@@ -29,37 +29,44 @@ if TYPE_CHECKING:
 
 _MOST_TOLD = 20  # problems of a config tree that the start prints
 
+ConfigDirectory = Annotated[Path | None, typer.Argument(help="The same as --config-dir.", show_default=False)]
+UserName = Annotated[str | None, typer.Argument(help="The same as --user.", show_default=False)]
+Host = Annotated[
+    str | None,
+    typer.Option("--host", "--listen", help="Address to listen on; 127.0.0.1 unless set. --listen alone: all."),
+]
+Port = Annotated[int | None, typer.Option(help="Port to listen on; else the user's, else 6060.", min=0, max=65535)]
+DataDir = Annotated[Path | None, typer.Option(help="Directory that holds the memories.")]
+ConfigDir = Annotated[
+    Path | None,
+    typer.Option("--config-dir", "--ConfigDirectory", help="Config tree: its Public or Configs folder."),
+]
+User = Annotated[
+    list[str] | None,
+    typer.Option("--user", "--User", help="User of the tree to serve; repeat it to serve several."),
+]
+LoggingDir = Annotated[
+    str | None,
+    typer.Option("--logging-dir", "--LoggingDirectory", help="Folder for a log file; <user> in it is the user."),
+]
+FileLogging = Annotated[bool, typer.Option("--file-logging", help="Log to a file in the tree's logs.")]
+AllowUnauthenticated = Annotated[
+    bool, typer.Option("--allow-unauthenticated", help="Listen beyond this machine without any key.")
+]
+
 
 def serve(
-    config_directory: Annotated[
-        Path | None, typer.Argument(help="The same as --config-dir.", show_default=False)
-    ] = None,
-    user_name: Annotated[str | None, typer.Argument(help="The same as --user.", show_default=False)] = None,
-    host: Annotated[
-        str | None,
-        typer.Option("--host", "--listen", help="Address to listen on; 127.0.0.1 unless set. --listen alone: all."),
-    ] = None,
-    port: Annotated[
-        int | None, typer.Option(help="Port to listen on; else the user's, else 6060.", min=0, max=65535)
-    ] = None,
-    data_dir: Annotated[Path | None, typer.Option(help="Directory that holds the memories.")] = None,
-    config_dir: Annotated[
-        Path | None,
-        typer.Option("--config-dir", "--ConfigDirectory", help="Config tree: its Public or Configs folder."),
-    ] = None,
-    user: Annotated[
-        list[str] | None,
-        typer.Option("--user", "--User", help="User of the tree to serve; repeat it to serve several."),
-    ] = None,
-    logging_dir: Annotated[
-        str | None,
-        typer.Option("--logging-dir", "--LoggingDirectory", help="Folder for a log file; <user> in it is the user."),
-    ] = None,
-    file_logging: Annotated[bool, typer.Option("--file-logging", help="Log to a file in the tree's logs.")] = False,
+    config_directory: ConfigDirectory = None,
+    user_name: UserName = None,
+    host: Host = None,
+    port: Port = None,
+    data_dir: DataDir = None,
+    config_dir: ConfigDir = None,
+    user: User = None,
+    logging_dir: LoggingDir = None,
+    file_logging: FileLogging = False,
     config: Config = None,
-    allow_unauthenticated: Annotated[
-        bool, typer.Option("--allow-unauthenticated", help="Listen beyond this machine without any key.")
-    ] = False,
+    allow_unauthenticated: AllowUnauthenticated = False,
     public_directory: PublicDirectory = None,
     discussion_directory: DiscussionDirectory = None,
     lock_directory: LockDirectory = None,

@@ -87,7 +87,14 @@ def choose_embedding(settings: Settings, session: aiohttp.ClientSession) -> Embe
         from mnemoir.providers.embedding.sentence_transformers_model import SentenceTransformersModel
 
         return SentenceTransformersModel(chosen.model or "sentence-transformers/all-MiniLM-L6-v2")
-    endpoint = Endpoint(
+    endpoint = embedding_endpoint(settings)
+    return (OllamaEmbeddings if chosen.provider == "ollama" else OpenAIEmbeddings)(endpoint, session)
+
+
+def embedding_endpoint(settings: Settings) -> Endpoint:
+    """The endpoint of a remote embedding model."""
+    chosen = settings.embedding
+    return Endpoint(
         base_url=settings.embedding_url,
         api_key=_plain(settings.embedding_key),
         model=chosen.model or _DEFAULT_EMBEDDING[chosen.provider],
@@ -95,7 +102,6 @@ def choose_embedding(settings: Settings, session: aiohttp.ClientSession) -> Embe
         tries=settings.llm.tries,
         settings=SettingNames(key="embedding.api_key", model="embedding.model", url="embedding.base_url"),
     )
-    return (OllamaEmbeddings if chosen.provider == "ollama" else OpenAIEmbeddings)(endpoint, session)
 
 
 def choose_multilingual(settings: Settings) -> EmbeddingModel | None:
@@ -164,7 +170,7 @@ class ModelInquiry:
 
     async def _find_out(self) -> ModelFacts:
         chosen = self._in_use.chosen
-        endpoint = endpoint_of(chosen.llm, chosen.model.name)
+        endpoint = endpoint_of(chosen.settings.llm, chosen.model.name)
         try:
             async with asyncio.timeout(_LONGEST_S):
                 with provider_errors(endpoint):

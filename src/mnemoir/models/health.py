@@ -13,7 +13,7 @@ from mnemoir.core.cached import Cached
 from mnemoir.core.clock import now_text
 from mnemoir.core.errors import MnemoirError
 from mnemoir.models.endpoints import EndpointHealth, Endpoints
-from mnemoir.models.model_in_use import ModelInUse
+from mnemoir.models.model_in_use import ModelInUse, chat_url
 from mnemoir.models.reaching import Health, Reached, plain_url, reach_model, reach_ollama, reach_openai
 from mnemoir.ports.embedding import EmbeddingModel, Passage
 from mnemoir.settings import Settings
@@ -80,7 +80,7 @@ class Checkup:
     async def model(self, *, fresh: bool = False) -> ModelHealth:
         """The health of the language model."""
         connected = await _looked_at(self._of_model, fresh=fresh)
-        model, url = self._in_use.now(), self._in_use.chosen.url
+        model, url = self._in_use.now(), chat_url(self._in_use.chosen)
         last = model.last_calls
         return ModelHealth(
             name=model.name,

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from mnemoir.core.errors import InvalidRequest, SettingsError
 from mnemoir.core.network import is_off_limits
-from mnemoir.settings.saved_model import LONGEST_MODEL, ModelFile, P, SavedModel, checked_url, origin_of
+from mnemoir.settings.saved_model import LONGEST_MODEL, ModelFile, SavedModel, checked_url, origin_of
 
 
 async def checked_address(provider: str, raw: str) -> str:
@@ -28,7 +28,7 @@ def checked_name(raw: str) -> str:
     return raw.strip()
 
 
-def key_for(url: str, given: str | None, before: SavedModel[P] | None) -> SecretStr | None:
+def key_for(url: str, given: str | None, before: SavedModel | None) -> SecretStr | None:
     """The key to save for `url`: the one given, None where it is "", else the key saved for the same address.
 
     Raises InvalidRequest for a key that no HTTP header can carry.
@@ -38,7 +38,7 @@ def key_for(url: str, given: str | None, before: SavedModel[P] | None) -> Secret
     return before.key if before is not None and origin_of(before.url) == origin_of(url) else None
 
 
-async def saved_or_none(file: ModelFile[P], data_dir: Path) -> SavedModel[P] | None:
+async def saved_or_none(file: ModelFile, data_dir: Path) -> SavedModel | None:
     """What was saved last; None also for a file that was damaged since the start, which the next save replaces."""
     try:
         return await asyncio.to_thread(file.read, data_dir)

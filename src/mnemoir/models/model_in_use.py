@@ -5,27 +5,29 @@ A call takes the model of now and keeps it until it ends, so what was begun ends
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import aiohttp
 
 from mnemoir.ports.llm import ChatModel
-from mnemoir.settings import Llm
+from mnemoir.settings import Settings
+
+M = TypeVar("M")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
-    """A language model, with the settings it was chosen by and the session of its calls."""
+class Chosen(Generic[M]):
+    """A model, with the settings it was chosen by and the session of its calls."""
 
-    model: ChatModel
-    llm: Llm
+    model: M
+    settings: Settings
     session: aiohttp.ClientSession
 
-    @property
-    def url(self) -> str | None:
-        """The address of its server; None for the offline model."""
-        if self.model.provider == "offline":
-            return None
-        return self.llm.ollama_url if self.model.provider == "ollama" else self.llm.base_url
+
+def chat_url(chosen: Chosen[ChatModel]) -> str | None:
+    """The address of a language model's server; None for the offline model."""
+    llm, provider = chosen.settings.llm, chosen.model.provider
+    return None if provider == "offline" else llm.ollama_url if provider == "ollama" else llm.base_url
 
 
 class ModelInUse:
@@ -34,8 +36,11 @@ class ModelInUse:
     Parts that keep facts about it ask to be told of a change.
     """
 
-    def __init__(self, chosen: Chosen, discreet: Callable[[ChatModel], ChatModel] = lambda model: model) -> None:
+    def __init__(
+        self, chosen: Chosen[ChatModel], discreet: Callable[[ChatModel], ChatModel] = lambda model: model
+    ) -> None:
         self.chosen = chosen
+        self.provider = chosen.model.provider  # of the model of now
         self._discreet = discreet
         self._now = discreet(chosen.model)
         self._former: list[ChatModel] = []
@@ -53,10 +58,11 @@ class ModelInUse:
         """Call `tell` behind each change."""
         self._told.append(tell)
 
-    def use(self, chosen: Chosen) -> None:
+    def use(self, chosen: Chosen[ChatModel]) -> None:
         """Give `chosen` to all calls from now on."""
         self._former.append(self.chosen.model)  # calls under way use it; it is closed with all others
         self.chosen = chosen
+        self.provider = chosen.model.provider
         self._now = self._discreet(chosen.model)
         for tell in self._told:
             tell()

@@ -1,20 +1,28 @@
-"""The models: the language model in use, the embedding model, and the rules that keep personal data from both."""
+"""The models: those in use, how they are changed and looked at, and the rules that keep personal data from them."""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import aiohttp
 
-from mnemoir.access.personal_data import Discreet, discreet_embedding, make_discreet, make_rules
+from mnemoir.access.personal_data import discreet_embedding, make_discreet, make_rules
 from mnemoir.core.owning import Own
-from mnemoir.models.connecting import open_model
-from mnemoir.models.embedding_connection import EmbeddingConnection, OpenEmbedding
+from mnemoir.models.choice import ModelInquiry, timeouts_of
+from mnemoir.models.client_embedding import ClientEmbedding
+from mnemoir.models.endpoints import Endpoints
+from mnemoir.models.health import Checkup
 from mnemoir.models.model_in_use import ModelInUse
+from mnemoir.models.roles import ChatRole, EmbeddingRole, MultilingualRole
 from mnemoir.ports.embedding import EmbeddingModel
+from mnemoir.ports.llm import ModelServers
 from mnemoir.privacy.detection import Rules
+from mnemoir.privacy.models import DiscreetServers
+from mnemoir.providers.llm.model_servers import HttpModelServers
 from mnemoir.settings import Settings
+from mnemoir.settings.addresses import is_loopback
 from mnemoir.settings.saved_model import EMBEDDING_MODEL, LANGUAGE_MODEL
+from mnemoir.trees.served import Served
+from mnemoir.wire.forwarding import Forwarding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,29 +31,71 @@ class Models:
 
     settings: Settings
     in_use: ModelInUse
+    chat_role: ChatRole
     embedding: EmbeddingModel
-    embedding_session: aiohttp.ClientSession
-    embedding_connection: EmbeddingConnection
+    embedding_role: EmbeddingRole
+    multilingual: EmbeddingModel | None  # beside the embedding model
+    client_embedding: ClientEmbedding
+    servers: ModelServers  # the endpoints of a config tree
     rules: Callable[[], Rules]
-    discreet: Discreet
+    checkup: Checkup
+    inquiry: ModelInquiry
 
 
 async def open_models(
-    settings: Settings, session: aiohttp.ClientSession, careful: aiohttp.ClientSession, own: Own
+    settings: Settings,
+    served: Served | None,
+    session: aiohttp.ClientSession,
+    careful: aiohttp.ClientSession,
+    own: Own,
 ) -> Models:
     """Choose the models; saved ones are called with the `careful` session. Raises SettingsError."""
     for saved in (LANGUAGE_MODEL, EMBEDDING_MODEL):
         saved.drop_former_keys(settings.storage.data_dir)  # of a save that was killed
     rules = make_rules(settings)
     discreet = make_discreet(settings, rules)
-    in_use = own(ModelInUse(await open_model(settings, session, careful), discreet))
-    opened = await asyncio.to_thread(OpenEmbedding, settings, session, careful)
+    chat_role = own(ChatRole(settings, session, careful))
+    in_use = own(ModelInUse(await chat_role.open(), discreet))
+    chat_role.use = in_use.use
+    embedding_role = EmbeddingRole(settings, session, careful)
+    opened = await embedding_role.open()
+    settings = opened.settings
+    embedding = discreet_embedding(settings, rules, own(opened.model))
+    servers = _model_servers(settings, session)
+    endpoints = Endpoints(served, servers, session)
     return Models(
-        settings=opened.settings,
+        settings=settings,
         in_use=in_use,
-        embedding=discreet_embedding(opened.settings, rules, own(opened.model)),
-        embedding_session=opened.session,
-        embedding_connection=EmbeddingConnection(settings, opened, careful),
+        chat_role=chat_role,
+        embedding=embedding,
+        embedding_role=embedding_role,
+        multilingual=(await MultilingualRole(settings, session).open()).model,
+        client_embedding=ClientEmbedding(embedding, forwarding_of(settings).forward),
+        servers=DiscreetServers(servers, discreet),
         rules=rules,
-        discreet=discreet,
+        checkup=own(Checkup(settings, in_use, embedding, endpoints, opened.session)),
+        inquiry=own(ModelInquiry(in_use)),
+    )
+
+
+def forwarding_of(settings: Settings) -> Forwarding:
+    """The members of client requests that models get: by default all if only this machine can call and no key is set.
+
+    A server that others can reach passes only members known to be harmless.
+    """
+    server = settings.server
+    private = is_loopback(server.host) and not server.api_keys and server.admin_api_key is None
+    return Forwarding(
+        forward=settings.llm.forward or ("all" if private else "listed"), think_as=settings.llm.think_as
+    )
+
+
+def _model_servers(settings: Settings, session: aiohttp.ClientSession) -> HttpModelServers:
+    """The endpoints of a config tree; none is called yet."""
+    return HttpModelServers(
+        session,
+        timeouts=timeouts_of(settings.workflows.timeouts),
+        tries=settings.llm.tries,
+        most_bytes=settings.llm.most_bytes,
+        calls_at_once=settings.workflows.endpoint_calls_at_once,
     )

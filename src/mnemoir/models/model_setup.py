@@ -8,9 +8,9 @@ from mnemoir.settings.saved_model import SavedEmbedder, SavedProvider
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedModel:
-    """A language model to try or to save. `key` None keeps the key that is stored for the address, "" drops it."""
+    """A model to try or to save. `key` None keeps the key that is stored for the address, "" drops it."""
 
-    provider: SavedProvider
+    provider: str
     url: str
     model: str
     key: str | None = None
@@ -36,14 +36,31 @@ class ModelUsed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSaved:
-    """The model that was saved; not `in_force` where file, environment or command line name another protocol."""
+class EmbeddingUsed(ModelUsed):
+    """An embedding model that is, or will be, in use. `url` is None for one in this process."""
 
-    provider: SavedProvider
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Saved:
+    provider: str
     model: str
     url: str
     has_key: bool
     in_force: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSaved(_Saved):
+    """The model that was saved; not `in_force` where file, environment or command line name another protocol."""
+
+    provider: SavedProvider
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingSaved(_Saved):
+    """The saved embedding model; not `in_force` where file, environment or command line name another provider."""
+
+    provider: SavedEmbedder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +75,23 @@ class ModelSetup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingSetup:
+    """The embedding model in use, what was saved, and what is set elsewhere.
+
+    With `restart_needed`, the next start uses `after_restart`; else that is the model in use. The addresses are those
+    that the settings give to the servers of either protocol.
+    """
+
+    in_use: EmbeddingUsed
+    after_restart: EmbeddingUsed
+    restart_needed: bool
+    saved: EmbeddingSaved | None
+    fixed: Sequence[FixedValue]
+    openai_url: str
+    ollama_url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelTest:
     """How one question went. `latency_ms` is the time of the whole answer, `status` that of a refusal."""
 
@@ -65,6 +99,20 @@ class ModelTest:
     provider: str
     model: str
     url: str | None
+    latency_ms: float
+    status: int | None = None
+    problem: str = ""
+    to_do: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingTest:
+    """How embedding one short text went. `dimension` is the length of its vector, None without one."""
+
+    ok: bool
+    model: str
+    url: str | None
+    dimension: int | None
     latency_ms: float
     status: int | None = None
     problem: str = ""
@@ -87,65 +135,3 @@ class OllamaFound:
     looked: bool
     url: str
     models: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WantedEmbedding:
-    """An embedding model to try or to save. `key` None keeps the key that is stored for the address, "" drops it."""
-
-    provider: SavedEmbedder
-    url: str
-    model: str
-    key: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingUsed:
-    """An embedding model that is, or will be, in use. `url` is None for one in this process."""
-
-    provider: str
-    model: str
-    url: str | None
-    has_key: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingSaved:
-    """The saved embedding model; not `in_force` where file, environment or command line name another provider."""
-
-    provider: SavedEmbedder
-    model: str
-    url: str
-    has_key: bool
-    in_force: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingSetup:
-    """The embedding model in use, what was saved, and what is set elsewhere.
-
-    With `restart_needed`, the next start uses `after_restart`; else that is the model in use. The addresses are those
-    that the settings give to the servers of either protocol.
-    """
-
-    in_use: EmbeddingUsed
-    after_restart: EmbeddingUsed
-    restart_needed: bool
-    saved: EmbeddingSaved | None
-    fixed: Sequence[FixedValue]
-    openai_url: str
-    ollama_url: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingTest:
-    """How embedding one short text went. `dimension` is the length of its vector, None without one."""
-
-    ok: bool
-    model: str
-    url: str | None
-    dimension: int | None
-    latency_ms: float
-    status: int | None = None
-    problem: str = ""
-    to_do: str = ""

@@ -4,26 +4,29 @@ Problems are told in words of our own, and none of the other side's: it may be a
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import Any, TypeVar
 
 import aiohttp
 import orjson
 
 from mnemoir.core.errors import InvalidRequest, ProviderError, ProviderInvalidOutput, ProviderTimeout, SettingsError
 from mnemoir.core.messages import ModelRequest, text_message
-from mnemoir.models.choice import choose_model, endpoint_of, ollama_models, those_that_chat
-from mnemoir.models.model_in_use import Chosen
+from mnemoir.models.choice import choose_model, ollama_models
+from mnemoir.models.model_in_use import Chosen, chat_url
 from mnemoir.models.model_setup import EmbeddingTest, ModelsOffered, ModelTest
 from mnemoir.models.reaching import plain_url
 from mnemoir.ports.embedding import EmbeddingModel, Passage
 from mnemoir.ports.llm import ChatModel
 from mnemoir.providers.http import most_of
 from mnemoir.providers.llm.border import provider_errors
-from mnemoir.settings import Llm
+from mnemoir.providers.llm.endpoint import Endpoint
 from mnemoir.settings.saved_model import LONGEST_MODEL
 
+Result = TypeVar("Result")
 _LONGEST_TEST_S = 120.0  # a large model may have to be loaded first
 _LONGEST_LIST_S = 10.0
 _MOST_BYTES = 4 * 1024 * 1024
@@ -40,6 +43,9 @@ class Problem:
     found: str
     to_do: str
     status: int | None = None
+
+
+_NOTHING = Problem(found="no language model is connected", to_do="Say where your model runs.")
 
 
 def as_problem(exc: ProviderError | TimeoutError) -> Problem:
@@ -65,57 +71,76 @@ def as_problem(exc: ProviderError | TimeoutError) -> Problem:
     return Problem(found=f"it answered {status}", to_do=to_do, status=status)
 
 
-async def asked_once(llm: Llm, session: aiohttp.ClientSession) -> ModelTest:
-    """How one question to the model of these settings goes, without a second try. Raises InvalidRequest."""
+@contextmanager
+def refused_settings() -> Iterator[None]:
+    """Raise InvalidRequest in place of SettingsError."""
     try:
-        model = await choose_model(llm.model_copy(update={"tries": 1}), session)
+        yield
     except SettingsError as exc:
         raise InvalidRequest(exc.message, code=exc.code) from exc
-    url = Chosen(model=model, llm=llm, session=session).url
-    if url is None:
-        nothing = Problem(found="no language model is connected", to_do="Say where your model runs.")
-        return _tested(model, url, 0.0, nothing)
-    began = perf_counter()
-    try:
-        async with asyncio.timeout(_LONGEST_TEST_S):
-            await model.ask(ModelRequest(messages=[text_message("user", _QUESTION)]))
-    except (ProviderError, TimeoutError) as exc:
-        return _tested(model, url, perf_counter() - began, as_problem(exc))
-    return _tested(model, url, perf_counter() - began, None)
 
 
-async def embedded_once(model: EmbeddingModel, url: str | None) -> EmbeddingTest:
-    """How embedding one short text goes. `url` is shown; None for a model in this process."""
-    began = perf_counter()
-    dimension, problem = None, None
+async def ask_once(chosen: Chosen[ChatModel]) -> ModelTest:
+    """How one question to the language model of these settings goes, without a second try. Raises InvalidRequest."""
+    llm = chosen.settings.llm.model_copy(update={"tries": 1})
+    with refused_settings():
+        model = await choose_model(llm, chosen.session)
+    url = chat_url(replace(chosen, model=model))
+    trial = Trial(problem=_NOTHING)
+    if url is not None:
+        trial, _ = await _tried(model.ask(ModelRequest(messages=[text_message("user", _QUESTION)])))
+    return ModelTest(provider=model.provider, model=model.name, **trial.shown(url))
+
+
+async def embed_once(chosen: Chosen[EmbeddingModel]) -> EmbeddingTest:
+    """How embedding one short text goes."""
+    settings, model = chosen.settings, chosen.model
+    trial, made = await _tried(model.embed([_TEXT]))
+    url = settings.embedding_url if settings.embedding.provider in ("openai", "ollama") else None
+    return EmbeddingTest(
+        model=model.name, dimension=None if made is None else len(made[0].vector), **trial.shown(url)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """How a call went, and how long it took in seconds."""
+
+    problem: Problem | None
+    took_s: float = 0.0
+
+    def shown(self, url: str | None) -> dict[str, Any]:
+        """The members of a test by name; `url` is that of the model's server, None for a model in this process."""
+        problem = self.problem
+        return {
+            "ok": problem is None,
+            "url": None if url is None else plain_url(url),
+            "latency_ms": round(self.took_s * 1e3, 1),
+            "status": None if problem is None else problem.status,
+            "problem": "" if problem is None else problem.found,
+            "to_do": "" if problem is None else problem.to_do,
+        }
+
+
+async def _tried(call: Awaitable[Result]) -> tuple[Trial, Result | None]:
+    """How a call goes, and its result, None without one."""
+    began, problem, result = perf_counter(), None, None
     try:
         async with asyncio.timeout(_LONGEST_TEST_S):
-            [made] = await model.embed([_TEXT])
-        dimension = len(made.vector)
+            result = await call
     except (ProviderError, TimeoutError) as exc:
         problem = as_problem(exc)
     except ImportError:
         problem = Problem(found="it is not installed", to_do="Install it; docs/models.md says how.")
-    return EmbeddingTest(
-        ok=problem is None,
-        model=model.name,
-        url=None if url is None else plain_url(url),
-        dimension=dimension,
-        latency_ms=round((perf_counter() - began) * 1e3, 1),
-        status=None if problem is None else problem.status,
-        problem="" if problem is None else problem.found,
-        to_do="" if problem is None else problem.to_do,
-    )
+    return Trial(problem=problem, took_s=perf_counter() - began), result
 
 
 async def models_at(
-    llm: Llm,
-    session: aiohttp.ClientSession,
-    suited: Callable[[Sequence[str]], list[str]] = those_that_chat,
+    at: Endpoint, session: aiohttp.ClientSession, suited: Callable[[Sequence[str]], list[str]] | None
 ) -> ModelsOffered:
-    """The models that the server of these settings lists; of an Ollama's, those that are `suited`."""
-    if llm.provider == "ollama":
-        found = suited(await ollama_models(llm.ollama_url, session))
+    """The models that a server lists; with `suited` those of an Ollama that it picks."""
+    if suited is not None:
+        found = suited(await ollama_models(at.base_url, session))
         to_do = "Start it there, and pull a model, for example: ollama pull llama3.2"
         return (
             ModelsOffered(models=found[:_MOST_LISTED])
@@ -124,15 +149,14 @@ async def models_at(
         )
     try:
         async with asyncio.timeout(_LONGEST_LIST_S):
-            return ModelsOffered(models=await _listed(llm, session))
+            return ModelsOffered(models=await _listed(at, session))
     except (ProviderError, TimeoutError) as exc:
         problem = as_problem(exc)
         return _none(problem.found, problem.to_do)
 
 
-async def _listed(llm: Llm, session: aiohttp.ClientSession) -> list[str]:
+async def _listed(endpoint: Endpoint, session: aiohttp.ClientSession) -> list[str]:
     """The names in a server's list of models. Raises ProviderError."""
-    endpoint = endpoint_of(llm, llm.model)
     with provider_errors(endpoint):
         async with session.get(endpoint.url("/models"), headers=endpoint.headers(), allow_redirects=False) as answer:
             if answer.status != 200:
@@ -148,16 +172,3 @@ async def _listed(llm: Llm, session: aiohttp.ClientSession) -> list[str]:
 
 def _none(found: str, to_do: str) -> ModelsOffered:
     return ModelsOffered(models=(), problem=found, to_do=to_do)
-
-
-def _tested(model: ChatModel, url: str | None, took_s: float, problem: Problem | None) -> ModelTest:
-    return ModelTest(
-        ok=problem is None,
-        provider=model.provider,
-        model=model.name,
-        url=None if url is None else plain_url(url),
-        latency_ms=round(took_s * 1e3, 1),
-        status=None if problem is None else problem.status,
-        problem="" if problem is None else problem.found,
-        to_do="" if problem is None else problem.to_do,
-    )

@@ -18,7 +18,7 @@ from mnemoir.core.clock import now_text
 from mnemoir.core.errors import MnemoirError
 from mnemoir.models.choice import ollama_models
 from mnemoir.models.model_in_use import Chosen
-from mnemoir.ports.llm import ModelServerKind
+from mnemoir.ports.llm import ChatModel, ModelServerKind
 from mnemoir.providers.http import most_of
 from mnemoir.providers.llm.border import provider_errors
 from mnemoir.providers.llm.endpoint import Endpoint
@@ -39,9 +39,9 @@ class Reached:
     to_do: str = ""
 
 
-async def reach_model(chosen: Chosen) -> Reached:
+async def reach_model(chosen: Chosen[ChatModel]) -> Reached:
     """Check the server of a language model."""
-    llm, name = chosen.llm, chosen.model.name
+    llm, name = chosen.settings.llm, chosen.model.name
     if chosen.model.provider == "offline":
         looked = f"Looked for Ollama at {plain_url(llm.ollama_url)}."
         to_do = f"Connect one on the page Connect, or set OPENAI_API_KEY. {looked}"

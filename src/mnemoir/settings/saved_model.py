@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Generic, Literal, TypeVar, get_args
+from typing import Annotated, Literal, get_args
 from urllib.parse import urlsplit
 
 import orjson
@@ -24,12 +24,10 @@ from mnemoir.core.data_directory import SAVED_MODELS
 from mnemoir.core.errors import SettingsError, StorageUnavailable
 from mnemoir.core.network import is_off_limits
 from mnemoir.settings.addresses import http_url, ollama_address
-from mnemoir.settings.tree import Llm, Settings
 from mnemoir.settings.values import Key
 
 SavedProvider = Literal["openai-responses", "openai-chat", "ollama"]
 SavedEmbedder = Literal["openai", "ollama"]
-P = TypeVar("P", bound=str)
 _MOST_BYTES = 64 * 1024
 _PORTS = {"http": 80, "https": 443}
 LONGEST_MODEL = 256
@@ -37,10 +35,10 @@ _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SavedModel(Generic[P]):
+class SavedModel:
     """A model: protocol, address and name. `key` is for `url` alone."""
 
-    provider: P
+    provider: str
     url: str
     model: str
     key: SecretStr | None = field(default=None, repr=False)
@@ -76,49 +74,17 @@ def origin_of(url: str) -> str:
     return f"{parts.scheme}://{shown}:{parts.port or _PORTS.get(parts.scheme, 0)}"
 
 
-def effective(settings: Settings, saved: SavedModel[SavedProvider] | None) -> Llm:
-    """The language model's settings with what was saved, where neither file, environment nor command line says more.
-
-    A protocol given there, other than `auto`, makes a saved model of another protocol have no effect. A key given
-    there goes to the address given there only.
-    """
-    llm, given = settings.llm, settings.source.given
-    if saved is None or not is_in_force(settings, saved):
-        return llm
-    changes: dict[str, object] = {"provider": saved.provider}
-    if "llm.model" not in given:
-        changes["model"] = saved.model
-    if saved.provider == "ollama":
-        return llm.model_copy(update=changes | ({} if "llm.ollama_url" in given else {"ollama_url": saved.url}))
-    url = llm.base_url if "llm.base_url" in given else saved.url
-    changes["base_url"] = url
-    if llm.api_key is None or origin_of(url) != origin_of(llm.base_url):
-        changes["api_key"] = saved.key if origin_of(url) == origin_of(saved.url) else None
-    return llm.model_copy(update=changes)
-
-
-def is_in_force(settings: Settings, saved: SavedModel[SavedProvider]) -> bool:
-    """False when file, environment or command line name another protocol."""
-    return fixed_provider(settings) in (None, saved.provider)
-
-
-def fixed_provider(settings: Settings) -> str | None:
-    """The protocol that file, environment or command line name; None for none and for `auto`."""
-    provider = settings.llm.provider
-    return provider if "llm.provider" in settings.source.given and provider != "auto" else None
-
-
-class ModelFile(Generic[P]):
+class ModelFile:
     """The place of one saved model: `name` begins its files, `what` names the model in messages."""
 
-    def __init__(self, name: str, key_prefix: str, what: str, providers: Sequence[P], *, to_do: str) -> None:
+    def __init__(self, name: str, key_prefix: str, what: str, providers: Sequence[str], *, to_do: str) -> None:
         self._name = f"{name}.json"
         self._key_prefix = key_prefix
         self._what = what
         self._providers = providers
         self._to_do = to_do
 
-    def read(self, data_dir: Path) -> SavedModel[P] | None:
+    def read(self, data_dir: Path) -> SavedModel | None:
         """What was saved last; None when nothing was. Raises SettingsError for a damaged or unreadable file."""
         path = data_dir / SAVED_MODELS / self._name
         raw = _read(path)
@@ -126,14 +92,15 @@ class ModelFile(Generic[P]):
             return None
         try:
             found = _InFile.model_validate(orjson.loads(raw))
-            [provider] = [known for known in self._providers if known == found.provider]
-            url = checked_url(provider, found.url)
+            if found.provider not in self._providers:
+                raise ValueError(found.provider)
+            url = checked_url(found.provider, found.url)
         except (ValueError, ValidationError):
             raise self._damaged(path) from None
         key = None if found.key_file is None else self._read_key(data_dir / SAVED_MODELS / found.key_file, url)
-        return SavedModel(provider=provider, url=url, model=found.model, key=key)
+        return SavedModel(provider=found.provider, url=url, model=found.model, key=key)
 
-    def save(self, data_dir: Path, saved: SavedModel[P]) -> None:
+    def save(self, data_dir: Path, saved: SavedModel) -> None:
         """Replace what was saved, durably. Raises StorageUnavailable; what was saved before stays then."""
         from mnemoir.storage.sqlite.data_file import prepare_folder  # local: reading settings needs no database
 
@@ -203,10 +170,8 @@ class ModelFile(Generic[P]):
         return StorageUnavailable(f"{folder}: the {self._what} could not be saved there: {exc.strerror or exc}.")
 
 
-LANGUAGE_MODEL: ModelFile[SavedProvider] = ModelFile(
-    "model", "key-", "language model", get_args(SavedProvider), to_do="mnemoir model set"
-)
-EMBEDDING_MODEL: ModelFile[SavedEmbedder] = ModelFile(
+LANGUAGE_MODEL = ModelFile("model", "key-", "language model", get_args(SavedProvider), to_do="mnemoir model set")
+EMBEDDING_MODEL = ModelFile(
     "embedding", "embedding-key-", "embedding model", get_args(SavedEmbedder), to_do="mnemoir model embedding set"
 )
 

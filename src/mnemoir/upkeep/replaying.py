@@ -14,14 +14,14 @@ from mnemoir.settings.access import Encryption
 from mnemoir.settings.tree import Runs, Storage
 from mnemoir.storage.backups.copies import copy_databases
 from mnemoir.storage.tombstones import Tombstones, put_tombstones
-from mnemoir.upkeep.subjects import Subjects
+from mnemoir.upkeep.opening import Upkeep
 
 
-class Opened(Protocol):
+class UpkeepParts(Protocol):
     """The parts of a data directory, until they are closed."""
 
     @property
-    def subjects(self) -> Subjects:
+    def upkeep(self) -> Upkeep:
         """What erases a person."""
         ...
 
@@ -30,7 +30,7 @@ class Opened(Protocol):
         ...
 
 
-OpenParts: TypeAlias = Callable[[Settings], Awaitable[Opened]]
+OpenParts: TypeAlias = Callable[[Settings], Awaitable[UpkeepParts]]
 
 
 def replay_erasures(

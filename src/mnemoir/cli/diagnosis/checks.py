@@ -111,18 +111,19 @@ async def check_database(settings: Settings) -> Finding:
 
 async def check_model(settings: Settings) -> Finding:
     """Check that a model is chosen and its server answers."""
-    from mnemoir.models.connecting import open_model
+    from mnemoir.models.model_in_use import chat_url
     from mnemoir.models.reaching import plain_url, reach_model
+    from mnemoir.models.roles import ChatRole
 
     async with new_session() as session, new_session(is_careful=True) as careful:
         try:
-            chosen = await open_model(settings, session, careful)
+            chosen = await ChatRole(settings, session, careful).open()
         except SettingsError as exc:
             to_do = "Do what it says; see docs/models.md."
             return Finding(check="model", state="fail", found=exc.message, to_do=to_do)
         reached = await reach_model(chosen)
-    place = "" if chosen.url is None else f" at {plain_url(chosen.url)}"
-    llm = chosen.llm
+    url, llm = chat_url(chosen), chosen.settings.llm
+    place = "" if url is None else f" at {plain_url(url)}"
     if chosen.model.provider == "offline" and llm.provider == "auto" and llm.api_key is None:
         place = f", as no Ollama with a model answers at {plain_url(llm.ollama_url)}"
     told_of = f": {reached.found}" if reached.found else ""
@@ -133,11 +134,11 @@ async def check_model(settings: Settings) -> Finding:
 async def check_embedder(settings: Settings) -> Finding:
     """Check that the embedding model can embed a text, and the multilingual one if it is on."""
     from mnemoir.models.choice import choose_multilingual
-    from mnemoir.models.embedding_connection import OpenEmbedding
+    from mnemoir.models.roles import EmbeddingRole
 
     try:
         async with new_session() as session, new_session(is_careful=True) as careful:
-            opened = OpenEmbedding(settings, session, careful)
+            opened = await EmbeddingRole(settings, session, careful).open()
             settings = opened.settings
             found = await _embed_once(opened.model)
     except (ProviderError, SettingsError, ImportError) as exc:  # ImportError: an extra that is not installed

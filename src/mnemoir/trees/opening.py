@@ -1,0 +1,60 @@
+"""Workflows, their files in the config tree, and the traces of their runs."""
+
+from dataclasses import dataclass
+
+from mnemoir.core.data_directory import RUNS_FILE
+from mnemoir.ports.run_store import RunStore
+from mnemoir.settings import Settings
+from mnemoir.storage.sql.run_store import NoRuns, SqlRunStore
+from mnemoir.storage.sqlite.opening import open_run_file
+from mnemoir.storage.sqlite.transactions import OpenSql, SqliteSql
+from mnemoir.trees.served import Served, outside
+from mnemoir.trees.workflow_edits import WorkflowEdits
+from mnemoir.trees.workflow_files import WorkflowFiles
+from mnemoir.workflows.dispatch import Workflows
+from mnemoir.workflows.trials import Trials
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trees:
+    """The workflows of the served tree; without a tree the built-in one."""
+
+    served: Served | None
+    workflows: Workflows
+    trials: Trials | None  # None without a config tree
+    files: WorkflowFiles
+    edits: WorkflowEdits
+    runs: RunStore
+
+
+def open_trees(
+    settings: Settings, served: Served | None, workflows: Workflows, trials: Trials | None, runs: RunStore
+) -> Trees:
+    """Add the files of the tree to its workflows; none is read yet."""
+    beside = outside(settings, served.tree if served else None)
+    files = WorkflowFiles(served, beside)
+    return Trees(
+        served=served,
+        workflows=workflows,
+        trials=trials,
+        files=files,
+        edits=WorkflowEdits(files, served, beside, settings.storage.data_dir, is_on=settings.workflows.edit),
+        runs=runs,
+    )
+
+
+def open_runs(settings: Settings, open_sql: OpenSql = SqliteSql) -> RunStore:
+    """The store of run traces, or one that records none."""
+    chosen = settings.runs
+    if not chosen.enabled:
+        return NoRuns()
+    file = open_run_file(settings.storage.data_dir / RUNS_FILE, open_sql)
+    return SqlRunStore(file, most_runs=chosen.most, keep_days=chosen.keep_days)
+
+
+def open_kept_runs(settings: Settings) -> SqlRunStore | None:
+    """The traces that were kept before recording was switched off; None while it is on, and without any."""
+    path = settings.storage.data_dir / RUNS_FILE
+    if settings.runs.enabled or not path.exists():
+        return None
+    return SqlRunStore(open_run_file(path), most_runs=settings.runs.most, keep_days=settings.runs.keep_days)
