@@ -165,7 +165,7 @@ class Notes:
 
 
 def open_notes(stores: Stores) -> OpenHolding:
-    notes = Notes(db=stores.database, root=stores.settings.storage.data_dir / "notes")
+    notes = Notes(db=stores.memory.database, root=stores.settings.storage.data_dir / "notes")
     return OpenHolding(
         name="note",
         forget=notes.forget,
