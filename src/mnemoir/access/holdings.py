@@ -11,7 +11,7 @@ from mnemoir.core.users import User
 from mnemoir.ports.holdings import Amounts, Archive, OpenHolding
 
 
-def access_holding(access: Access) -> OpenHolding:
+def holding_of_access(access: Access) -> OpenHolding:
     """Keys stay as ended ones, and entries of the log without a name."""
 
     def account(user: User) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def access_holding(access: Access) -> OpenHolding:
     return OpenHolding(name="access", erase_person=erase_person, export_person=export_person, people=people)
 
 
-def usage_holding(spent: Spent) -> OpenHolding:
+def holding_of_usage(spent: Spent) -> OpenHolding:
     """The tokens of models by user and day. Those of an erased person are counted as nobody's."""
 
     async def erase_person(tenant: str, user: str) -> Amounts:

@@ -83,10 +83,10 @@ def make_personal_data(
     options = PersonalDataOptions(
         default=policy_of(settings), restores=settings.pii.restore, reversible=settings.pii.reversible
     )
-    return PersonalData(rules, projects, values, options), personal_holding(values)
+    return PersonalData(rules, projects, values, options), holding_of_values(values)
 
 
-def personal_holding(values: PersonalValues) -> OpenHolding:
+def holding_of_values(values: PersonalValues) -> OpenHolding:
     """The values behind placeholders. They are in no count and no export."""
 
     async def forget(scope: Scope) -> Amounts:

@@ -107,7 +107,7 @@ async def open_parts(settings: Settings) -> Parts:
         )
         trees = open_trees(settings, served, workflows, trials, runs)
         upkeep = open_upkeep(settings, access, models, memory, talks, discussions, runs, encryption, own)
-        await upkeep.adoption.hide_outstanding()
+        await upkeep.adoption.hide_cut_adoptions()
         chats = open_chats(settings, models, memory, talks, trees, discussions, upkeep.holdings, own)
         return Parts(
             settings=settings,

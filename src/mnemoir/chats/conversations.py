@@ -118,7 +118,7 @@ class Conversations:
     async def exist(self, scope: Scope) -> bool:
         """True when the scope's owner has, or had, conversations. Raises StorageUnavailable."""
         folder = self.folder_of(scope)
-        self._refuse_hidden(folder)
+        self._refuse_hidden_folder(folder)
         return await asyncio.to_thread(folder.exists)
 
     async def ids(self, scope: Scope) -> list[str]:
@@ -239,7 +239,7 @@ class Conversations:
         """Open no folder of these owners, which an adoption that was cut may have given; open those of all others."""
         self._hidden = {self.folder_of(owner) for owner in owners}
 
-    def _refuse_hidden(self, folder: Path) -> None:
+    def _refuse_hidden_folder(self, folder: Path) -> None:
         if folder in self._hidden:
             raise StorageUnavailable(
                 f"The conversations in {place_of(folder)} were being given to another user, and that was cut. Repeat "
@@ -356,7 +356,7 @@ class Conversations:
 
     @asynccontextmanager
     async def _opened_in(self, folder: Path) -> AsyncIterator[OwnConversations]:
-        self._refuse_hidden(folder)
+        self._refuse_hidden_folder(folder)
         self._catalogue.note(folder)
         async with self._pool.holding(folder) as own:
             yield own

@@ -40,7 +40,7 @@ _PAGE = 200
 _TOKENS = ("input_tokens", "output_tokens")
 
 
-def job_holding(background: Background) -> OpenHolding:
+def holding_of_jobs(background: Background) -> OpenHolding:
     """Jobs that learn from turns, waiting and ended. Forgetting raises Conflict while one runs."""
 
     async def forget(scope: Scope) -> Amounts:
@@ -63,7 +63,7 @@ def job_holding(background: Background) -> OpenHolding:
     return OpenHolding(name="job", forget=forget, erase=erase)
 
 
-def run_holding(runs: RunStore, open_kept: Callable[[], RunStore | None]) -> OpenHolding:
+def holding_of_runs(runs: RunStore, open_kept: Callable[[], RunStore | None]) -> OpenHolding:
     """Traces of runs, which quote what the user said.
 
     `open_kept` opens those that were kept before recording was switched off, None without any.
@@ -117,7 +117,7 @@ def run_holding(runs: RunStore, open_kept: Callable[[], RunStore | None]) -> Ope
     )
 
 
-def discussion_holding(discussions: Discussions, conversations: Conversations) -> OpenHolding:
+def holding_of_discussions(discussions: Discussions, conversations: Conversations) -> OpenHolding:
     """Chunks, records and summaries of a discussion: files that go together, under one lock."""
 
     async def forget(scope: Scope) -> Amounts:
@@ -145,7 +145,7 @@ def discussion_holding(discussions: Discussions, conversations: Conversations) -
     return OpenHolding(name="discussion", forget=forget, erase=erase, export=export)
 
 
-def conversation_holding(
+def holding_of_conversations(
     conversations: Conversations,
     forgetting: Forgetting,
     owners_of: Callable[[str], Awaitable[Iterable[OwnerSummary]]],
@@ -176,7 +176,7 @@ def conversation_holding(
                 objects = await asyncio.to_thread(lambda: sum(1 for _ in own.node_parts.objects.scan("")))
         return {"objects": objects, **await forgetting.forget_all(scope)}
 
-    async def erase_unnamed(is_erased: Callable[[str, str], bool]) -> None:
+    async def erase_nameless(is_erased: Callable[[str, str], bool]) -> None:
         for folder, tenant in await conversations.encoded():
             if is_erased(tenant, folder.name):
                 await conversations.remove_folder(folder)
@@ -222,7 +222,7 @@ def conversation_holding(
         name="conversation",
         forget=forget,
         erase=erase,
-        erase_unnamed=erase_unnamed,
+        erase_nameless=erase_nameless,
         export=export,
         giving=conversations.giving,
         hide=conversations.hide,

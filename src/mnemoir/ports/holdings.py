@@ -101,7 +101,7 @@ class OpenHolding:
     erase_person: Callable[[str, str], Awaitable[Amounts]] | None = None
     # Erases what does not tell its owner; the function says whether a name as stored is one (tenant, name) to be
     # erased.
-    erase_unnamed: Callable[[Callable[[str, str], bool]], Awaitable[None]] | None = None
+    erase_nameless: Callable[[Callable[[str, str], bool]], Awaitable[None]] | None = None
     export: Callable[[Scope, Archive], Awaitable[None]] | None = None  # of a user in a project
     export_person: Callable[[str, str, Archive], Awaitable[None]] | None = None  # what `erase_person` would erase
     # A context in which what the owner has besides rows becomes that of another user, who has none; whether there was

@@ -61,14 +61,14 @@ class Adoption:
         self._hidden: frozenset[BegunAdoption] = frozenset()
         self._one_by_one = asyncio.Lock()
 
-    async def hide_outstanding(self) -> None:
+    async def hide_cut_adoptions(self) -> None:
         """Hide what adoptions that were cut may have moved. Raises StorageUnavailable."""
         self._hide(await self._begun.all())
 
     async def resume(self) -> None:
         """Continue what was cut. What fails again stays hidden. Raises StorageUnavailable if nothing can be read."""
         async with self._one_by_one:
-            await self.hide_outstanding()
+            await self.hide_cut_adoptions()
             for adoption in self._hidden:
                 try:
                     await self._continue(adoption)
@@ -95,7 +95,7 @@ class Adoption:
 
     async def _give_projects(self, tenant: str, own: str, given: str, mine: Sequence[str] | None) -> Adopted:
         done: dict[str, list[str]] = {}
-        for adoption in await self._outstanding(tenant, own, given):
+        for adoption in await self._adoptions_between(tenant, own, given):
             _note(done, adoption, await self._continue(adoption))
         projects = await self._everybody.projects_of(tenant, given)
         scopes = [Scope(tenant=tenant, project=name, user=given) for name in projects if mine is None or name in mine]
@@ -110,7 +110,7 @@ class Adoption:
             _note(done, adoption, await self._begin(adoption))
         return Adopted(projects=done)
 
-    async def _outstanding(self, tenant: str, own: str, given: str) -> Sequence[BegunAdoption]:
+    async def _adoptions_between(self, tenant: str, own: str, given: str) -> Sequence[BegunAdoption]:
         """The adoptions that were cut and are repeated now. Raises Conflict for one between others of the two."""
         found = [one for one in await self._begun.all() if one.given.tenant == tenant]
         for one in found:
@@ -137,7 +137,7 @@ class Adoption:
                 else:
                     await self._take_back(adoption)
             except BaseException:
-                await self.hide_outstanding()
+                await self.hide_cut_adoptions()
                 raise
             raise
         await _leave(entered)

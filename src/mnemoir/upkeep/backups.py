@@ -151,7 +151,7 @@ def _made(
     with whole_folder(path, replaces=True) as unfinished, ExitStack() as staged:
         with storage_errors(data_dir, OSError):
             plain = unfinished if key is None else staged.enter_context(staging_in(data_dir))
-        copying = _copied(settings, plain / DATA_FOLDER, choice)
+        copying = _copy_all(settings, plain / DATA_FOLDER, choice)
         if former is not None and key is None:
             _share(copying.entries.values(), former, unfinished)
         files = sorted(copying.entries.values(), key=lambda entry: entry.path)
@@ -174,7 +174,7 @@ def _made(
     return manifest
 
 
-def _copied(settings: Settings, target: Path, choice: Choice) -> Copying:
+def _copy_all(settings: Settings, target: Path, choice: Choice) -> Copying:
     """Copy a data directory: what is declared in its order, then all else. Raises StorageUnavailable."""
     root = settings.storage.data_dir.resolve()
     keys = _keys_of_encryption(settings)

@@ -157,7 +157,7 @@ class Encryption:
         """Whose keys encrypt what is stored of a user. Blocks."""
         return owners_of(self._conversations, scope)
 
-    def owners_named(self, tenant: str, user: str) -> list[Owner]:
+    def owners_of_name(self, tenant: str, user: str) -> list[Owner]:
         """Whose keys there are of a user, in all projects. Blocks. Raises KeyUnavailable."""
         if self.ring is None or not self.path.exists():
             return []

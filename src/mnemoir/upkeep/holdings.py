@@ -4,17 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from mnemoir.access.holdings import access_holding, usage_holding
+from mnemoir.access.holdings import holding_of_access, holding_of_usage
 from mnemoir.access.opening import Access
 from mnemoir.chats.discussions import Discussions
 from mnemoir.chats.forgetting import Forgetting
-from mnemoir.chats.holdings import conversation_holding, discussion_holding, job_holding, run_holding
+from mnemoir.chats.holdings import holding_of_conversations, holding_of_discussions, holding_of_jobs, holding_of_runs
 from mnemoir.chats.memory_parts import Memory
 from mnemoir.chats.opening import Talks
 from mnemoir.chats.people import Everybody
 from mnemoir.core.errors import SettingsError
-from mnemoir.memory.facts.holding import fact_holding
-from mnemoir.memory.facts.review.proposal_holding import proposal_holding
+from mnemoir.memory.facts.holding import holding_of_facts
+from mnemoir.memory.facts.review.proposal_holding import holding_of_proposals
 from mnemoir.memory.facts.write.retention import FactRetention
 from mnemoir.ports.holdings import OpenHolding
 from mnemoir.ports.run_store import RunStore
@@ -59,10 +59,10 @@ class Stores:
         """Who has anything in the holdings."""
         return Everybody(People(self.memory.database), self.holdings, self.holds)
 
-    @property
-    def forgetting(self) -> Forgetting:
-        """Forgetting in all holdings."""
-        return Forgetting(conversations=self.talks.conversations, holdings=self.holdings, holds=self.holds)
+
+def forgetting_in(stores: Stores) -> Forgetting:
+    """Forgetting in all holdings."""
+    return Forgetting(conversations=stores.talks.conversations, holdings=stores.holdings, holds=stores.holds)
 
 
 Opens = Callable[[Stores], OpenHolding]
@@ -94,31 +94,31 @@ def open_holdings(stores: Stores) -> None:
             stores.holdings.append(opened)
 
 
-opens(JOBS)(lambda stores: job_holding(stores.talks.background))
-opens(RUNS)(lambda stores: run_holding(stores.runs, partial(open_kept_runs, stores.settings)))
-opens(DISCUSSIONS)(lambda stores: discussion_holding(stores.discussions, stores.talks.conversations))
+opens(JOBS)(lambda stores: holding_of_jobs(stores.talks.background))
+opens(RUNS)(lambda stores: holding_of_runs(stores.runs, partial(open_kept_runs, stores.settings)))
+opens(DISCUSSIONS)(lambda stores: holding_of_discussions(stores.discussions, stores.talks.conversations))
 opens(PERSONAL_DATA)(lambda stores: stores.memory.personal_holding)
-opens(ACCESS)(lambda stores: access_holding(stores.access))
-opens(USAGE)(lambda stores: usage_holding(stores.access.spent))
+opens(ACCESS)(lambda stores: holding_of_access(stores.access))
+opens(USAGE)(lambda stores: holding_of_usage(stores.access.spent))
 
 
 @opens(FACTS)
 def _facts(stores: Stores) -> OpenHolding:
     memory = stores.memory
     expire = FactRetention(memory.store, stores.everybody.owners, stores.retention.of).expire
-    return fact_holding(memory.facts, memory.store, memory.indexing, memory.recall, memory.packs, expire)
+    return holding_of_facts(memory.facts, memory.store, memory.indexing, memory.recall, memory.packs, expire)
 
 
 @opens(PROPOSALS)
 def _proposals(stores: Stores) -> OpenHolding:
-    return proposal_holding(stores.memory.facts.review, stores.memory.store, stores.memory.proposals)
+    return holding_of_proposals(stores.memory.facts.review, stores.memory.store, stores.memory.proposals)
 
 
 @opens(CONVERSATIONS_OF_USERS)
 def _conversations(stores: Stores) -> OpenHolding:
-    return conversation_holding(
+    return holding_of_conversations(
         stores.talks.conversations,
-        stores.forgetting,
+        forgetting_in(stores),
         stores.memory.store.owners,
         stores.encryption.is_unreadable,
         embeds=stores.settings.memory.vector_store.enabled,

@@ -22,7 +22,7 @@ from mnemoir.storage.sql.adoptions import Adoptions
 from mnemoir.storage.sql.holds import Holds
 from mnemoir.upkeep.adopting import Adoption
 from mnemoir.upkeep.encryption import Encryption
-from mnemoir.upkeep.holdings import Stores, open_holdings
+from mnemoir.upkeep.holdings import Stores, forgetting_in, open_holdings
 from mnemoir.upkeep.retention import RetentionOf
 from mnemoir.upkeep.subjects import Subjects
 
@@ -88,7 +88,7 @@ def open_upkeep(
         jobs=talks.jobs,
         background=background,
         holdings=stores.holdings,
-        forgetting=stores.forgetting,
+        forgetting=forgetting_in(stores),
         holds=stores.holds,
         retention=stores.retention,
         subjects=Subjects(

@@ -130,8 +130,8 @@ class Subjects:
             await self._erase_project(scope)
         people: set[tuple[str, str]] = set()
         for holding in self._holdings:
-            if holding.erase_unnamed is not None:
-                await holding.erase_unnamed(is_erased)
+            if holding.erase_nameless is not None:
+                await holding.erase_nameless(is_erased)
             if holding.people is not None:
                 people |= {*await holding.people()}
         for tenant, user in people:
@@ -175,7 +175,7 @@ class Subjects:
         for holding in self._holdings:
             if holding.erase_person is not None:
                 erased.update(await holding.erase_person(tenant, user))
-        owners = await asyncio.to_thread(self._encryption.owners_named, tenant, user)
+        owners = await asyncio.to_thread(self._encryption.owners_of_name, tenant, user)
         await asyncio.to_thread(self._encryption.destroy_keys, owners)
         return erased
 

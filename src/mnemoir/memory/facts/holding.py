@@ -37,7 +37,7 @@ class ToldMemory:
     history: Sequence[HistoryEntry]
 
 
-def fact_holding(
+def holding_of_facts(
     facts: Facts,
     store: MemoryStore,
     indexing: Indexing,
@@ -62,7 +62,7 @@ def fact_holding(
         await archive.add_pages("current_memories.jsonl", exchange.pages(scope))
 
     @asynccontextmanager
-    async def giving(scope: Scope, user: str) -> AsyncIterator[bool]:
+    async def give(scope: Scope, user: str) -> AsyncIterator[bool]:
         yield False  # all that is given are rows
         for each in (scope, replace(scope, user=user)):
             recall.forget(each)
@@ -78,7 +78,7 @@ def fact_holding(
     async def counts() -> Amounts:
         return asdict(await store.counts())
 
-    async def stored(tenant: str, user: str | None) -> Amounts:
+    async def memories_of_users(tenant: str, user: str | None) -> Amounts:
         counted = Counter[str]()
         for owner in await store.owners(tenant):
             counted[owner.user] += owner.memories if user in (None, owner.user) else 0
@@ -92,10 +92,10 @@ def fact_holding(
         forget=forget,
         erase=erase,
         export=export,
-        giving=giving,
+        giving=give,
         owners=owners,
         counts=counts,
-        stored={"memories": stored},
+        stored={"memories": memories_of_users},
         daily=daily,
         exchange=exchange,
         expire=expire,

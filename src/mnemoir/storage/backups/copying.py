@@ -25,7 +25,7 @@ class Copying:
         self._target = target
         self._is_skipped = is_skipped
 
-    def found(self, folder: str) -> Found:
+    def contents(self, folder: str) -> Found:
         """What lies below a folder of the root and is to be copied."""
         return found_in(self.root, folder, self._is_skipped)
 
@@ -47,7 +47,7 @@ class Copying:
     def copy(self, path: str) -> None:
         """Copy a file, or what lies below a folder, databases first; "" is the root."""
         if (self.root / path).is_dir():
-            found = self.found(path)
+            found = self.contents(path)
             self.passed_over.extend(line for line in found.passed_over if line not in self.passed_over)
             self.copy_files([*found.databases, *found.files])
         elif is_database(self.root / path) or not (self.root / path).is_symlink():
@@ -58,8 +58,8 @@ def copy_user_folders(copying: Copying, place: str) -> None:
     """Copy folders of users, `{project}/{user}/`, each as of one moment: messages before what they refer to."""
     for each in sorted(copying.root.glob(f"{place}/*/*/")):
         folder = each.relative_to(copying.root).as_posix()
-        copying.copy_databases(sorted(copying.found(folder).databases, key=lambda path: (path.count("/"), path)))
-        copying.copy_files(copying.found(folder).files)
+        copying.copy_databases(sorted(copying.contents(folder).databases, key=lambda path: (path.count("/"), path)))
+        copying.copy_files(copying.contents(folder).files)
 
 
 def copy_discussions(copying: Copying, place: str) -> None:

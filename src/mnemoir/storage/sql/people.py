@@ -34,11 +34,13 @@ class People:
 
     async def amounts(self, scope: Scope) -> Mapping[str, int]:
         """How many rows a user has in each table that an archive tells."""
-        return await self._db.read(scope, lambda sql: {of.name: int(sql.value(of.count)) for of in _archived()})
+        return await self._db.read(
+            scope, lambda sql: {of.name: int(sql.value(of.count)) for of in _archive_queries()}
+        )
 
     async def tables(self, scope: Scope) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         """All rows of a user by table, without what is derived of their words."""
-        return await self._db.read(scope, lambda sql: {of.name: [*_rows_of(sql, of)] for of in _archived()})
+        return await self._db.read(scope, lambda sql: {of.name: [*_rows_of(sql, of)] for of in _archive_queries()})
 
     async def drop(self, scope: Scope) -> None:
         """Delete the name of a user, and what is left of their rows, so that no byte of it is left."""
@@ -54,17 +56,17 @@ class People:
         await self._db.empty_log()
 
 
-def _archived() -> list[TableQueries]:
+def _archive_queries() -> list[TableQueries]:
     return [of for of in queries_of_tables() if of.table.archive is not None]
 
 
 def _rows_of(sql: Sql, of: TableQueries) -> Iterator[Mapping[str, Any]]:
     for row in sql.rows(of.rows):
         values = zip(of.table.columns, row, strict=True)
-        yield {column: _parsed(value) if column in of.table.documents else value for column, value in values}
+        yield {column: _value_of(value) if column in of.table.documents else value for column, value in values}
 
 
-def _parsed(value: Any) -> Any:
+def _value_of(value: Any) -> Any:
     if value is None:
         return None
     try:

@@ -19,7 +19,7 @@ from mnemoir.ports.proposals import ProposalStore
 PROPOSAL = "proposal"
 
 
-def proposal_holding(review: Review, store: MemoryStore, queue: ProposalStore) -> OpenHolding:
+def holding_of_proposals(review: Review, store: MemoryStore, queue: ProposalStore) -> OpenHolding:
     """The holding of proposals. They are in no count of memories."""
 
     async def forget(scope: Scope) -> Amounts:
