@@ -24,6 +24,7 @@ from mnemoir.core.discussions import Discussion
 from mnemoir.core.errors import KeyUnavailable
 from mnemoir.core.runs import RunTrace
 from mnemoir.core.scope import Scope, acting
+from mnemoir.core.usage import Stored
 from mnemoir.memory.background import Background
 from mnemoir.memory.discussions.transfer import copy_of
 from mnemoir.ports.holdings import Amounts, Archive, ByDay, OpenHolding
@@ -168,26 +169,15 @@ def holding_of_conversations(
         return {"conversations": 1, "messages": removed.messages, "node_memories": removed.node_memories}
 
     async def erase(scope: Scope) -> Amounts:
-        folder, objects = conversations.folder_of(scope), 0
+        folder = conversations.folder_of(scope)
         if await asyncio.to_thread(is_unreadable, folder):  # it was erased before, and restored
             await conversations.remove_folder(folder)
-        if await conversations.exist(scope):
-            async with conversations.of(scope) as own:
-                objects = await asyncio.to_thread(lambda: sum(1 for _ in own.node_parts.objects.scan("")))
-        return {"objects": objects, **await forgetting.forget_all(scope)}
+        return {"objects": await _number_of_objects(conversations, scope), **await forgetting.forget_all(scope)}
 
     async def erase_nameless(is_erased: Callable[[str, str], bool]) -> None:
         for folder, tenant in await conversations.encoded():
             if is_erased(tenant, folder.name):
                 await conversations.remove_folder(folder)
-
-    async def export(scope: Scope, archive: Archive) -> None:
-        if await conversations.exist(scope):
-            async with conversations.of(scope) as own:
-                await asyncio.to_thread(_put_conversations, archive, own)
-
-    async def owners(tenants: Collection[str]) -> Iterable[Scope]:
-        return await conversations.owners()
 
     async def count(scope: Scope) -> Amounts:
         return {"conversations": len(await conversations.ids(scope))}
@@ -195,6 +185,31 @@ def holding_of_conversations(
     async def counts() -> Amounts:
         found = await conversations.counts()
         return found if embeds else {name: found[name] for name in ("conversations", "messages")}
+
+    return OpenHolding(
+        name="conversation",
+        forget=forget,
+        erase=erase,
+        erase_nameless=erase_nameless,
+        export=partial(_export, conversations),
+        giving=conversations.giving,
+        hide=conversations.hide,
+        owners=lambda tenants: conversations.owners(),
+        projects_of=conversations.projects_of,
+        count=count,
+        counts=counts,
+        counts_last_s=_COUNT_TALK_AGAIN_S,
+        stored=_amounts_by_user(conversations, owners_of),
+        daily=partial(_messages_by_day, conversations),
+        prune=conversations.prune,
+        ageing=conversations.ageing,
+    )
+
+
+def _amounts_by_user(
+    conversations: Conversations, owners_of: Callable[[str], Awaitable[Iterable[OwnerSummary]]]
+) -> Mapping[Stored, Callable[[str, str | None], Awaitable[Amounts]]]:
+    """What counts for quotas: messages, and bytes of files."""
 
     async def folders(tenant: str, user: str | None) -> Iterable[tuple[Path, str]]:
         known = [*await owners_of(tenant)]
@@ -215,31 +230,8 @@ def holding_of_conversations(
             counted[name] += await asyncio.to_thread(size_of, folder / below)
         return counted
 
-    async def daily(since: date) -> Mapping[str, ByDay]:
-        return {"messages": await conversations.messages_by_day(since)}
-
-    return OpenHolding(
-        name="conversation",
-        forget=forget,
-        erase=erase,
-        erase_nameless=erase_nameless,
-        export=export,
-        giving=conversations.giving,
-        hide=conversations.hide,
-        owners=owners,
-        projects_of=conversations.projects_of,
-        count=count,
-        counts=counts,
-        counts_last_s=_COUNT_TALK_AGAIN_S,
-        stored={
-            "messages": messages,
-            "attachment_bytes": partial(sizes, below=f"{OBJECTS}/{ATTACHMENTS}"),
-            "disk_bytes": sizes,
-        },
-        daily=daily,
-        prune=conversations.prune,
-        ageing=conversations.ageing,
-    )
+    attachments = partial(sizes, below=f"{OBJECTS}/{ATTACHMENTS}")
+    return {"messages": messages, "attachment_bytes": attachments, "disk_bytes": sizes}
 
 
 def _about(job: Job) -> Mapping[str, Any]:
@@ -283,6 +275,23 @@ async def _document_of(discussions: Discussions, discussion: Discussion, archive
         for name, content in (await memory.files.as_stored(discussion)).items():
             await asyncio.to_thread(folder.put, name, [content])
         return {"id": discussion.id, "encrypted_in": folder.path}
+
+
+async def _messages_by_day(conversations: Conversations, since: date) -> Mapping[str, ByDay]:
+    return {"messages": await conversations.messages_by_day(since)}
+
+
+async def _number_of_objects(conversations: Conversations, scope: Scope) -> int:
+    if not await conversations.exist(scope):
+        return 0
+    async with conversations.of(scope) as own:
+        return await asyncio.to_thread(lambda: sum(1 for _ in own.node_parts.objects.scan("")))
+
+
+async def _export(conversations: Conversations, scope: Scope, archive: Archive) -> None:
+    if await conversations.exist(scope):
+        async with conversations.of(scope) as own:
+            await asyncio.to_thread(_put_conversations, archive, own)
 
 
 def _put_conversations(archive: Archive, own: OwnConversations) -> None:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iter
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
+from functools import partial
 
 from mnemoir.core.clock import from_text
 from mnemoir.core.ids import new_memory_id
@@ -78,12 +79,6 @@ def holding_of_facts(
     async def counts() -> Amounts:
         return asdict(await store.counts())
 
-    async def memories_of_users(tenant: str, user: str | None) -> Amounts:
-        counted = Counter[str]()
-        for owner in await store.owners(tenant):
-            counted[owner.user] += owner.memories if user in (None, owner.user) else 0
-        return counted
-
     async def daily(since: date) -> Mapping[str, ByDay]:
         return {"memories": await store.added(since)}
 
@@ -95,11 +90,18 @@ def holding_of_facts(
         giving=give,
         owners=owners,
         counts=counts,
-        stored={"memories": memories_of_users},
+        stored={"memories": partial(_memories_of_users, store)},
         daily=daily,
         exchange=exchange,
         expire=expire,
     )
+
+
+async def _memories_of_users(store: MemoryStore, tenant: str, user: str | None) -> Amounts:
+    counted = Counter[str]()
+    for owner in await store.owners(tenant):
+        counted[owner.user] += owner.memories if user in (None, owner.user) else 0
+    return counted
 
 
 class FactExchange:
