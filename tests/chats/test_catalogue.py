@@ -49,7 +49,8 @@ def put_in_the_way(conversations, scope) -> bytes:
     broken = conversations.folder_of(scope) / SESSIONS_FILE
     broken.parent.mkdir(parents=True, exist_ok=True)
     broken.write_bytes(b"no database" * 100)
-    return broken.read_bytes()
+    found: bytes = broken.read_bytes()
+    return found
 
 
 async def test_what_all_users_have_is_counted_while_their_files_are_open(conversations):

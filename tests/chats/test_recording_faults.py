@@ -41,12 +41,14 @@ def chats(everyones) -> Chats:
     opened, disk = everyones
     disk.disarm()
     opened.llm.clear()
-    return opened.anew()
+    found: Chats = opened.anew()
+    return found
 
 
 @pytest.fixture
 def disk(everyones) -> Disk:
-    return everyones[1]
+    found: Disk = everyones[1]
+    return found
 
 
 async def stored(chats: Chats, count: int) -> list[tuple[str, str, str | None]]:

@@ -14,7 +14,7 @@ from mnemoir.access.audit import Audit
 from mnemoir.core.data_directory import ACCESS_FILE
 from mnemoir.core.errors import StorageUnavailable
 from mnemoir.settings import load_settings
-from tests.server.server_kit import succeeded
+from tests.server.server_kit import Server, succeeded
 
 SECRET = "Plays the cello on Tuesdays"
 SAID = {"messages": [{"role": "user", "content": SECRET}], "user_id": "mira", "infer": False}
@@ -32,9 +32,10 @@ async def keyed(open_server):
     )
 
 
-async def entries(server, headers, **query) -> list[dict]:
+async def entries(server: Server, headers, **query) -> list[dict]:
     asked = "&".join(f"{name}={value}" for name, value in query.items())
-    return (await server.get(f"/api/audit?{asked}", **headers["operator"]))["results"]
+    found: list[dict] = (await server.get(f"/api/audit?{asked}", **headers["operator"]))["results"]
+    return found
 
 
 async def test_an_act_has_an_entry_before_it_and_its_result_behind_it_and_no_words(keyed):

@@ -115,7 +115,7 @@ async def test_a_refused_client_that_never_ends_is_let_go_at_its_deadline(listen
 async def half_sent(url: str) -> AsyncIterator[list[asyncio.Future[bytes]]]:
     """A hundred requests that are never finished; what each is told, once it is."""
     async with contextlib.AsyncExitStack() as held:
-        ends = []
+        ends: list[asyncio.Future[bytes]] = []
         for number in range(100):
             reader, writer = await held.enter_async_context(connected(url))
             head = b"POST %s HTTP/1.1\r\nHost: localhost\r\n" % CHAT.encode()
@@ -203,7 +203,8 @@ async def test_a_crowd_of_chats_is_answered_or_refused_quickly(listen, llm, http
             await answer.read()
             if answer.status == 503:
                 assert answer.headers["Retry-After"] == "1"
-            return answer.status
+            found: int = answer.status
+            return found
 
     llm.default = Answer(text="yes")
     async with asyncio.timeout(30):

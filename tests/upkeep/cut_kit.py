@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from mnemoir.app.parts import Parts, open_parts
 from mnemoir.core.conversations import MessageRecord
@@ -15,6 +16,7 @@ from mnemoir.ports.holdings import Amounts
 from mnemoir.server import ServerOptions, create_app
 from mnemoir.settings import Settings, load_settings
 from mnemoir.upkeep.subjects import Person
+from tests.narrowing import present
 from tests.server.server_kit import Server
 from tests.upkeep.toy_holding import make_table, notes_of
 
@@ -85,7 +87,7 @@ async def tell(settings: Settings) -> None:
 async def seen(parts: Parts, user: str) -> tuple[tuple[str, ...], ...]:
     """The memories, conversations and notes of a user."""
     scope = Scope(project="default", user=user)
-    facts = next(holding.exchange for holding in parts.upkeep.holdings if holding.name == FACT)
+    facts = present(next(holding.exchange for holding in parts.upkeep.holdings if holding.name == FACT))
     told = [one.memory.text async for page in facts.pages(scope) for one in page]
     try:
         talks = await parts.chats.conversations.ids(scope)
@@ -112,7 +114,7 @@ def cut(parts: Parts, point: Point, end: Callable[[], None]) -> None:
     """Let the next operation of the holding, and no later one, end at the point."""
     at = next(at for at, holding in enumerate(parts.upkeep.holdings) if holding.name == point.name)
     holding = parts.upkeep.holdings[at]
-    work = getattr(holding, point.does) or holding.forget
+    work: Any = getattr(holding, point.does) or holding.forget
     assert work is not None
     left = iter([point.side])
 
@@ -135,7 +137,8 @@ def cut(parts: Parts, point: Point, end: Callable[[], None]) -> None:
             yield found
         end_at("after")
 
-    parts.upkeep.holdings[at] = replace(holding, **{point.does: cut_giving if point.does == "giving" else cut_work})
+    changed: dict[str, Any] = {point.does: cut_giving if point.does == "giving" else cut_work}
+    parts.upkeep.holdings[at] = replace(holding, **changed)
 
 
 def holding_words(folder: Path, *words: str) -> dict[str, list[str]]:

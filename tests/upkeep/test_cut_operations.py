@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemoir.chats import conversations
+from mnemoir.chats import conversation_folders, conversations
 from mnemoir.core.errors import MnemoirError, StorageUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.server import ServerOptions, create_app
@@ -58,7 +58,7 @@ def _registered():
 @pytest.fixture(scope="module")
 def told(tmp_path_factory) -> Path:
     """A data directory with two people, to be copied."""
-    folder = tmp_path_factory.mktemp("told")
+    folder: Path = tmp_path_factory.mktemp("told")
     with registered():
         asyncio.run(tell(settings_of(folder / "data")))
     return folder / "data"
@@ -117,7 +117,7 @@ async def test_the_frame_of_an_erasure_is_repeated_too_and_no_key_is_left(tmp_pa
         monkeypatch.undo()
     async with opened(settings) as parts:
         await erase(parts)
-        assert [owner for owner in parts.upkeep.encryption.ring.store().owners() if owner[2] == MIRA] == []
+        assert parts.upkeep.encryption.owners_of_name("default", MIRA) == []
     assert holding_words(settings.storage.data_dir, MIRA, WORD) == {}
 
 
@@ -138,7 +138,7 @@ async def test_a_project_is_given_as_a_whole_or_not_at_all_and_wholly_when_it_is
 
 
 async def test_what_cannot_be_taken_back_is_hidden_until_the_adoption_is_repeated(settings, monkeypatch):
-    rename, renames = conversations.rename, []
+    rename, renames = conversation_folders.rename, list[Path]()
 
     def failing_rename(old: Path, new: Path) -> None:
         renames.append(old)
@@ -166,7 +166,7 @@ async def test_what_cannot_be_taken_back_is_hidden_until_the_adoption_is_repeate
 async def test_an_adoption_that_was_cut_is_taken_back_from_one_who_got_memories_since(settings, monkeypatch):
     async with opened(settings) as parts:
         cut(parts, ADOPTIONS[-2], end)
-        monkeypatch.setattr(conversations, "rename", _only_once(conversations.rename))
+        monkeypatch.setattr(conversations, "rename", _only_once(conversation_folders.rename))
         with pytest.raises(StorageUnavailable):
             await adopt(parts)
         monkeypatch.undo()

@@ -4,18 +4,19 @@ import asyncio
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mnemoir.app.parts import Parts
 from mnemoir.core.data_directory import DATABASE_FILE
 from mnemoir.core.scope import Scope
-from mnemoir.ports.holdings import Amounts, Archive, OpenHolding
+from mnemoir.ports.holdings import Amounts, Archive, OpenHolding, Rehearsed
 from mnemoir.ports.memory_store import Project
 from mnemoir.storage import holdings
 from mnemoir.storage.holdings import Files, Holding, register
 from mnemoir.storage.sql import tables
-from mnemoir.storage.sql.engine import Engine, Sql, entered
+from mnemoir.storage.sql.engine import Engine, Sql, Value, entered
 from mnemoir.storage.sql.tables import Table
 from mnemoir.storage.sqlite import open_database
 from mnemoir.upkeep import holdings as open_holdings
@@ -81,7 +82,13 @@ class Notes:
             file = self.folder(owner) / f"{number}.txt"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
-            of = {"number": number, "conversation": conversation, "text": text, "days": days, "file": file.name}
+            of: dict[str, Value] = {
+                "number": number,
+                "conversation": conversation,
+                "text": text,
+                "days": days,
+                "file": file.name,
+            }
             return within.run(_PUT, **of)
 
         return await self.db.write(owner, put)
@@ -151,6 +158,10 @@ class Notes:
             ]
         )
 
+    async def rehearse(self, owner: Scope, records: Sequence[Mapping[str, Any]]) -> Rehearsed:
+        known = await self.texts(owner)
+        return Rehearsed(plan_id=None, applied=(), others=sum(one["text"] not in known for one in records))
+
     async def _drop_older(self, days: int, *, dry_run: bool) -> int:
         dropped = 0
         for owner in await self.owners():
@@ -159,9 +170,13 @@ class Notes:
                     dropped += 1
                     if not dry_run:
                         (self.folder(owner) / file).unlink()
-                        await self.db.write(owner, lambda sql, number=number: sql.run(_DROP_ONE, number=number))
+                        await self.db.write(owner, partial(_drop_one, number=number))
         await self.db.empty_log()
         return dropped
+
+
+def _drop_one(sql: Sql, number: int) -> int:
+    return sql.run(_DROP_ONE, number=number)
 
 
 def open_notes(stores: Stores) -> OpenHolding:

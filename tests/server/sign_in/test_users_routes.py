@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.server.server_kit import error_of
+from tests.server.server_kit import Server, error_of
 from tests.server.sign_in.page import PASSWORD, Page, joined, told
 
 
@@ -13,7 +13,7 @@ async def house(open_server):
     return server, await joined(server, "anna", "admin", is_operator=True), await joined(server, "ben")
 
 
-def acts_of(server, name: str) -> str:
+def acts_of(server: Server, name: str) -> str:
     """What stands in lists for who did something."""
     return server.parts.access.users.named(name).principal.key
 
@@ -174,7 +174,8 @@ async def test_a_code_of_the_terminal_ends_after_five_wrong_ones_and_with_the_ne
 
     async def new_code() -> str:
         await Page(server).ask("POST", "/api/auth/first-code")
-        return capfd.readouterr().err.strip().rpartition(": ")[2]
+        found: str = capfd.readouterr().err.strip().rpartition(": ")[2]
+        return found
 
     async def is_open(code: str) -> bool:
         return (await Page(server).ask("POST", "/api/auth/invitation", {"token": code})).status == 200
