@@ -14,6 +14,7 @@ from mnemoir.core.scope import Scope
 from mnemoir.server import ServerOptions, create_app
 from mnemoir.settings import Settings
 from mnemoir.storage.holdings import holdings
+from mnemoir.storage.sql.adoptions import Adoptions
 from mnemoir.storage.sql.people import People
 from mnemoir.upkeep.encryption import Encryption
 from tests.server.server_kit import Server
@@ -160,6 +161,22 @@ async def test_what_cannot_be_taken_back_is_hidden_until_the_adoption_is_repeate
         assert await seen(parts, ANNA) == NOTHING
         done = await parts.upkeep.adoption.adopt(anna_of(parts), MIRA)
         assert done.projects == {"note": ["default"], "conversation": ["default"], "rows": ["default"]}
+        assert (await seen(parts, ANNA), await seen(parts, MIRA)) == (ALL, NOTHING)
+
+
+async def test_nobody_is_erased_before_an_adoption_that_was_cut_has_ended(settings, monkeypatch):
+    async def fail(self, adoption):
+        raise StorageUnavailable("The disk is away.")
+
+    async with opened(settings) as parts:
+        monkeypatch.setattr(Adoptions, "finish", fail)
+        monkeypatch.setattr(conversations, "rename", _only_once(conversation_folders.rename))
+        for attempt in (adopt, erase):
+            with pytest.raises(StorageUnavailable):
+                await attempt(parts)
+        assert await seen(parts, MIRA) == (ALL[0], (), ALL[2])  # what was moved is hidden, all else is there
+        monkeypatch.undo()
+        await erase(parts)
         assert (await seen(parts, ANNA), await seen(parts, MIRA)) == (ALL, NOTHING)
 
 

@@ -15,7 +15,7 @@ import structlog
 
 from mnemoir.chats.people import Everybody
 from mnemoir.chats.remembering import queue_of
-from mnemoir.core.errors import Conflict, InvalidRequest, MnemoirError, NotSupported
+from mnemoir.core.errors import Conflict, InvalidRequest, MnemoirError, NotSupported, StorageUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.core.users import User
 from mnemoir.memory.background import Background
@@ -74,6 +74,16 @@ class Adoption:
                     await self._continue(adoption)
                 except MnemoirError as exc:
                     _log.warning("an adoption was not continued", project=adoption.given.project, cause=exc.message)
+
+    async def end_those_of(self, tenant: str, user: str) -> None:
+        """Continue what was cut. Raises StorageUnavailable where something of a user is still given in part alone."""
+        await self.resume()
+        for one in self._hidden:
+            if one.given.tenant == tenant and user in (one.given.user, one.taken.user):
+                raise StorageUnavailable(
+                    f"What {one.given.user[:80]!r} has in the project {one.given.project!r} is given in part alone, "
+                    "and that cannot be ended now. Look at the disk, and restart the server."
+                )
 
     async def adopt(self, user: User, given: str) -> Adopted:
         """Give everything that is kept under the memory user `given` to a person, in each of their projects.

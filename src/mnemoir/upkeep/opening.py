@@ -83,6 +83,14 @@ def open_upkeep(
     )
     open_holdings(stores)
     talks.quotas.count_in(own(StoredAmounts(stores.holdings)))
+    adoption = Adoption(
+        everybody=stores.everybody,
+        holdings=stores.holdings,
+        begun=Adoptions(memory.database),
+        background=background,
+        holds=stores.holds,
+        why_not=_why_nothing_is_given(settings, encryption),
+    )
     return Upkeep(
         encryption=encryption,
         jobs=talks.jobs,
@@ -96,17 +104,11 @@ def open_upkeep(
             everybody=stores.everybody,
             holdings=stores.holdings,
             holds=stores.holds,
+            adoption=adoption,
             encryption=encryption,
             backups_days=settings.retention.backups_days,
         ),
-        adoption=Adoption(
-            everybody=stores.everybody,
-            holdings=stores.holdings,
-            begun=Adoptions(memory.database),
-            background=background,
-            holds=stores.holds,
-            why_not=_why_nothing_is_given(settings, encryption),
-        ),
+        adoption=adoption,
         message_vectors=own(MessageVectors(conversations, background, talks.waiting, model=models.embedding.name)),
         reembedding=memory.reembedding(background, own),
         second_vectors=memory.second_vectors(background, own),

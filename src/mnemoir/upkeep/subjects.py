@@ -20,6 +20,7 @@ from mnemoir.ports.holdings import Amounts, Archive, OpenHolding
 from mnemoir.storage.backups.staging import clear_staging
 from mnemoir.storage.sql.holds import Holds
 from mnemoir.storage.tombstones import Tombstones, add_tombstone
+from mnemoir.upkeep.adopting import Adoption
 from mnemoir.upkeep.backup_list import KnownBackup, known_backups
 from mnemoir.upkeep.encryption import Encryption
 
@@ -60,6 +61,7 @@ class Subjects:
         everybody: Everybody,
         holdings: Sequence[OpenHolding],
         holds: Holds,
+        adoption: Adoption,
         encryption: Encryption,
         backups_days: int | None = None,
     ) -> None:
@@ -67,6 +69,7 @@ class Subjects:
         self.everybody = everybody
         self._holdings = holdings
         self._holds = holds
+        self._adoption = adoption
         self._encryption = encryption
         self._backups_days = backups_days
 
@@ -97,6 +100,7 @@ class Subjects:
         failure goes when it is repeated.
         """
         await self._holds.refuse(Scope(tenant=person.tenant, project="", user=person.user))
+        await self._adoption.end_those_of(person.tenant, person.user)
         await self._bury(person)
         counts: Counter[str] = Counter()
         projects = []
@@ -120,6 +124,7 @@ class Subjects:
         def is_erased(tenant: str, user: str) -> bool:
             return tombstones.after(tenant, user, None, since)
 
+        await self._adoption.resume()
         found = [
             scope
             for scope in await self.everybody.all()
