@@ -15,7 +15,7 @@ from mnemoir.core.clock import utc_now
 from mnemoir.core.conversations import Message
 from mnemoir.core.data_directory import SESSIONS_FILE
 from mnemoir.core.scope import Scope
-from mnemoir.ports.memory_kinds import DAILY_DAYS
+from mnemoir.ports.holdings import DAILY_DAYS
 from mnemoir.storage.sql.catalogue import Catalogue
 from mnemoir.storage.sqlite import open_database
 from tests.acceptance.conversation_kit import holds

@@ -1,4 +1,4 @@
-"""Proposals are a kind of memory: counted, ended after ninety days, and forgotten with their conversation."""
+"""Proposals are a holding: counted, ended after ninety days, and forgotten with their conversation."""
 
 import asyncio
 from datetime import timedelta

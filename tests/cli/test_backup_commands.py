@@ -15,6 +15,7 @@ import pytest
 from mnemoir.core.api_keys import parts_of
 from mnemoir.core.clock import from_text
 from mnemoir.core.discussions import Discussion
+from mnemoir.storage.backups import copying
 from mnemoir.storage.discussions.chunk_ledger import FileChunkLedger
 from mnemoir.storage.discussions.record_store import SqliteRecordStore
 from mnemoir.storage.file_lock import lock_file
@@ -114,7 +115,7 @@ def test_a_restored_directory_is_private_sound_and_the_same(mnemoir, data, tmp_p
 def test_discussions_come_back_also_while_their_memories_are_being_made(
     mnemoir, data, discussion, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(backups, "_LOCK_PATIENCE_S", 0.0)
+    monkeypatch.setattr(copying, "_LOCK_PATIENCE_S", 0.0)
     folder = os.open(data / "discussions", os.O_RDONLY)
     lock = present(lock_file(folder, "tea.lock"))
     try:

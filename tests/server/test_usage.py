@@ -90,9 +90,7 @@ async def test_after_random_acts_the_sums_are_what_there_is(open_server, llm):
             said[user] += 2
             await server.post(CHAT, hello(user=user, conversation_id=f"c{number}"))
     parts = server.parts
-    parts.chats.quotas.count_in(
-        StoredAmounts(parts.memory.store, parts.chats.conversations)
-    )  # which has counted nothing yet
+    parts.chats.quotas.count_in(StoredAmounts(parts.upkeep.holdings))  # which has counted nothing yet
     told = await used(server)
     for user in users:
         assert told[user, "memories"] == list(kept.values()).count(user)

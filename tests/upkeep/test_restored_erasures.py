@@ -14,7 +14,7 @@ from mnemoir.core.conversations import MessageRecord
 from mnemoir.core.errors import InvalidRequest, StorageUnavailable
 from mnemoir.core.scope import Scope
 from mnemoir.core.users import Grant
-from mnemoir.memory.facts.kind import FACT
+from mnemoir.memory.facts.holding import FACT
 from mnemoir.server import ServerOptions, create_app
 from mnemoir.settings import Settings, load_settings
 from mnemoir.storage.backups.manifest import DATA_FOLDER
@@ -54,7 +54,7 @@ async def tell(settings: Settings) -> None:
 async def digests(settings: Settings) -> dict[str, str]:
     """A digest of everything of each person, by scope."""
     parts = await open_parts(settings)
-    facts = present(next(kind.exchange for kind in parts.upkeep.kinds if kind.name == FACT))
+    facts = present(next(holding.exchange for holding in parts.upkeep.holdings if holding.name == FACT))
     found = {}
     for scope in await parts.upkeep.subjects.everybody.all():
         told = [page async for page in facts.pages(scope)]

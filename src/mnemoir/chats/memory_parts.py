@@ -17,8 +17,8 @@ from mnemoir.memory.facts import Facts, FactSettings
 from mnemoir.memory.reembedding import Reembedding, second_vectors, terms_renewal
 from mnemoir.models.model_parts import Models
 from mnemoir.ports.embedding import EmbeddingModel
+from mnemoir.ports.holdings import OpenHolding
 from mnemoir.ports.jobs import Job
-from mnemoir.ports.memory_kinds import MemoryKind
 from mnemoir.ports.memory_store import Room
 from mnemoir.ports.project_settings import ProjectFiles, ProjectSettingsStore
 from mnemoir.privacy.handling import PersonalData
@@ -43,7 +43,7 @@ class Memory:
     project_settings: ProjectSettingsStore
     project_files: ProjectFiles | None  # None where no project is kept in files
     personal_data: PersonalData
-    personal_kind: MemoryKind
+    personal_holding: OpenHolding
     proposals: SqlProposals
     recall: Recall
     indexing: Indexing
@@ -84,7 +84,9 @@ def open_memory(
     room = partial(quotas.adding, what="memories")
     pending, second_pending = asyncio.Event(), asyncio.Event()
     store, project_settings = _storage(settings, database, packs, pending.set, second_pending.set, room)
-    personal_data, personal_kind = make_personal_data(settings, models.rules, project_settings, database, access.file)
+    personal_data, personal_holding = make_personal_data(
+        settings, models.rules, project_settings, database, access.file
+    )
     second_model = models.multilingual
     multilingual = multilingual_of(settings, second_model, store.second.want, second_pending.set)
     if multilingual is not None:
@@ -111,7 +113,7 @@ def open_memory(
         project_settings=project_settings,
         project_files=_project_files(settings),
         personal_data=personal_data,
-        personal_kind=personal_kind,
+        personal_holding=personal_holding,
         proposals=proposals,
         recall=recall,
         indexing=indexing,
