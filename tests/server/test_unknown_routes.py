@@ -64,7 +64,7 @@ async def test_nobody_reads_a_byte_of_a_body_that_no_route_takes(keyed):
         return {"type": "http.request", "body": b"{}", "more_body": False}
 
     for path, key, status in (("/api/nothing", keys[2], 404), ("/api/keys", keys[0], 403), ("/api/keys", "", 401)):
-        sent = []
+        sent: list[dict] = []
 
         async def send(message, sent=sent):
             sent.append(message)
