@@ -8,6 +8,7 @@ run counts: the first may have loaded a model. A test that has to cost more is m
 import resource
 from collections.abc import Generator
 from dataclasses import dataclass, field
+from typing import cast
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -77,7 +78,7 @@ class Budget:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note what a case cost, wherever it ran."""
-        used_s = dict(report.user_properties).get(NAME, 0.0)
+        used_s = cast(float, dict(report.user_properties).get(NAME, 0.0))
         if report.when == "call" and used_s > self.named_s:
             self.named.setdefault(report.nodeid, []).append(used_s)
 

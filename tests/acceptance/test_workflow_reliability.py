@@ -59,8 +59,7 @@ def chat(stream: bool = False, text: str = "Hello") -> dict:
 def is_alive(server: ServerProcess) -> bool:
     """Whether a chat is answered."""
     answer = requests.post(server.url + CHAT, json=chat(), timeout=60)
-    found: bool = answer.json()["choices"][0]["message"]["content"] == "Understood."
-    return found
+    return bool(answer.json()["choices"][0]["message"]["content"] == "Understood.")
 
 
 @pytest.mark.slow

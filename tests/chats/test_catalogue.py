@@ -44,13 +44,12 @@ async def say(conversations, scope, *words, id="tea") -> None:
         own.manager.append_messages(id, [Message("user", text) for text in words])
 
 
-def put_in_the_way(conversations, scope) -> bytes:
+def put_in_the_way(conversations: Conversations, scope: Scope) -> bytes:
     """A file that nobody can open."""
     broken = conversations.folder_of(scope) / SESSIONS_FILE
     broken.parent.mkdir(parents=True, exist_ok=True)
     broken.write_bytes(b"no database" * 100)
-    found: bytes = broken.read_bytes()
-    return found
+    return broken.read_bytes()
 
 
 async def test_what_all_users_have_is_counted_while_their_files_are_open(conversations):

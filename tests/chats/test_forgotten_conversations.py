@@ -3,6 +3,7 @@
 import asyncio
 from base64 import b64encode
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import apsw
@@ -22,7 +23,7 @@ from tests.remembering_model import learn_every_turn
 from tests.scripted_llm import Answer, Asked, ScriptedLLM
 from tests.server.server_kit import error_of, succeeded
 from tests.storage.discussions.ledger_kit import source
-from tests.storage.sqlite.faulty_disk import faulty_disk
+from tests.storage.sqlite.faulty_disk import Disk, faulty_disk
 from tests.workflows.nodes.pictures import png
 from tests.workflows.workflow_kit import events_of
 
@@ -60,13 +61,12 @@ async def everyones(request, tmp_path_factory):
 
 
 @pytest.fixture
-def chats(everyones) -> Chats:
+def chats(everyones: tuple[Chats, Disk, Path, Learning]) -> Chats:
     opened, disk, _, learning = everyones
     disk.disarm()
     learning.otherwise = None
     opened.llm.clear()
-    found: Chats = opened.anew()
-    return found
+    return opened.anew()
 
 
 @pytest.fixture

@@ -37,18 +37,16 @@ async def everyones(tmp_path_factory):
 
 
 @pytest.fixture
-def chats(everyones) -> Chats:
+def chats(everyones: tuple[Chats, Disk]) -> Chats:
     opened, disk = everyones
     disk.disarm()
     opened.llm.clear()
-    found: Chats = opened.anew()
-    return found
+    return opened.anew()
 
 
 @pytest.fixture
-def disk(everyones) -> Disk:
-    found: Disk = everyones[1]
-    return found
+def disk(everyones: tuple[Chats, Disk]) -> Disk:
+    return everyones[1]
 
 
 async def stored(chats: Chats, count: int) -> list[tuple[str, str, str | None]]:

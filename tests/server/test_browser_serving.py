@@ -59,9 +59,8 @@ def serve_built(open_server: OpenServer, built):
 
 
 @pytest.fixture
-async def site(serve_built) -> Server:
-    found: Server = await serve_built()
-    return found
+async def site(serve_built: OpenServer) -> Server:
+    return await serve_built()
 
 
 @pytest.mark.parametrize("path", sorted(PAGES))

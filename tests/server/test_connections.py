@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import AsyncIterator
 
+import aiohttp
 import orjson
 import psutil
 import pytest
@@ -195,7 +196,7 @@ async def test_idle_connections_far_over_the_limit_are_not_kept(listen):
         await asyncio.gather(*ends, return_exceptions=True)
 
 
-async def test_a_crowd_of_chats_is_answered_or_refused_quickly(listen, llm, http):
+async def test_a_crowd_of_chats_is_answered_or_refused_quickly(listen, llm, http: aiohttp.ClientSession):
     server = await listen(asks(llm), most_active_chats=16)
 
     async def chat() -> int:
@@ -203,8 +204,7 @@ async def test_a_crowd_of_chats_is_answered_or_refused_quickly(listen, llm, http
             await answer.read()
             if answer.status == 503:
                 assert answer.headers["Retry-After"] == "1"
-            found: int = answer.status
-            return found
+            return answer.status
 
     llm.default = Answer(text="yes")
     async with asyncio.timeout(30):

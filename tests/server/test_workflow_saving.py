@@ -36,9 +36,8 @@ def titled(title):
     return answering() | {"title": title}
 
 
-def place_of(tmp_path: Path, path=CHAT) -> Path:
-    found: Path = tmp_path / "Public" / "Configs" / path
-    return found
+def place_of(tmp_path: Path, path: str = CHAT) -> Path:
+    return tmp_path / "Public" / "Configs" / path
 
 
 def url_of(path, folder="files"):

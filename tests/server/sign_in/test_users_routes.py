@@ -169,13 +169,14 @@ async def test_the_first_admin_comes_by_a_code_in_the_terminal(open_server, capf
     assert code not in "".join(capfd.readouterr())
 
 
-async def test_a_code_of_the_terminal_ends_after_five_wrong_ones_and_with_the_next(open_server, capfd):
+async def test_a_code_of_the_terminal_ends_after_five_wrong_ones_and_with_the_next(
+    open_server, capfd: pytest.CaptureFixture[str]
+):
     server = await open_server()
 
     async def new_code() -> str:
         await Page(server).ask("POST", "/api/auth/first-code")
-        found: str = capfd.readouterr().err.strip().rpartition(": ")[2]
-        return found
+        return capfd.readouterr().err.strip().rpartition(": ")[2]
 
     async def is_open(code: str) -> bool:
         return (await Page(server).ask("POST", "/api/auth/invitation", {"token": code})).status == 200
