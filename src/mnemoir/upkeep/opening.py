@@ -1,5 +1,6 @@
 """What cares for stored data: in the background, and for one user of every kind at once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -48,14 +49,14 @@ class Upkeep:
     pruning: Pruning
     message_vectors: MessageVectors
     reembedding: Reembedding
-    second_vectors: Reembedding | None  # None without a multilingual model
+    further_vectors: Sequence[Reembedding]  # one for each further space
     terms: Reembedding | None  # None for files, whose terms are made anew when they are read
 
     async def start(self) -> None:
         """Start the background work; encryption is started by itself, as it takes what it goes through."""
         await self.background.start()
         self.message_vectors.start()
-        for filling in (self.reembedding, self.second_vectors, self.terms):
+        for filling in (self.reembedding, *self.further_vectors, self.terms):
             if filling is not None:
                 filling.start()
         self.pruning.start()
@@ -112,7 +113,7 @@ def open_upkeep(
         ),
         message_vectors=own(MessageVectors(conversations, background, talks.waiting, model=models.embedding.name)),
         reembedding=memory.reembedding(background, own),
-        second_vectors=memory.second_vectors(background, own),
+        further_vectors=memory.further_vectors(background, own),
         terms=memory.terms(background, own),
         pruning=own(Pruning(kinds, conversations.root, settings.memory.auto_prune_days)),
     )

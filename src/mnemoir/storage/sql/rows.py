@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
-from typing import Any
+from dataclasses import asdict, fields, replace
+from typing import Any, Generic, TypeVar
 
 from mnemoir.core.errors import NotSupported
 from mnemoir.core.ids import MemoryId
-from mnemoir.core.memories import Applied, HistoryEntry, IndexEntry, Memory, SourceTurn
+from mnemoir.core.memories import Applied, HistoryEntry, IndexEntry, Memory, SourceTurn, Space
 from mnemoir.core.proposals import Proposal
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
@@ -15,10 +15,12 @@ from mnemoir.search.terms import TERMS_VERSION
 from mnemoir.storage.planning import effective_at, expires_at, seconds_of
 from mnemoir.storage.sql.engine import Damaged, Sql, Value, queries
 
+K = TypeVar("K")
 _QUERIES = queries("changes")
 Entries = Sequence[tuple[int, IndexEntry]]  # by `seq`
 Values = dict[str, Value]
-_ENTRY = ("terms", "terms_by", "model", "vector", "token_ids", "second_model", "second_vector")
+_ENTRY = ("terms", "terms_by", "model", "vector", "token_ids")
+_VECTOR = ("space", "part", "model", "vector")
 _NOT_OF_STATE = frozenset(("id", "text", "user"))
 
 
@@ -170,11 +172,37 @@ def _members(value: Memory | Proposal) -> dict[str, Any]:
     return {member.name: getattr(value, member.name) for member in fields(value)}
 
 
+class VectorsByKey(Generic[K]):
+    """Vectors in further spaces by the key of their memory, of rows that end with space, model and vector.
+
+    A memory has the parts of one space one behind the other, in the order of the rows.
+    """
+
+    def __init__(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        """A row begins with its key, as one column or as several."""
+        self._vectors: dict[Any, dict[Space, bytes]] = {}
+        self._waits: dict[Any, frozenset[str]] = {}
+        for *names, name, model, vector in rows:
+            key = names[0] if len(names) == 1 else tuple(names)
+            if model is None:
+                self._waits[key] = self._waits.get(key, frozenset()) | {name}
+            else:
+                held, space = self._vectors.setdefault(key, {}), Space(name, model)
+                held[space] = held.get(space, b"") + vector
+
+    def added_to(self, key: K, entry: IndexEntry) -> IndexEntry:
+        """The entry of a memory with its vectors in further spaces."""
+        if key not in self._vectors and key not in self._waits:
+            return entry
+        return replace(entry, vectors=self._vectors.get(key, {}), waits=self._waits.get(key, frozenset()))
+
+
 def put_entry(sql: Sql, seq: int, entry: IndexEntry) -> None:
-    """Write or replace the entry. A row without a vector belongs to the backlog; so does an empty second one."""
+    """Write or replace the entry. A row without a vector belongs to the backlog; so does one in a further space."""
     vector = {"model": entry.model, "vector": entry.vector, "token_ids": entry.token_ids}
     words: dict[str, Value] = {"terms": entry.terms, "terms_by": TERMS_VERSION}
-    sql.run(_QUERIES["put_entry"], seq=seq, **words, second_model=entry.second_model, **vector)
+    sql.run(_QUERIES["put_entry"], seq=seq, **words, **vector)
+    sql.many(_QUERIES["want_vector"], [{"seq": seq, "space": space} for space in entry.waits])
     if entry.token_codes is None:
         sql.run(_QUERIES["drop_codes"], seq=seq)
     else:
@@ -199,9 +227,18 @@ def copy_entry(sql: Sql, seq: int, copy_seq: int) -> None:
     """Give a closed copy of a memory its words, vectors and token codes."""
     if (stored := _entry_of(sql, seq)) is not None:
         sql.run(_QUERIES["replace_entry"], seq=copy_seq, **stored)
+    for row in sql.rows(_QUERIES["vectors_of"], seq=seq):
+        _put_vector(sql, copy_seq, dict(zip(_VECTOR, row, strict=False)))
     codes = sql.value(_QUERIES["codes"], seq=seq)
     if codes is not None:
         sql.run(_QUERIES["put_codes"], seq=copy_seq, codes=codes)
+
+
+def put_vectors_in(sql: Sql, space: str, entries: Entries) -> Entries:
+    """Write the vectors of entries as those of a further space, by `seq`; all of them."""
+    for seq, entry in entries:
+        _put_vector(sql, seq, {"space": space, "part": 0, "model": entry.model, "vector": entry.vector})
+    return entries
 
 
 def replace_terms(sql: Sql, entries: Entries) -> Entries:
@@ -214,6 +251,11 @@ def replace_terms(sql: Sql, entries: Entries) -> Entries:
             if stored["terms"] != entry.terms:
                 changed.append((seq, entry))
     return changed
+
+
+def _put_vector(sql: Sql, seq: int, vector: Values) -> None:
+    place = f"{seq} {vector['space']!s} {vector['part']!s}"  # that an encrypted vector is bound to
+    sql.run(_QUERIES["put_vector"], seq=seq, place=place, **vector)
 
 
 def _entry_of(sql: Sql, seq: int) -> Values | None:

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from mnemoir.core.memories import IndexEntry, Memory
 from mnemoir.core.scope import Scope
@@ -10,7 +11,7 @@ from mnemoir.ports.memory_store import ListFilter
 from mnemoir.ports.search_rows import MOST_CHANGES, Revision, SearchRow, SearchSnapshot
 from mnemoir.storage.sql import lists
 from mnemoir.storage.sql.engine import Sql, of_scope, owner_values, queries
-from mnemoir.storage.sql.rows import memory_of
+from mnemoir.storage.sql.rows import VectorsByKey, memory_of
 
 _QUERIES = queries("search")
 _OF_ALL_TIMES = {
@@ -37,12 +38,13 @@ class SqlSearchSnapshot:
     def rows_since(self, scope: Scope, changes: int, until: int = MOST_CHANGES) -> Sequence[SearchRow]:
         """Rows written after `changes` and not after `until`, in order of `seq`."""
         found = self._of(scope).each(self._queries["rows_since"], changes=changes, until=until)
-        return sorted((_search_row(*row) for row in found), key=lambda row: row.seq)
+        rows = sorted((_search_row(*row) for row in found), key=lambda row: row.seq)
+        return self._with_vectors(scope, rows)
 
     def rows_after(self, scope: Scope, seq: int, limit: int, *, changes: int = -1) -> Sequence[SearchRow]:
         """The first `limit` rows with a greater `seq`, in its order, of those written after `changes`."""
         found = self._of(scope).each(self._queries["rows_after"], seq=seq, changes=changes, limit=limit)
-        return [_search_row(*row) for row in found]
+        return self._with_vectors(scope, [_search_row(*row) for row in found])
 
     def live(self, scope: Scope) -> Sequence[int]:
         """The `seq` of every current row, ascending."""
@@ -60,6 +62,15 @@ class SqlSearchSnapshot:
         """The memories by `seq`."""
         rows = self._of(scope).rows(self._queries["memories"], seqs=_numbers(seqs))
         return {row[0]: memory_of(row, scope.user) for row in rows}
+
+    def _with_vectors(self, scope: Scope, rows: list[SearchRow]) -> list[SearchRow]:
+        """The rows with their vectors in further spaces, which few users have."""
+        sql = self._of(scope)
+        if not rows or sql.row(_QUERIES["has_vectors"]) is None:
+            return rows
+        found = sql.each(_QUERIES["vectors"], seqs=_numbers([row.seq for row in rows]))
+        vectors = VectorsByKey[int]((seq, space, model, vector) for seq, space, model, vector, _ in found)
+        return [replace(row, entry=vectors.added_to(row.seq, row.entry)) for row in rows]
 
     def _of(self, scope: Scope) -> Sql:
         if scope not in self._scopes:
@@ -85,8 +96,6 @@ def _search_row(
     model: str | None,
     vector: bytes | None,
     token_ids: bytes | None,
-    second_model: str | None,
-    second_vector: bytes | None,
     valid_from: float | None = None,
     valid_until: float | None = None,
 ) -> SearchRow:
@@ -102,14 +111,7 @@ def _search_row(
         expires_at=math.inf if expires_at is None else expires_at,
         valid_from=-math.inf if valid_from is None else valid_from,
         valid_until=math.inf if valid_until is None else valid_until,
-        entry=IndexEntry(
-            terms=terms,
-            model=model,
-            vector=vector,
-            token_ids=token_ids,
-            second_model=second_model,
-            second_vector=second_vector,
-        ),
+        entry=IndexEntry(terms=terms, model=model, vector=vector, token_ids=token_ids),
     )
 
 

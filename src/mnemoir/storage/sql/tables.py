@@ -19,12 +19,14 @@ SERVER: Owner = (NOWHERE, "", "")  # the owner of what belongs to no user
 
 FACT_TABLES: Tables = {
     "memories": ("text", "metadata", "extra"),
-    "entries": ("terms", "vector", "token_ids", "second_vector"),
+    "entries": ("terms", "vector", "token_ids"),
+    "vectors": ("vector",),
     "codes": ("codes",),
     "history": ("old_text", "new_text", "state", "left_hash"),
     "sources": ("turns",),
     "receipts": ("applied", "proposed", "request_hash"),
-    "file_index": ("terms", "vector", "token_ids", "token_codes", "second_vector"),
+    "file_index": ("terms", "vector", "token_ids", "token_codes"),
+    "file_vectors": ("vector",),
 }
 PROPOSAL_TABLES: Tables = {"proposals": ("text", "previous_text", "state")}
 PERSONAL_TABLES: Tables = {"pii_values": ("original",)}
@@ -42,10 +44,10 @@ class SealedFile:
 
     `tables` are the encrypted columns by table. `row_keys` are the names under which queries bind and return what a
     cell is bound to: it tells a row of its table and never changes. `key_columns` are what gives it in the table, if
-    that has another name, and `paged_by` the columns by which rows are gone through, if these are others. `joined`
-    columns hold bytes and are one cell, which stands in the first of them, in rows where that is not NULL: a query
-    that writes or returns one of them does so with all. Rows of `unscoped` tables name no scope. `are_bytes`: texts
-    are stored as bytes too, as queries return them.
+    that has another name, and `paged_by` the numbers by which rows are gone through, if these are others, which some
+    rows may share. `joined` columns hold bytes and are one cell, which stands in the first of them, in rows where
+    that is not NULL: a query that writes or returns one of them does so with all. Rows of `unscoped` tables name no
+    scope. `are_bytes`: texts are stored as bytes too, as queries return them.
     """
 
     tables: Tables
@@ -63,11 +65,12 @@ MAIN_FILE = SealedFile(
         table: columns
         for tables in (FACT_TABLES, PROPOSAL_TABLES, PERSONAL_TABLES, JOB_TABLES, RUN_TABLES)
         for table, columns in tables.items()
-        if table != "file_index"
+        if table not in ("file_index", "file_vectors")
     },
     row_keys={
         "memories": "seq",
         "entries": "seq",
+        "vectors": "place",
         "codes": "seq",
         "history": "number",
         "sources": "id",
@@ -78,6 +81,7 @@ MAIN_FILE = SealedFile(
         "runs": "id",
     },
     joined={"entries": ("vector", "terms", "token_ids")},
+    paged_by={"vectors": "seq"},
     unscoped=(*JOB_TABLES, *RUN_TABLES),
 )
 # The files of one user's conversations. The views of messages and sessions return bytes under these names.
