@@ -13,7 +13,7 @@ def mode(path):
 
 
 def made(*folders):
-    """These folders, with the modes that an earlier version or a wide umask left."""
+    """These folders, with the modes that another program or a wide umask left."""
     for folder in folders:
         folder.mkdir(parents=True)
         folder.chmod(0o755)
