@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from mnemoir.core.errors import KeyUnavailable
-from mnemoir.core.memories import Provenance, SourceTurn
+from mnemoir.core.memories import IndexEntry, Provenance, SourceTurn
 from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.ports.memory_store import Receipt
@@ -144,6 +144,31 @@ async def test_a_cell_that_was_moved_is_refused(paths, cells, swap):
     database = opened(path, cells)
     with pytest.raises(KeyUnavailable, match="does not open"):
         await SqlMemoryStore(database).page(MIRA, ALL, limit=9)
+    await database.aclose()
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        "UPDATE vectors SET seq = 2 WHERE scope_id = :scope_id",
+        "UPDATE vectors SET space = 'other' WHERE scope_id = :scope_id",
+        "UPDATE vectors SET part = 1 WHERE scope_id = :scope_id",
+    ],
+)
+async def test_a_vector_of_a_further_space_that_was_moved_is_refused(paths, cells, move):
+    database = opened(paths[1], cells)
+    store, waits = SqlMemoryStore(database), frozenset(("many",))
+    for text in ("Likes tea", "Likes rum"):
+        add = fact(text)
+        await store.commit(MIRA, [replace(add, entry=replace(add.entry, waits=waits))], ASKED)
+    many = store.in_space("many")
+    [tea, _] = await many.without_vector("many/1", limit=9)
+    await many.put_vectors("many/1", [(tea, IndexEntry(terms=b"", model="many/1", vector=VECTOR))])
+    assert VECTOR not in b"".join(file.read_bytes() for file in paths[1].parent.iterdir())
+    await database.write(MIRA, lambda sql: sql.run("DELETE FROM vectors WHERE scope_id = :scope_id AND seq = 2"))
+    await database.write(MIRA, lambda sql: sql.run(move))
+    with pytest.raises(KeyUnavailable, match=r"vector.*does not open"):
+        await store.reading(lambda view: view.rows_since(MIRA, -1))
     await database.aclose()
 
 
