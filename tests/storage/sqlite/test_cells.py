@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import apsw
@@ -13,8 +14,10 @@ from mnemoir.core.scope import Scope
 from mnemoir.core.text import content_hash
 from mnemoir.ports.memory_store import Receipt
 from mnemoir.ports.search_rows import SearchRow
+from mnemoir.storage.sealing import resealing
 from mnemoir.storage.sealing.cells import Cells
 from mnemoir.storage.sql import SqlJobQueue, SqlMemoryStore
+from mnemoir.storage.sql.engine import Sql, Value
 from mnemoir.storage.sqlite import open_database
 from mnemoir.storage.sqlite.database import SqliteEngine
 from mnemoir.storage.sqlite.sealed_sql import sealing
@@ -234,3 +237,28 @@ async def changed(path: Path, statement: str, *values: bytes) -> None:
     connection = apsw.Connection(str(path))
     connection.execute(statement, values)
     connection.close()
+
+
+async def test_vectors_of_one_memory_in_many_spaces_are_all_encrypted_page_by_page(paths, cells, monkeypatch):
+    monkeypatch.setattr(resealing, "ROWS_AT_ONCE", 3)
+    database, names = opened(paths[1], None), ("one", "other")
+    store = SqlMemoryStore(database)
+    for text in ("Likes tea", "Likes rum", "Likes ale"):
+        add = fact(text)
+        await store.commit(MIRA, [replace(add, entry=replace(add.entry, waits=frozenset(names)))], ASKED)
+    for name in names:
+        waiting = await store.in_space(name).without_vector("m", limit=9)
+        made = IndexEntry(terms=b"", model="m", vector=VECTOR)
+        await store.in_space(name).put_vectors("m", [(one, made) for one in waiting])
+    await database.aclose()
+    database = opened(paths[1], cells)
+
+    def page(sql: Sql, after: Value) -> Value:
+        return resealing.reseal_rows(sql, cells, "vectors", after, cells.keys.current(("", "demo", "mira")))
+
+    after: Value = resealing.before_first("vectors")
+    while after is not None:
+        after = await database.write(MIRA, partial(page, after=after))
+    stored = await database.read(None, lambda sql: sql.rows("SELECT hex(vector) FROM vectors"))
+    assert [vector[:8] for (vector,) in stored] == ["0145313A"] * 6
+    await database.aclose()
