@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from mnemoir.core.ids import ChangeId, MemoryId
 from mnemoir.core.text import digest
@@ -107,8 +107,7 @@ class Provenance:
     undo_of: ChangeId | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Space:
+class Space(NamedTuple):
     """A vector space beside that of the embedding model: its name, and the name of the model of its vectors."""
 
     name: str

@@ -19,7 +19,7 @@ from mnemoir.storage.files.contents import Contents, EntryOf
 from mnemoir.storage.files.rows import Key, Row, key_of, text_hash
 from mnemoir.storage.planning import seconds_of
 from mnemoir.storage.sql.engine import Sql, Value, queries
-from mnemoir.storage.sql.rows import VectorsByKey
+from mnemoir.storage.sql.rows import FurtherVectors
 
 _QUERIES = queries("project_files")
 
@@ -54,12 +54,14 @@ def entries_of(sql: Sql, project: Project) -> EntryOf:
     """A function from each memory of the project to its entry, without token codes."""
     stored: dict[Key, tuple[bytes, str | None, IndexEntry]] = {}
     number = number_of(sql, project)
-    further = VectorsByKey[Key](sql.rows(_QUERIES["vectors"], project=number))
+    rows = sql.rows(_QUERIES["vectors"], project=number)
+    further = FurtherVectors[Key](((user, memory_id), *vector) for user, memory_id, *vector in rows)
     for user, memory_id, hashed, terms, terms_by, model, vector, token_ids in sql.rows(
         _QUERIES["entries"], project=number
     ):
-        entry = IndexEntry(terms=terms, model=model, vector=vector, token_ids=token_ids)
-        stored[user, memory_id] = (hashed, terms_by, further.added_to((user, memory_id), entry))
+        vectors, waits = further.of((user, memory_id))
+        entry = IndexEntry(terms=terms, model=model, vector=vector, token_ids=token_ids, vectors=vectors, waits=waits)
+        stored[user, memory_id] = (hashed, terms_by, entry)
 
     def entry_of(memory: Memory) -> IndexEntry:
         hashed, terms_by, entry = stored.get(key_of(memory), (b"", None, None))

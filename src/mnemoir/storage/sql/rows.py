@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from mnemoir.core.errors import NotSupported
@@ -16,6 +17,8 @@ from mnemoir.storage.planning import effective_at, expires_at, seconds_of
 from mnemoir.storage.sql.engine import Damaged, Sql, Value, queries
 
 K = TypeVar("K")
+_NO_VECTORS: Mapping[Space, bytes] = MappingProxyType({})
+_NOWHERE: frozenset[str] = frozenset()
 _QUERIES = queries("changes")
 Entries = Sequence[tuple[int, IndexEntry]]  # by `seq`
 Values = dict[str, Value]
@@ -172,29 +175,29 @@ def _members(value: Memory | Proposal) -> dict[str, Any]:
     return {member.name: getattr(value, member.name) for member in fields(value)}
 
 
-class VectorsByKey(Generic[K]):
-    """Vectors in further spaces by the key of their memory, of rows that end with space, model and vector.
+class FurtherVectors(Generic[K]):
+    """The vectors of memories in further spaces, by the memory's key; the parts of one space one behind the other."""
 
-    A memory has the parts of one space one behind the other, in the order of the rows.
-    """
-
-    def __init__(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        """A row begins with its key, as one column or as several."""
-        self._vectors: dict[Any, dict[Space, bytes]] = {}
-        self._waits: dict[Any, frozenset[str]] = {}
-        for *names, name, model, vector in rows:
-            key = names[0] if len(names) == 1 else tuple(names)
+    def __init__(self, rows: Iterable[tuple[K, str, str | None, bytes]]) -> None:
+        """A row is (key, space, model, vector), without a model for one that waits; parts come in their order."""
+        self._vectors: dict[K, dict[Space, bytes]] = {}
+        self._waits: dict[K, frozenset[str]] = {}
+        vectors = self._vectors
+        spaces: dict[tuple[str, str], Space] = {}  # one value for each: there may be tens of thousands of rows
+        for key, name, model, vector in rows:
             if model is None:
-                self._waits[key] = self._waits.get(key, frozenset()) | {name}
+                self._waits[key] = self._waits.get(key, _NOWHERE) | {name}
+                continue
+            if (space := spaces.get((name, model))) is None:
+                space = spaces[name, model] = Space(name, model)
+            if key not in vectors:
+                vectors[key] = {space: vector}
             else:
-                held, space = self._vectors.setdefault(key, {}), Space(name, model)
-                held[space] = held.get(space, b"") + vector
+                vectors[key][space] = vectors[key].get(space, b"") + vector
 
-    def added_to(self, key: K, entry: IndexEntry) -> IndexEntry:
-        """The entry of a memory with its vectors in further spaces."""
-        if key not in self._vectors and key not in self._waits:
-            return entry
-        return replace(entry, vectors=self._vectors.get(key, {}), waits=self._waits.get(key, frozenset()))
+    def of(self, key: K) -> tuple[Mapping[Space, bytes], frozenset[str]]:
+        """The vectors of a memory, and the names of the spaces in which one is to be made."""
+        return self._vectors.get(key, _NO_VECTORS), self._waits.get(key, _NOWHERE)
 
 
 def put_entry(sql: Sql, seq: int, entry: IndexEntry) -> None:

@@ -48,8 +48,14 @@ SELECT {row}, m.valid_from, m.valid_until
 SELECT 1 FROM vectors WHERE scope_id = :scope_id LIMIT 1;
 
 -- name: vectors
--- The vectors in further spaces of some rows (a JSON array of numbers) of a scope, those of one space together, in order
--- of their parts; by the unique key.
+-- The vectors in further spaces of a scope's rows from one number to another, in order of row, space and part; by the
+-- unique key.
+SELECT seq, space, model, vector, place FROM vectors
+ WHERE scope_id = :scope_id AND seq BETWEEN :first AND :last ORDER BY seq, space, part;
+
+-- name: vectors_of_rows
+-- The same of some rows (a JSON array of numbers), those of one row and space together, in order of their parts; by the
+-- unique key.
 SELECT v.seq, v.space, v.model, v.vector, v.place
   FROM json_each(:seqs) AS wanted
   CROSS JOIN vectors AS v ON v.scope_id = :scope_id AND v.seq = wanted.value;
