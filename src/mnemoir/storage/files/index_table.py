@@ -19,7 +19,7 @@ from mnemoir.storage.files.contents import Contents, EntryOf
 from mnemoir.storage.files.rows import Key, Row, key_of, text_hash
 from mnemoir.storage.planning import seconds_of
 from mnemoir.storage.sql.engine import Sql, Value, queries
-from mnemoir.storage.sql.rows import FurtherVectors
+from mnemoir.storage.sql.rows import NO_VECTORS, NOWHERE, further_vectors
 
 _QUERIES = queries("project_files")
 
@@ -55,13 +55,22 @@ def entries_of(sql: Sql, project: Project) -> EntryOf:
     stored: dict[Key, tuple[bytes, str | None, IndexEntry]] = {}
     number = number_of(sql, project)
     rows = sql.rows(_QUERIES["vectors"], project=number)
-    further = FurtherVectors[Key](((user, memory_id), *vector) for user, memory_id, *vector in rows)
+    further, waits = further_vectors(
+        ((user, memory_id), space, model, vector) for user, memory_id, space, model, vector in rows
+    )
     for user, memory_id, hashed, terms, terms_by, model, vector, token_ids in sql.rows(
         _QUERIES["entries"], project=number
     ):
-        vectors, waits = further.of((user, memory_id))
-        entry = IndexEntry(terms=terms, model=model, vector=vector, token_ids=token_ids, vectors=vectors, waits=waits)
-        stored[user, memory_id] = (hashed, terms_by, entry)
+        key = user, memory_id
+        entry = IndexEntry(
+            terms=terms,
+            model=model,
+            vector=vector,
+            token_ids=token_ids,
+            vectors=further.get(key, NO_VECTORS),
+            waits=waits.get(key, NOWHERE),
+        )
+        stored[key] = (hashed, terms_by, entry)
 
     def entry_of(memory: Memory) -> IndexEntry:
         hashed, terms_by, entry = stored.get(key_of(memory), (b"", None, None))

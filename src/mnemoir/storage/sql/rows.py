@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from mnemoir.core.errors import NotSupported
 from mnemoir.core.ids import MemoryId
@@ -17,8 +17,10 @@ from mnemoir.storage.planning import effective_at, expires_at, seconds_of
 from mnemoir.storage.sql.engine import Damaged, Sql, Value, queries
 
 K = TypeVar("K")
-_NO_VECTORS: Mapping[Space, bytes] = MappingProxyType({})
-_NOWHERE: frozenset[str] = frozenset()
+Vectors = Mapping[K, Mapping[Space, bytes]]
+Waits = Mapping[K, frozenset[str]]
+NO_VECTORS: Mapping[Space, bytes] = MappingProxyType({})
+NOWHERE: frozenset[str] = frozenset()
 _QUERIES = queries("changes")
 Entries = Sequence[tuple[int, IndexEntry]]  # by `seq`
 Values = dict[str, Value]
@@ -175,29 +177,28 @@ def _members(value: Memory | Proposal) -> dict[str, Any]:
     return {member.name: getattr(value, member.name) for member in fields(value)}
 
 
-class FurtherVectors(Generic[K]):
-    """The vectors of memories in further spaces, by the memory's key; the parts of one space one behind the other."""
+def further_vectors(
+    rows: Iterable[tuple[K, str, str | None, bytes]],
+) -> tuple[Vectors[K], Mapping[K, frozenset[str]]]:
+    """The vectors in further spaces by the key of their memory, and the spaces in which one is to be made.
 
-    def __init__(self, rows: Iterable[tuple[K, str, str | None, bytes]]) -> None:
-        """A row is (key, space, model, vector), without a model for one that waits; parts come in their order."""
-        self._vectors: dict[K, dict[Space, bytes]] = {}
-        self._waits: dict[K, frozenset[str]] = {}
-        vectors = self._vectors
-        spaces: dict[tuple[str, str], Space] = {}  # one value for each: there may be tens of thousands of rows
-        for key, name, model, vector in rows:
-            if model is None:
-                self._waits[key] = self._waits.get(key, _NOWHERE) | {name}
-                continue
-            if (space := spaces.get((name, model))) is None:
-                space = spaces[name, model] = Space(name, model)
-            if key not in vectors:
-                vectors[key] = {space: vector}
-            else:
-                vectors[key][space] = vectors[key].get(space, b"") + vector
-
-    def of(self, key: K) -> tuple[Mapping[Space, bytes], frozenset[str]]:
-        """The vectors of a memory, and the names of the spaces in which one is to be made."""
-        return self._vectors.get(key, _NO_VECTORS), self._waits.get(key, _NOWHERE)
+    A row is (key, space, model, vector), without a model for a vector that is to be made. The parts of one space come
+    in their order, and stand one behind the other.
+    """
+    vectors: dict[K, dict[Space, bytes]] = {}
+    waits: dict[K, frozenset[str]] = {}
+    spaces: dict[tuple[str, str], Space] = {}  # one value for each: there may be tens of thousands of rows
+    for key, name, model, vector in rows:
+        if model is None:
+            waits[key] = waits.get(key, NOWHERE) | {name}
+            continue
+        if (space := spaces.get((name, model))) is None:
+            space = spaces[name, model] = Space(name, model)
+        if key not in vectors:
+            vectors[key] = {space: vector}
+        else:
+            vectors[key][space] = vectors[key].get(space, b"") + vector
+    return vectors, waits
 
 
 def put_entry(sql: Sql, seq: int, entry: IndexEntry) -> None:

@@ -12,7 +12,7 @@ from mnemoir.ports.memory_store import ListFilter
 from mnemoir.ports.search_rows import MOST_CHANGES, Revision, SearchRow, SearchSnapshot
 from mnemoir.storage.sql import lists
 from mnemoir.storage.sql.engine import Sql, of_scope, owner_values, queries
-from mnemoir.storage.sql.rows import FurtherVectors, memory_of
+from mnemoir.storage.sql.rows import NO_VECTORS, NOWHERE, further_vectors, memory_of
 
 _QUERIES = queries("search")
 _DENSE = 4  # rows by number in a range for each that is wanted: up to there one walk is faster than looking up each
@@ -68,14 +68,14 @@ class SqlSearchSnapshot:
         """Rows as stored, in order of `seq`, with their vectors in further spaces, which few users have."""
         sql = self._of(scope)
         if not found or sql.row(_QUERIES["has_vectors"]) is None:
-            return [_search_row({}, frozenset(), *row) for row in found]
+            return [_search_row(NO_VECTORS, NOWHERE, *row) for row in found]
         seqs = [row[0] for row in found]
         if seqs[-1] - seqs[0] < _DENSE * len(seqs):
             stored = sql.each(_QUERIES["vectors"], first=seqs[0], last=seqs[-1])
         else:
             stored = sql.each(_QUERIES["vectors_of_rows"], seqs=_numbers(seqs))
-        further = FurtherVectors[int](row[:4] for row in stored)
-        return [_search_row(*further.of(row[0]), *row) for row in found]
+        vectors, waits = further_vectors((seq, space, model, vector) for seq, space, model, vector, _ in stored)
+        return [_search_row(vectors.get(row[0], NO_VECTORS), waits.get(row[0], NOWHERE), *row) for row in found]
 
     def _of(self, scope: Scope) -> Sql:
         if scope not in self._scopes:
